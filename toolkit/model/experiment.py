@@ -1,0 +1,107 @@
+"""An experiment as written, and the plain parts a run derives from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolkit.model.values import Cell, Factor, Level
+from toolkit.model.words import Keep, Mode, OperationName
+
+OptionValue = str | int | float | bool | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Operation x factors x repeat on a target, as written.
+
+    `options` holds single values (source, table, columns, query text ...); `factors` what is varied, also when
+    it has one level only. Times are seconds. `mode` is already decided.
+    """
+
+    target: str
+    operation: OperationName
+    options: Mapping[str, OptionValue]
+    factors: tuple[Factor, ...]
+    mode: Mode
+    repeat: int = 1
+    warmup: int = 0
+    name: str | None = None
+    label: str | None = None
+    seed: int = 0
+    snapshot: str = "auto"
+    keep: Keep = Keep.NONE
+    work_schema: str | None = None
+    budget_seconds: float | None = None
+    time_limit_seconds: float | None = None
+    quiet_wait_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What an operation needs to know: the experiment's options, without how often and in which order."""
+
+    operation: OperationName
+    mode: Mode
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    work_schema: str | None = None
+    keep: Keep = Keep.NONE
+
+    def text(self, name: str) -> str | None:
+        """Return a text option, or None."""
+        value = self.options.get(name)
+        return None if value is None else str(value)
+
+    def flag(self, name: str) -> bool:
+        """Return a boolean option; absent is False."""
+        return bool(self.options.get(name, False))
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return a list option; absent is empty."""
+        value = self.options.get(name)
+        if value is None:
+            return ()
+        return value if isinstance(value, tuple) else (str(value),)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTrial:
+    """One execution to come: `number` counts from 1 in the order run, `repeat` 0 is a warm-up."""
+
+    number: int
+    cell: Cell
+    repeat: int
+
+    @property
+    def warmup(self) -> bool:
+        return self.repeat == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Names of our own objects: `DBATK_<key>_<suffix>`, at most 30 bytes.
+
+    `key` is the run id without dashes and century (16 characters), or `RUN` in a printed script.
+    `sequence` differs for every attempt of every trial, so that no name is used twice.
+    """
+
+    key: str
+    sequence: int = 0
+    upper: bool = True
+
+    def trial_object(self, letter: str = "") -> str:
+        """Name an object of the trial; `letter` tells several apart."""
+        return self._cased(f"DBATK_{self.key}_{self.sequence}{letter}")
+
+    def run_object(self, number: int) -> str:
+        """Name an object that lives for the whole run (a copy made in setup)."""
+        return self._cased(f"DBATK_{self.key}_S{number}")
+
+    def _cased(self, name: str) -> str:
+        return name.upper() if self.upper else name.lower()
+
+
+def degree_of(cell: Mapping[str, Level]) -> int:
+    """Return the degree of a cell as a number; absent, `default` and `auto` give 1, 0 and 0."""
+    level = cell.get("degree", 1)
+    return int(level) if isinstance(level, int | float) else 0

@@ -1,0 +1,75 @@
+"""What was read from the catalogue before planning: frozen, kept as an artifact, compared on resume."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolkit.errors import ToolkitError
+from toolkit.model.values import Row, Scalar
+from toolkit.model.words import EngineName
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A read of the catalogue: a file of `sql/<engine>/` and its binds; the answer is kept under `key`.
+
+    `optional` reads that are refused (a grant is missing) give no rows and a warning instead of an error.
+    """
+
+    key: str
+    file: str
+    binds: Mapping[str, Scalar] = field(default_factory=dict)
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Version and edition of a server; `number` compares, `text` is what the server says of itself."""
+
+    number: tuple[int, ...]
+    edition: str = ""
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text or ".".join(map(str, self.number))
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Answers of the catalogue, by query key; `assumed` facts were given by `--assume`, not read."""
+
+    engine: EngineName
+    release: Release
+    answers: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
+    assumed: bool = False
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Optional reads that were refused: key -> the database's message."""
+
+    def rows(self, key: str) -> tuple[Row, ...]:
+        """Return the rows of an answer; an answer not read is empty."""
+        return self.answers.get(key, ())
+
+    def first(self, key: str) -> Row:
+        """Return the first row of an answer, or an empty row."""
+        rows = self.rows(key)
+        return rows[0] if rows else {}
+
+    def value(self, key: str, column: str, default: Scalar = None) -> Scalar:
+        """Return one column of the first row, or `default` where it is missing or null."""
+        found = self.first(key).get(column)
+        return default if found is None else found
+
+    def require(self, key: str) -> tuple[Row, ...]:
+        """Return the rows of an answer that a script cannot be made without.
+
+        Raises:
+            ToolkitError: TK-0112 when it was not read.
+        """
+        if key not in self.answers:
+            raise ToolkitError(
+                f"the script depends on `{key}` of the catalogue, which was not read",
+                code="TK-0112",
+                hint="leave out --assume to read it from the target, or give --facts FILE",
+            )
+        return self.answers[key]

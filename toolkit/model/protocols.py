@@ -1,0 +1,118 @@
+"""The seams: what the engine of the toolkit needs from the outside, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from toolkit.model.records import Artifact, JournalEntry
+from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.values import Row, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a database answered: rows with lower-case column names, the row count, and its notices."""
+
+    rows: tuple[Row, ...] = ()
+    rowcount: int | None = None
+    notices: tuple[str, ...] = ()
+
+
+class DatabaseError(Exception):
+    """An error of a database, translated by the engine's wrapper.
+
+    Attributes:
+        code: the database's own code (`ORA-01652`, SQLSTATE, DuckDB's exception name).
+        lost: the session is gone.
+        cancelled: the statement was cancelled on request.
+    """
+
+    def __init__(self, message: str, *, code: str, lost: bool = False, cancelled: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.lost = lost
+        self.cancelled = cancelled
+
+
+class Connection(Protocol):
+    """One session of a database. Safe to `cancel` from another thread; nothing else is."""
+
+    @property
+    def identity(self) -> str:
+        """How the database calls this session: `pid 4711`, `sid 12,345`."""
+        ...
+
+    def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
+        """Run one statement (autocommit unless it opens a transaction itself).
+
+        Raises:
+            DatabaseError: whatever the driver raised, translated.
+            ToolkitError: TK-0303 when the guard refuses the statement.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Cancel the running statement from another thread; harmless when none runs."""
+        ...
+
+    def close(self) -> None:
+        """Close it; never raises."""
+        ...
+
+
+class Journal(Protocol):
+    """What was changed in the database, written before and after each change."""
+
+    def intend(self, step: Step, *, trial: int | None, proof: Mapping[str, Scalar]) -> int:
+        """Record a change about to be made; return the entry's number. Durable on return."""
+        ...
+
+    def made(self, entry: int, identity: Mapping[str, Scalar]) -> None:
+        """Record that it was made, and what proves that it is ours."""
+        ...
+
+    def undone(self, entry: int) -> None:
+        """Record that it was put back."""
+        ...
+
+    def abandon(self, entry: int) -> None:
+        """Record that the intended change never happened or is no longer ours to undo."""
+        ...
+
+    def open_entries(self) -> Sequence[JournalEntry]:
+        """Return the entries of this run not yet undone, newest first."""
+        ...
+
+    def find(self, ref: ObjectRef) -> JournalEntry | None:
+        """Return the newest open entry of an object, or None."""
+        ...
+
+
+class Artifacts(Protocol):
+    """Where things are kept as received."""
+
+    def keep(self, artifact: Artifact) -> None:
+        """Store it; a second one of the same name and trial replaces the first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something a user may want to see while it happens.
+
+    `kind` is one of: mode, plan, estimate, setup, trial-begun, progress, trial-ended, sweep-ended, waiting,
+    warning, cleanup, run-ended. `data` holds what the sentence is made of.
+    """
+
+    kind: str
+    text: str
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+class Events(Protocol):
+    """Takes events; the command line shows them, tests collect them."""
+
+    def emit(self, event: Event) -> None: ...

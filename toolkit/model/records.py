@@ -1,0 +1,176 @@
+"""What was measured: immutable records as the store keeps them and analysis and reports read them.
+
+Instants are timezone-aware UTC, times are seconds, sizes bytes. Raw values only; summaries are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from toolkit.model.experiment import Experiment
+from toolkit.model.values import Cell, Scalar
+from toolkit.model.words import EngineName, EntryState, Mode, Outcome, RunState
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A named number with a unit and the source it came from."""
+
+    name: str
+    value: float
+    unit: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A metric at an instant: seconds since the trial's clock began."""
+
+    at_seconds: float
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRecord:
+    """One object within a trial; `begin_seconds` counts from the trial's clock."""
+
+    label: str
+    outcome: Outcome
+    elapsed_seconds: float | None = None
+    begin_seconds: float | None = None
+    worker: int = 0
+    rows: int | None = None
+    bytes: int | None = None
+    reason: str | None = None
+    error_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """One timed execution of one cell. A trial that did not end ok has no `elapsed_seconds` to compare."""
+
+    trial: int
+    attempt: int
+    cell: Cell
+    repeat: int
+    outcome: Outcome
+    began_at: datetime
+    ended_at: datetime
+    reason: str | None = None
+    error_code: str | None = None
+    elapsed_seconds: float | None = None
+    requested_degree: int | None = None
+    granted_degree: int | None = None
+    granted_source: str | None = None
+    effective_parallelism: float | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    disturbed: bool = False
+    phases: Mapping[str, float] = field(default_factory=dict)
+    """Seconds of the stages off the clock: prepare, evidence, conclude ..."""
+    items: tuple[ItemRecord, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    samples: tuple[Sample, ...] = ()
+
+    @property
+    def warmup(self) -> bool:
+        return self.repeat == 0
+
+    @property
+    def counts(self) -> bool:
+        """Whether it enters the numbers: ok, not a warm-up, not disturbed, with a time."""
+        return (
+            self.outcome is Outcome.OK
+            and not self.warmup
+            and not self.disturbed
+            and self.elapsed_seconds is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunHead:
+    """A run without its trials: what `runs list` shows."""
+
+    run: str
+    experiment: Experiment
+    engine: EngineName
+    state: RunState
+    began_at: datetime
+    ended_at: datetime | None = None
+    operation_version: int = 1
+    tool_version: str = ""
+    parent: str | None = None
+    trials_planned: int = 0
+    trials_ended: int = 0
+    target_name: str = ""
+    """What identifies the database itself: for messages and the lease, without secrets."""
+
+    @property
+    def label(self) -> str | None:
+        return self.experiment.label
+
+    @property
+    def mode(self) -> Mode:
+        return self.experiment.mode
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """Something kept as received: a script, a log, facts."""
+
+    name: str
+    media_type: str
+    content: bytes
+    trial: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run with everything needed to analyse and report it."""
+
+    head: RunHead
+    trials: tuple[TrialRecord, ...] = ()
+    environment: Mapping[str, Scalar] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    """Small text artifacts (scripts, facts); large ones are read one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """A change of the database: intended, then made, then undone.
+
+    `object_kind`, `schema` and `name` say what; `identity` proves it is the one we made (Oracle OBJECT_ID and
+    CREATED, PostgreSQL oid and system identifier ...), `proof` that the name was free and the database's
+    instant before. `undo` are the statements that put it back.
+    """
+
+    entry: int
+    run: str
+    trial: int | None
+    state: EntryState
+    effect: str
+    object_kind: str
+    schema: str | None
+    name: str
+    ours: bool
+    undo: tuple[str, ...] = ()
+    proof: Mapping[str, Scalar] = field(default_factory=dict)
+    identity: Mapping[str, Scalar] = field(default_factory=dict)
+    table_schema: str | None = None
+    table_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who works on a target now."""
+
+    target: str
+    run: str
+    host: str
+    pid: int
+    process_began: float
+    heartbeat_at: datetime

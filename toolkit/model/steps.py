@@ -1,0 +1,97 @@
+"""Steps and stages: what an operation plans and an executor runs.
+
+An operation returns steps, an executor runs or prints them; nothing both builds and executes SQL.
+A trial walks through prepare, timed, evidence and conclude; setup and cleanup surround the whole run.
+Only `timed` is on the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolkit.model.values import QualifiedName, Scalar
+from toolkit.model.words import Effect, ObjectKind, Role, StepKind
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """What a step creates, changes or drops. `ours` means: under a name we generated."""
+
+    kind: ObjectKind
+    name: QualifiedName
+    ours: bool = False
+    table: QualifiedName | None = None
+    """The table an index belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One statement, block or command.
+
+    Attributes:
+        name: where the text comes from, such as `duckdb/ctas` (template or SQL file).
+        text: one statement without its terminator; binds are written `:name`.
+        session: which session runs it.
+        effect: what it does to the database.
+        object: what it creates, changes or drops; every creating, changing or dropping step has one.
+        undo: statements that put the change back, run in this order by conclude, resume and clean.
+        tolerates: database codes that are no failure here.
+        keep_as: key under which the rows it returns are kept as evidence.
+        limit_seconds: cancel it after so long; None means no limit.
+    """
+
+    name: str
+    text: str
+    kind: StepKind = StepKind.SQL
+    session: Role = Role.CONTROL
+    binds: Mapping[str, Scalar] = field(default_factory=dict)
+    effect: Effect = Effect.READS
+    object: ObjectRef | None = None
+    undo: tuple[str, ...] = ()
+    tolerates: frozenset[str] = frozenset()
+    keep_as: str | None = None
+    limit_seconds: float | None = None
+    argv: tuple[str, ...] = ()
+    """For `StepKind.COMMAND`: the argument list; `text` then shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedItem:
+    """Steps that one worker runs in a row on the clock: one object of a trial.
+
+    `weight` orders the queue, biggest first (bytes or rows of the object).
+    """
+
+    label: str
+    steps: tuple[Step, ...]
+    weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """The queue on the clock: items taken biggest first by `workers` sessions begun together."""
+
+    items: tuple[TimedItem, ...]
+    workers: int = 1
+
+    def ordered(self) -> tuple[TimedItem, ...]:
+        """Return the items biggest first, stable for equal weights."""
+        return tuple(sorted(self.items, key=lambda item: -item.weight))
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """All steps of one trial, and those around the run (the same for every cell).
+
+    `worker_begin` and `worker_end` are run by each worker session before and after the clock, off it.
+    """
+
+    timed: Timed
+    setup: tuple[Step, ...] = ()
+    prepare: tuple[Step, ...] = ()
+    worker_begin: tuple[Step, ...] = ()
+    evidence: tuple[Step, ...] = ()
+    worker_end: tuple[Step, ...] = ()
+    conclude: tuple[Step, ...] = ()
+    cleanup: tuple[Step, ...] = ()

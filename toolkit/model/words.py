@@ -1,0 +1,121 @@
+"""The closed sets of words that code, tables, help and reports share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class EngineName(StrEnum):
+    """What kind of database a target is."""
+
+    ORACLE = "oracle"
+    POSTGRESQL = "postgresql"
+    DUCKDB = "duckdb"
+
+
+class OperationName(StrEnum):
+    """What is done or measured."""
+
+    CTAS = "ctas"
+    INSERT = "insert"
+    INDEX_BUILD = "index-build"
+    INDEX_REBUILD = "index-rebuild"
+    STATS_GATHER = "stats-gather"
+
+
+class Mode(StrEnum):
+    """Do the work once for the user, or measure and leave nothing."""
+
+    JOB = "job"
+    MEASUREMENT = "measurement"
+
+
+class Outcome(StrEnum):
+    """How a trial or an item ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+    DOWNGRADED = "downgraded"
+    UNSUPPORTED = "unsupported"
+    SKIPPED = "skipped"
+    INTERRUPTED = "interrupted"
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    DONE = "done"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+
+class Effect(StrEnum):
+    """What a step does to the database."""
+
+    READS = "reads"
+    CREATES = "creates"
+    CHANGES = "changes"
+    DROPS = "drops"
+    COMMITS = "commits"
+
+
+class StepKind(StrEnum):
+    """How a step is sent: a statement, an anonymous block, or a command of the host."""
+
+    SQL = "sql"
+    BLOCK = "block"
+    COMMAND = "command"
+
+
+class Role(StrEnum):
+    """Which session runs a step."""
+
+    WORKER = "worker"
+    CONTROL = "control"
+    MONITOR = "monitor"
+
+
+class ObjectKind(StrEnum):
+    """Kinds of things a step creates, changes or drops."""
+
+    TABLE = "table"
+    INDEX = "index"
+    STATISTICS = "statistics"
+    SESSION = "session"
+    SETTING = "setting"
+
+
+class SupportState(StrEnum):
+    """Whether a target can do a thing; never a bare boolean."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    NEEDS_OPTION = "needs-option"
+    NEEDS_LICENCE = "needs-licence"
+    NEEDS_PRIVILEGE = "needs-privilege"
+
+
+class Keep(StrEnum):
+    """Which objects of a measurement stay."""
+
+    NONE = "none"
+    BEST = "best"
+    ALL = "all"
+
+
+class Verdict(StrEnum):
+    """What a comparison can tell; `faster` means B needs less time than A."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    UNTOLD = "untold"
+
+
+class EntryState(StrEnum):
+    """State of a journal entry."""
+
+    INTENDED = "intended"
+    MADE = "made"
+    UNDONE = "undone"
+    ABANDONED = "abandoned"
