@@ -54,6 +54,10 @@ class Connection(Protocol):
         """
         ...
 
+    def tag(self, action: str) -> None:
+        """Say what this session does now (`ctas degree=8 trial 3`), where the engine can show it."""
+        ...
+
     def cancel(self) -> None:
         """Cancel the running statement from another thread; harmless when none runs."""
         ...

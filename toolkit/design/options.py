@@ -1,0 +1,119 @@
+"""Every option of an operation, declared once: flags, file keys, help, validation and labels derive from it.
+
+An option with `factor` may take several levels (`--degree 1,2,4`, `degree = [1, 2, 4]`); several levels make a
+measurement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toolkit.model.words import EngineName, OperationName
+
+_ALL = frozenset(OperationName)
+_ENGINES = frozenset(EngineName)
+_CTAS, _INSERT = OperationName.CTAS, OperationName.INSERT
+_BUILD, _REBUILD, _STATS = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD, OperationName.STATS_GATHER
+_ORACLE = frozenset({EngineName.ORACLE})
+_NOT_DUCKDB = frozenset({EngineName.ORACLE, EngineName.POSTGRESQL})
+
+
+class Kind(StrEnum):
+    """Types of option values."""
+
+    NAME = "name"
+    NAMES = "names"
+    TEXT = "text"
+    QUERY = "query"
+    INTEGER = "integer"
+    NUMBER = "number"
+    CHOICE = "choice"
+    FLAG = "flag"
+    DEGREE = "degree"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: `name` is the key in files; the flag is `--` and the name with dashes."""
+
+    name: str
+    kind: Kind
+    help: str
+    operations: frozenset[OperationName]
+    engines: frozenset[EngineName] = _ENGINES
+    factor: bool = False
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    unit: str | None = None
+    words: tuple[str, ...] = ()
+    """Words allowed beside numbers (`default`, `auto`)."""
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+
+def _ops(*names: OperationName) -> frozenset[OperationName]:
+    return frozenset(names)
+
+
+_COMPRESSION = (
+    "none", "basic", "oltp", "advanced", "query_low", "query_high", "archive_low", "archive_high",
+    "auto", "pglz", "lz4", "low", "high",
+)  # fmt: skip
+
+OPTIONS: tuple[Option, ...] = (
+    Option("degree", Kind.DEGREE, "parallel degree of the statement: 4, 1,2,4 or 1..64x2", _ALL, factor=True,
+           low=1, high=4096, unit="processes", words=("default", "auto")),
+    Option("concurrency", Kind.INTEGER, "sessions working at once, each with its degree", _ALL,
+           factor=True, low=1, high=512, unit="sessions"),
+    Option("source", Kind.NAME, "table to read", _ops(_CTAS, _INSERT)),
+    Option("query", Kind.QUERY, "file with one SELECT to read from, - for standard input", _ops(_CTAS, _INSERT)),
+    Option("table", Kind.NAME, "table to create, fill, index, rebuild or gather", _ALL),
+    Option("index", Kind.NAME, "index to rebuild", _ops(_REBUILD)),
+    Option("schema", Kind.NAMES, "every table (or index) of these schemas", _ops(_REBUILD, _STATS)),
+    Option("columns", Kind.NAMES, "columns of the index, in order", _ops(_BUILD)),
+    Option("name", Kind.NAME, "name of the new index", _ops(_BUILD)),
+    Option("unique", Kind.FLAG, "build a unique index", _ops(_BUILD)),
+    Option("pctfree", Kind.INTEGER, "per cent of each block left free", _ops(_CTAS, _BUILD, _REBUILD),
+           engines=_NOT_DUCKDB, factor=True, low=0, high=90, unit="%"),
+    Option("tablespace", Kind.NAME, "tablespace of the new object", _ops(_CTAS, _BUILD, _REBUILD),
+           engines=_NOT_DUCKDB),
+    Option("compression", Kind.CHOICE, "compression of the new object", _ops(_CTAS, _BUILD, _REBUILD),
+           factor=True, choices=_COMPRESSION),
+    Option("logging", Kind.CHOICE, "write redo for the new object or not", _ops(_CTAS, _INSERT, _BUILD, _REBUILD),
+           engines=_NOT_DUCKDB, factor=True, choices=("logging", "nologging")),
+    Option("load", Kind.CHOICE, "direct path or conventional insert", _ops(_INSERT), engines=_ORACLE,
+           factor=True, choices=("direct", "conventional")),
+    Option("bare", Kind.FLAG, "measure into a copy without indexes and constraints", _ops(_INSERT)),
+    Option("online", Kind.FLAG, "allow changes of the table meanwhile (ONLINE, CONCURRENTLY)",
+           _ops(_BUILD, _REBUILD), engines=_NOT_DUCKDB),
+    Option("unusable_only", Kind.FLAG, "only indexes that are unusable or invalid", _ops(_REBUILD),
+           engines=_NOT_DUCKDB),
+    Option("online_statistics", Kind.FLAG, "gather statistics while loading", _ops(_CTAS, _INSERT),
+           engines=_ORACLE),
+    Option("estimate_percent", Kind.NUMBER, "sample in per cent of the rows", _ops(_STATS), engines=_ORACLE,
+           factor=True, low=0.000001, high=100, unit="%", words=("auto",)),
+    Option("method_opt", Kind.TEXT, "columns and histograms, as in DBMS_STATS", _ops(_STATS), engines=_ORACLE),
+    Option("cascade", Kind.CHOICE, "gather the indexes too", _ops(_STATS), engines=_ORACLE, factor=True,
+           choices=("yes", "no", "auto")),
+    Option("granularity", Kind.CHOICE, "which levels of a partitioned table", _ops(_STATS), engines=_ORACLE,
+           factor=True, choices=("auto", "all", "global", "global_and_partition", "partition", "subpartition")),
+    Option("gather", Kind.CHOICE, "which objects: all, stale, empty or Oracle's choice", _ops(_STATS),
+           engines=_ORACLE, choices=("gather", "stale", "empty", "auto")),
+    Option("no_invalidate", Kind.CHOICE, "leave dependent cursors alone", _ops(_STATS), engines=_ORACLE,
+           choices=("yes", "no", "auto")),
+    Option("statistics_target", Kind.INTEGER, "default_statistics_target of the session", _ops(_STATS),
+           engines=frozenset({EngineName.POSTGRESQL}), factor=True, low=1, high=10000),
+    Option("on_live_objects", Kind.FLAG, "measure on the live object, not on a copy",
+           _ops(_BUILD, _REBUILD, _STATS)),
+)  # fmt: skip
+
+BY_NAME: dict[str, Option] = {option.name: option for option in OPTIONS}
+
+
+def options_of(operation: OperationName) -> tuple[Option, ...]:
+    """Return the options an operation takes, in the order of help."""
+    return tuple(option for option in OPTIONS if operation in option.operations)

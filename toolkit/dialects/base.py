@@ -1,0 +1,256 @@
+"""What an engine's dialect is: names, spellings and support, as data and pure functions.
+
+Operations are neutral: they decide *what* is worked on (a `Work` for each object, on a copy or live).
+A dialect decides *how* its engine spells that: it answers with `Call`s, each naming a template of
+`templates/<engine>/` and the values it takes. Rendering turns a `Call` into a `Step`. A new engine is one folder
+here, one target, its templates and SQL files, and the contract suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from toolkit.model.experiment import OptionValue
+from toolkit.model.facts import Facts, Release
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
+from toolkit.model.words import Effect, EngineName, Mode, OperationName, Role, StepKind
+
+ContextValue = Scalar | QualifiedName | tuple[str, ...] | tuple[QualifiedName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A template (or, with `file`, a plain SQL file) and what it takes; becomes a `Step`.
+
+    `undo` are calls that put the change back. Other fields as in `Step`.
+    """
+
+    template: str
+    values: Mapping[str, ContextValue] = field(default_factory=dict)
+    kind: StepKind = StepKind.SQL
+    session: Role = Role.CONTROL
+    effect: Effect = Effect.READS
+    object: ObjectRef | None = None
+    undo: tuple[Call, ...] = ()
+    tolerates: frozenset[str] = frozenset()
+    keep_as: str | None = None
+    file: bool = False
+    binds: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDefinition:
+    """An index as the catalogue describes it, enough to build the same one on a copy of its table.
+
+    `definition` is the engine's own text after the table's name (PostgreSQL: `USING btree (a) WHERE ...`);
+    where an engine has none, `columns` (already quoted where needed) serve.
+    """
+
+    name: QualifiedName
+    table: QualifiedName
+    unique: bool = False
+    columns: tuple[str, ...] = ()
+    definition: str | None = None
+    bytes: float = 0.0
+    valid: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One piece of an operation on one object: what is done, to what, from what, how.
+
+    Attributes:
+        object: the table or index created, filled, rebuilt or gathered (for statistics: the table, or the
+            schema as `QualifiedName(name=schema)` with kind `statistics`).
+        source: the table read; `query` instead when the user gave one SELECT.
+        columns: column names: of the insert, or the index's columns as the user wrote them.
+        options: the experiment's options with the cell's levels laid over them.
+        degree: the requested degree; 0 leaves it to the engine (`default`, `auto`).
+        mark: the comment that marks the object as ours, None in a job.
+    """
+
+    operation: OperationName
+    mode: Mode
+    object: ObjectRef
+    options: Mapping[str, OptionValue]
+    degree: int = 1
+    source: QualifiedName | None = None
+    query: str | None = None
+    columns: tuple[str, ...] = ()
+    index: IndexDefinition | None = None
+    mark: str | None = None
+    concurrency: int = 1
+
+    def option(self, name: str) -> OptionValue | None:
+        """Return an option or level, or None when it was not said."""
+        return self.options.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The degree a statement really had; `degree` None when no evidence could be had (say why in `sentence`)."""
+
+    degree: int | None
+    source: str
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorAdvice:
+    """What a database's error means to a DBA and what to do about it.
+
+    `passing` errors may be gone at the next try; `downgrade` says that the degree could not be had.
+    """
+
+    code: str
+    meaning: str
+    advice: str
+    passing: bool = False
+    downgrade: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of `doctor`: state (`ok`, `note`, `warning`, `problem`), evidence, consequence, what to do."""
+
+    name: str
+    state: str
+    evidence: str
+    consequence: str = ""
+    action: str = ""
+
+
+class Dialect(Protocol):
+    """All that is particular to an engine, without a connection."""
+
+    engine: EngineName
+    upper_names: bool
+    terminator: str
+    """Ends a statement in the engine's own client (`;`); blocks end as the client wants it."""
+
+    # -- names and values -----------------------------------------------------------------------------------
+    def quote(self, name: str) -> str:
+        """Quote one catalogue name, always.
+
+        Raises:
+            ToolkitError: TK-0104 when no spelling of it exists (a NUL, on Oracle a double quote).
+        """
+        ...
+
+    def literal(self, value: Scalar) -> str:
+        """Spell a value as a literal of the engine."""
+        ...
+
+    def parse_name(self, text: str, release: Release | None = None) -> QualifiedName:
+        """Read what a user typed: `schema.name`, each part folded unless in double quotes.
+
+        Raises:
+            ToolkitError: TK-0104 for anything else, naming the rule that is broken (length in bytes included).
+        """
+        ...
+
+    # -- the server -----------------------------------------------------------------------------------------
+    def release(self, server: Row) -> Release:
+        """Read version and edition from the row of `sql/<engine>/server.sql`."""
+        ...
+
+    def assume(self, text: str) -> Facts:
+        """Return default facts for `--assume` (`19-ee`, `17`, `1.4`).
+
+        Raises:
+            ToolkitError: TK-0102 naming the values that are known.
+        """
+        ...
+
+    def explain(self, code: str, message: str) -> ErrorAdvice | None:
+        """Look an error of the engine up in its catalogue."""
+        ...
+
+    def checks(self, facts: Facts) -> tuple[Check, ...]:
+        """Judge what `doctor` read (`server` and `doctor_files`): parallelism, settings, space, grants."""
+        ...
+
+    doctor_files: tuple[str, ...]
+    """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
+
+    # -- work -----------------------------------------------------------------------------------------------
+    def support(self, work: Work, facts: Facts) -> Support:
+        """Say whether this work can be done so, with the sentence a DBA would want."""
+        ...
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Set the worker's session up (degree, DML mode, time-outs); off the clock."""
+        ...
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Put the worker's session back."""
+        ...
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Do what must come just before the clock (checkpoint, plan to be kept as evidence), once a trial."""
+        ...
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Spell the work itself, COMMIT included; everything here is on the clock, in the worker's session."""
+        ...
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Ask, right after the clock, in the worker's own session: degree granted (first), then rows and bytes.
+
+        Rows are kept under `degree`, `rows` (column `row_count`) and `bytes` (column `byte_count`).
+        """
+        ...
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Finish an object that stays (a job, `--keep`): degree, logging and visibility put as they should be."""
+        ...
+
+    def granted(
+        self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
+    ) -> Granted:
+        """Tell the granted degree from evidence, sampled peaks (`parallel_workers`, `busy_threads`), notices."""
+        ...
+
+    # -- objects of ours ------------------------------------------------------------------------------------
+    def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+        """Make a full copy of a table's rows (no indexes), marked as ours."""
+        ...
+
+    def empty_copy(
+        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool
+    ) -> tuple[Call, ...]:
+        """Make an empty table like another; with its indexes and constraints unless `bare`."""
+        ...
+
+    def build_index_copy(
+        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
+    ) -> tuple[Call, ...]:
+        """Build the same index under another name on a copy of its table."""
+        ...
+
+    def has_rows(self, table: QualifiedName) -> Call:
+        """Ask whether a table has a row at all (column `has_rows`, 1 or 0), cheaply."""
+        ...
+
+    def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
+        """Drop an object of ours; the effect is `drops`."""
+        ...
+
+    def identity(self, ref: ObjectRef) -> Call:
+        """Ask what proves which object this is: one row, or none when it does not exist.
+
+        Columns: `identity` (what must be equal later: OBJECT_ID and CREATED, oid ...), `mark` (its comment),
+        `born` (a number that grows with creation: SCN, xid, seconds; null when the engine has none).
+        """
+        ...
+
+    def instant(self) -> Call:
+        """Ask for the database's present instant, in the terms of `born`: one row with column `born`."""
+        ...
+
+    def sessions_of(self, run: str) -> Call:
+        """List sessions of a run: columns `session_id`, `begun`, `kill_text` (the statement that ends it)."""
+        ...

@@ -1,0 +1,163 @@
+"""The Jinja2 environment of SQL templates.
+
+Only values that went through one of our filters render: each filter returns a `Rendered` text, and `finalize`
+refuses everything else. A template can therefore not let an unquoted name or value into a statement.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+
+import jinja2
+
+from toolkit import resources
+from toolkit.dialects.base import Call, ContextValue, Dialect
+from toolkit.model.steps import Step
+from toolkit.model.values import QualifiedName, Scalar
+
+_KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\(\d{1,3}\))?")
+_HEADER = re.compile(r"\A(?:[ \t]*--[^\n]*\n|[ \t]*\n)*")
+
+
+class Rendered(str):
+    """A piece of SQL that one of our filters made."""
+
+    __slots__ = ()
+
+
+def _finalize(value: object) -> object:
+    if isinstance(value, Rendered | jinja2.Undefined):
+        return value
+    msg = f"a template renders {type(value).__name__} `{value}` without a filter"
+    raise jinja2.TemplateRuntimeError(msg)
+
+
+def _integer(value: ContextValue) -> Rendered:
+    if isinstance(value, bool) or not isinstance(value, int):
+        msg = f"`{value}` is not an integer"
+        raise jinja2.TemplateRuntimeError(msg)
+    return Rendered(value)
+
+
+def _number(value: ContextValue) -> Rendered:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 (NaN)
+        msg = f"`{value}` is not a number"
+        raise jinja2.TemplateRuntimeError(msg)
+    return Rendered(f"{value:.12g}")
+
+
+def _keyword(value: ContextValue) -> Rendered:
+    """Let words of the language through: upper case letters, digits, blanks, one small number in brackets."""
+    if not isinstance(value, str) or not _KEYWORD.fullmatch(value):
+        msg = f"`{value}` is not a keyword"
+        raise jinja2.TemplateRuntimeError(msg)
+    return Rendered(value)
+
+
+def _verbatim(value: ContextValue) -> Rendered:
+    """Let through a text that was checked before: the user's one SELECT, an index definition of the catalogue."""
+    if not isinstance(value, str) or "\0" in value:
+        msg = "a verbatim text is missing"
+        raise jinja2.TemplateRuntimeError(msg)
+    return Rendered(value)
+
+
+def _hint_words(value: ContextValue) -> Rendered:
+    """Let an optimizer hint through: no end of comment, no line break."""
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_$#,@(). ]*", value):
+        msg = f"`{value}` is not a hint"
+        raise jinja2.TemplateRuntimeError(msg)
+    return Rendered(value)
+
+
+def _quoter(dialect: Dialect) -> Callable[[ContextValue], Rendered]:
+    def identifier(value: ContextValue) -> Rendered:
+        if isinstance(value, QualifiedName):
+            parts = [value.schema, value.name] if value.schema else [value.name]
+            return Rendered(".".join(dialect.quote(part) for part in parts))
+        if isinstance(value, tuple):
+            return Rendered(", ".join(identifier(part) for part in value))
+        if not isinstance(value, str):
+            msg = f"`{value}` is not a name"
+            raise jinja2.TemplateRuntimeError(msg)
+        return Rendered(dialect.quote(value))
+
+    return identifier
+
+
+_ENVIRONMENTS: dict[str, jinja2.Environment] = {}
+
+
+def _environment(dialect: Dialect) -> jinja2.Environment:
+    name = dialect.engine.value
+    if name not in _ENVIRONMENTS:
+        _ENVIRONMENTS[name] = _new_environment(dialect)
+    return _ENVIRONMENTS[name]
+
+
+def _new_environment(dialect: Dialect) -> jinja2.Environment:
+    # SQL, not HTML: quoting is the filters' work, and `finalize` sees to it that they are used.
+    environment = jinja2.Environment(  # noqa: S701
+        loader=jinja2.FunctionLoader(resources.template_text),
+        undefined=jinja2.StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+    def literal(value: Scalar) -> Rendered:
+        return Rendered(dialect.literal(value))
+
+    environment.filters.update(
+        identifier=_quoter(dialect),
+        literal=literal,
+        integer=_integer,
+        number=_number,
+        keyword=_keyword,
+        verbatim=_verbatim,
+        hint=_hint_words,
+    )
+    return environment
+
+
+def _tidy(text: str) -> str:
+    """Drop the header and blank lines; a statement never ends in its terminator."""
+    body = _HEADER.sub("", text, count=1)
+    return "\n".join(line.rstrip() for line in body.splitlines() if line.strip())
+
+
+def render_call(dialect: Dialect, call: Call) -> str:
+    """Return the statement of a call, without header and terminator.
+
+    Raises:
+        jinja2.TemplateError: the template or its values are wrong: a fault of ours, never of the user.
+    """
+    if call.file:
+        return sql_file(dialect.engine.value, call.template)
+    template = _environment(dialect).get_template(f"{dialect.engine.value}/{call.template}.sql.j2")
+    return _tidy(template.render(**call.values))
+
+
+@functools.cache
+def sql_file(engine: str, name: str) -> str:
+    """Return the statement of `sql/<engine>/<name>.sql`, without header and terminator."""
+    text = _tidy(resources.sql_text(f"{engine}/{name}.sql"))
+    return text if text.endswith("END;") else text.removesuffix(";").removesuffix("/").rstrip().removesuffix(";")
+
+
+def step_of(dialect: Dialect, call: Call) -> Step:
+    """Render a call into a step."""
+    return Step(
+        name=f"{dialect.engine.value}/{call.template}",
+        text=render_call(dialect, call),
+        kind=call.kind,
+        session=call.session,
+        binds=call.binds,
+        effect=call.effect,
+        object=call.object,
+        undo=tuple(render_call(dialect, back) for back in call.undo),
+        tolerates=call.tolerates,
+        keep_as=call.keep_as,
+    )

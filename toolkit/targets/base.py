@@ -1,0 +1,91 @@
+"""What a target is: an address that opens connections, one wrapper an engine.
+
+A wrapper records every statement in order, looks at each before it is sent (licence guard), tags the session, and
+translates errors. Drivers are imported on connect only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from toolkit.model.protocols import Connection
+from toolkit.model.words import EngineName, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a database is, without secrets; what a target URL says.
+
+    `database` is the PostgreSQL database, the Oracle *service name* or alias, the DuckDB file (empty: in memory).
+    """
+
+    engine: EngineName
+    database: str
+    user: str | None = None
+    host: str | None = None
+    port: int | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def display(self) -> str:
+        """The URL again, fit to be shown: it never held a password."""
+        if self.engine is EngineName.DUCKDB:
+            return f"duckdb:///{self.database}"
+        at = f"{self.user}@" if self.user else ""
+        port = f":{self.port}" if self.port else ""
+        path = f"/{self.database}" if self.host else self.database
+        return f"{self.engine.value}://{at}{self.host or ''}{port}{path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to get in: the password is asked for when it is needed and never kept.
+
+    `licences` holds what the profile declares (`diagnostics_pack`, `tuning_pack`).
+    """
+
+    address: Address
+    password: Callable[[], str | None] = field(default=lambda: None, repr=False)
+    licences: frozenset[str] = frozenset()
+    options: tuple[tuple[str, str], ...] = ()
+    """Driver matters of the profile: `thick`, `config_dir`, `wallet_location`, `mode`, `proxy_user` ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTag:
+    """How our sessions can be found: the run id is the session's name (`client_identifier`)."""
+
+    run: str
+    action: str = ""
+
+
+class Target(Protocol):
+    """A database one can reach."""
+
+    engine: EngineName
+    observer: Callable[[str], None] | None
+    """Called with every statement just before it is sent (tests and `--debug` record them)."""
+
+    @property
+    def display(self) -> str:
+        """Its address without secrets."""
+        ...
+
+    @property
+    def lease_key(self) -> str:
+        """What is equal for two addresses of the same database, as far as can be told without connecting."""
+        ...
+
+    def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> Connection:
+        """Open a session.
+
+        Raises:
+            ToolkitError: TK-0201 with the driver's reason and a hint; TK-0206 when the driver is missing.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what sessions share (DuckDB: the database file)."""
+        ...
