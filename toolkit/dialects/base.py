@@ -176,6 +176,21 @@ class Dialect(Protocol):
     doctor_files: tuple[str, ...]
     """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
 
+    def snapshot_files(self, facts: Facts) -> tuple[str, ...]:
+        """Name the SQL files whose counters are read before and after a trial, on the monitor session.
+
+        Columns: metric_name, metric_value, metric_unit, metric_kind (`counter`: the difference is the metric,
+        `gauge`: the later value is). The provider's name is the file's name without `snapshot_`.
+        """
+        ...
+
+    def sample_file(self, facts: Facts) -> str | None:
+        """Name the SQL file read again and again during a trial (bind :run): metric_name, metric_value.
+
+        Peaks of `parallel_workers` become evidence of the granted degree; the rest is drawn.
+        """
+        ...
+
     # -- work -----------------------------------------------------------------------------------------------
     def support(self, work: Work, facts: Facts) -> Support:
         """Say whether this work can be done so, with the sentence a DBA would want."""
