@@ -10,33 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from toolkit.model.address import Address
 from toolkit.model.protocols import Connection
 from toolkit.model.words import EngineName, Role
 
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a database is, without secrets; what a target URL says.
-
-    `database` is the PostgreSQL database, the Oracle *service name* or alias, the DuckDB file (empty: in memory).
-    """
-
-    engine: EngineName
-    database: str
-    user: str | None = None
-    host: str | None = None
-    port: int | None = None
-    parameters: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def display(self) -> str:
-        """The URL again, fit to be shown: it never held a password."""
-        if self.engine is EngineName.DUCKDB:
-            return f"duckdb:///{self.database}"
-        at = f"{self.user}@" if self.user else ""
-        port = f":{self.port}" if self.port else ""
-        path = f"/{self.database}" if self.host else self.database
-        return f"{self.engine.value}://{at}{self.host or ''}{port}{path}"
+__all__ = ["Access", "Address", "SessionTag", "Target"]
 
 
 @dataclass(frozen=True, slots=True)
