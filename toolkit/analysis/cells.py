@@ -1,0 +1,189 @@
+"""What each cell of a run measured: medians, intervals, speed-up, efficiency, outcomes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from toolkit.analysis.fit import Fit, Interval, Observation, fit
+from toolkit.model.experiment import Experiment
+from toolkit.model.records import RunRecord, TrialRecord
+from toolkit.model.values import Cell, Level
+from toolkit.model.words import Outcome
+
+SCALE_FACTORS = ("degree", "channels", "users")
+"""Factors that say how many work at once: speed-up is against the lowest level of the first one present."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellSummary:
+    """The numbers of one cell.
+
+    `n` counts trials that are ok, no warm-up and not disturbed; `seconds` are their times in the order run.
+    Without enough trials for an interval its ends are None. Speed-up is against the lowest level of the scale
+    factor at equal other levels; efficiency divides it by the ratio of the levels.
+    """
+
+    cell: Cell
+    n: int
+    median_seconds: float | None
+    ci_low: float | None
+    ci_high: float | None
+    speedup: float | None
+    speedup_low: float | None
+    speedup_high: float | None
+    efficiency: float | None
+    seconds: tuple[float, ...]
+    outcomes: Mapping[Outcome, int]
+    disturbed: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunAnalysis:
+    """A run with its fitted model and its cells, for those who need more than the summaries."""
+
+    run: RunRecord
+    fit: Fit
+    cells: tuple[CellSummary, ...]
+    scale: str | None
+    by_cell: Mapping[Cell, CellSummary]
+
+    def ratio(self, cell: Cell, base: Cell) -> tuple[float, Interval | None]:
+        """Return time of `cell` over time of `base` (medians) and its interval, blocks taken out."""
+        value = median(self.by_cell[cell].seconds) / median(self.by_cell[base].seconds)
+        interval = None
+        if cell != base:
+            centre, noise = self.fit.ratio(cell, base)
+            found = noise.interval(centre)
+            interval = None if found is None else found.reaching(value)
+        return value, interval
+
+
+def cells(run: RunRecord) -> tuple[CellSummary, ...]:
+    """Summarise the cells of a run, in the order of the factors' levels."""
+    return analyse(run).cells
+
+
+def analyse(run: RunRecord) -> RunAnalysis:
+    """Fit the model to a run and summarise its cells."""
+    by_cell: dict[Cell, list[TrialRecord]] = {}
+    for trial in run.trials:
+        by_cell.setdefault(trial.cell, []).append(trial)
+    ordered = in_order(by_cell, run.head.experiment)
+    fitted = fit(observations(run))
+    scale = scale_factor(ordered)
+    bases = _bases(ordered, scale)
+    raw = {cell: counted_seconds(by_cell[cell]) for cell in ordered}
+    gains = {cell: _gain(cell, bases.get(cell), scale, raw, fitted) for cell in ordered}
+    found = tuple(_summary(cell, by_cell[cell], raw[cell], fitted, gains[cell]) for cell in ordered)
+    return RunAnalysis(run, fitted, found, scale, {summary.cell: summary for summary in found})
+
+
+def observations(run: RunRecord) -> tuple[Observation, ...]:
+    """Return the times that enter the numbers, sweep by sweep."""
+    return tuple(
+        Observation(trial.cell, trial.repeat, trial.elapsed_seconds)
+        for trial in run.trials
+        if trial.counts and trial.elapsed_seconds is not None and trial.elapsed_seconds > 0
+    )
+
+
+def counted_seconds(trials: Iterable[TrialRecord]) -> tuple[float, ...]:
+    """Return the times of the trials that enter the numbers, in the order given."""
+    return tuple(
+        trial.elapsed_seconds
+        for trial in trials
+        if trial.counts and trial.elapsed_seconds is not None and trial.elapsed_seconds > 0
+    )
+
+
+def scale_factor(found: Iterable[Cell]) -> str | None:
+    """Return the factor that says how many work at once, if the cells have one."""
+    names = {name for cell in found for name in cell}
+    return next((name for name in SCALE_FACTORS if name in names), None)
+
+
+def scale_level(cell: Cell, scale: str | None) -> float | None:
+    """Return the level of the scale factor as a number; None for `default`, `auto` or no such factor."""
+    level = cell.get(scale, None) if scale else None
+    return float(level) if isinstance(level, int | float) and not isinstance(level, bool) else None
+
+
+def other_levels(cell: Cell, scale: str | None) -> tuple[tuple[str, Level], ...]:
+    """Return the levels of all factors but the scale factor."""
+    return tuple(pair for pair in cell.levels if pair[0] != scale)
+
+
+def in_order(found: Iterable[Cell], experiment: Experiment) -> list[Cell]:
+    """Sort cells by the position of their levels in the experiment; levels it does not list come last."""
+    places = {
+        factor.name: {level: place for place, level in enumerate(factor.levels)} for factor in experiment.factors
+    }
+
+    def key(cell: Cell) -> tuple[int, ...]:
+        return tuple(places.get(name, {}).get(level, len(places)) for name, level in cell.levels)
+
+    return sorted(found, key=key)
+
+
+def _bases(found: Iterable[Cell], scale: str | None) -> dict[Cell, Cell]:
+    """Map each cell to the one its speed-up is against: a group of one has nothing to compare with."""
+    groups: dict[tuple[tuple[str, Level], ...], list[Cell]] = {}
+    for cell in found:
+        groups.setdefault(other_levels(cell, scale), []).append(cell)
+    bases: dict[Cell, Cell] = {}
+    for group in groups.values():
+        numbered = [(level, cell) for cell in group if (level := scale_level(cell, scale)) is not None]
+        if numbered and len(group) > 1:
+            lowest = min(numbered, key=lambda pair: pair[0])[1]
+            bases.update(dict.fromkeys(group, lowest))
+    return bases
+
+
+@dataclass(frozen=True, slots=True)
+class _Gain:
+    speedup: float | None = None
+    interval: Interval | None = None
+    efficiency: float | None = None
+
+
+def _gain(
+    cell: Cell, base: Cell | None, scale: str | None, raw: Mapping[Cell, tuple[float, ...]], fitted: Fit
+) -> _Gain:
+    if base is None or not raw[cell] or not raw[base]:
+        return _Gain()
+    speedup = median(raw[base]) / median(raw[cell])
+    level, lowest = scale_level(cell, scale), scale_level(base, scale)
+    efficiency = speedup * lowest / level if level and lowest else None
+    if cell == base:
+        return _Gain(speedup, None, efficiency)
+    centre, noise = fitted.ratio(base, cell)
+    interval = noise.interval(centre)
+    return _Gain(speedup, None if interval is None else interval.reaching(speedup), efficiency)
+
+
+def _summary(
+    cell: Cell, trials: list[TrialRecord], times: tuple[float, ...], fitted: Fit, gain: _Gain
+) -> CellSummary:
+    middle = median(times) if times else None
+    interval = None if middle is None else fitted.value_interval(cell)
+    if interval is not None and middle is not None:
+        interval = interval.reaching(middle)
+    return CellSummary(
+        cell=cell,
+        n=len(times),
+        median_seconds=middle,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        speedup=gain.speedup,
+        speedup_low=gain.interval.low if gain.interval else None,
+        speedup_high=gain.interval.high if gain.interval else None,
+        efficiency=gain.efficiency,
+        seconds=times,
+        outcomes=dict(Counter(trial.outcome for trial in trials if not trial.warmup)),
+        disturbed=sum(trial.disturbed and not trial.warmup for trial in trials),
+        reasons=tuple(dict.fromkeys(trial.reason for trial in trials if trial.reason)),
+    )

@@ -1,0 +1,255 @@
+"""Two runs, or two cells, against each other: by how much, and whether that is more than noise.
+
+Within one run blocks are taken out. Between two runs they do not cancel: the sweeps of A and of B happened at
+other times. There the noise of a single observation counts, blocks included, pooled over both runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from statistics import median
+
+from toolkit.analysis.cells import in_order
+from toolkit.analysis.environment import Difference, differences_of
+from toolkit.analysis.fit import Fit, Interval, Noise, Observation, fit
+from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
+from toolkit.errors import ToolkitError
+from toolkit.model.records import RunRecord, TrialRecord
+from toolkit.model.values import Cell
+from toolkit.model.words import Verdict
+
+ELAPSED = "elapsed_seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One cell of A against one cell of B; `ratio` is B over A, so below 1 B is faster."""
+
+    cell_a: Cell
+    cell_b: Cell
+    n_a: int
+    n_b: int
+    median_a: float | None
+    median_b: float | None
+    ratio: float | None
+    interval: Interval | None
+    verdict: Verdict
+    smallest_tellable_pct: float | None
+    metrics: tuple[MetricPair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """B against A: differences of the environment first, then the pairs, then what was left out."""
+
+    a: RunRecord
+    b: RunRecord
+    differences: tuple[Difference, ...]
+    pairs: tuple[Pair, ...]
+    notes: tuple[str, ...] = ()
+    chosen: tuple[tuple[Cell, Cell], ...] = ()
+
+
+def compare(
+    a: RunRecord,
+    b: RunRecord,
+    *,
+    cell_a: Cell | None = None,
+    cell_b: Cell | None = None,
+    force: bool = False,
+) -> Comparison:
+    """Compare two runs cell by cell, or two named cells of one or two runs.
+
+    Args:
+        a: the run to compare with (before).
+        b: the run in question (after).
+        cell_a: a cell of A; with it, `cell_b` is the cell of B (the same levels when not given).
+        cell_b: a cell of B.
+        force: compare what did not do the same work all the same.
+
+    Raises:
+        ToolkitError: TK-0110 for another operation, operation version, engine or row count; TK-0109 for a cell
+            that a run does not have, or when no cell is in both.
+    """
+    chosen, notes = _chosen(a, b, cell_a, cell_b)
+    reasons = (*_other_work(a, b), *_other_rows(a, b, chosen))
+    if reasons and not force:
+        raise ToolkitError(
+            f"the two runs did not do the same work: {'; '.join(reasons)}",
+            code="TK-0110",
+            hint="compare like with like, or add `--force` to compare all the same",
+        )
+    forced = tuple(f"compared although not the same work: {reason}" for reason in reasons)
+    pairs = compare_values(a, b, chosen, elapsed_of)
+    metrics_a, metrics_b = metrics_by_cell(a), metrics_by_cell(b)
+    with_metrics = tuple(
+        replace(pair, metrics=metric_pairs(metrics_a.get(pair.cell_a, ()), metrics_b.get(pair.cell_b, ())))
+        for pair in pairs
+    )
+    return Comparison(
+        a, b, differences_of(a, b), with_metrics, (*forced, *notes, *left_out(a, b)), chosen=tuple(chosen)
+    )
+
+
+def elapsed_of(trial: TrialRecord) -> float | None:
+    """Return the time of a trial."""
+    return trial.elapsed_seconds
+
+
+def compare_values(
+    a: RunRecord,
+    b: RunRecord,
+    chosen: Iterable[tuple[Cell, Cell]],
+    value_of: Callable[[TrialRecord], float | None],
+) -> tuple[Pair, ...]:
+    """Compare one measured value of the chosen cells; values that are not positive do not enter."""
+    seen_a, seen_b = _observed(a, value_of), _observed(b, value_of)
+    fit_a = fit(seen_a)
+    within = a.head.run == b.head.run
+    single = Noise(0.0, 0.0) if within else fit_a.components.pooled_with(fit(seen_b).components).single()
+    values_a, values_b = _by_cell(seen_a), _by_cell(seen_b)
+    return tuple(
+        _pair(cells, values_a.get(cells[0], ()), values_b.get(cells[1], ()), fit_a if within else None, single)
+        for cells in chosen
+    )
+
+
+def _observed(run: RunRecord, value_of: Callable[[TrialRecord], float | None]) -> tuple[Observation, ...]:
+    return tuple(
+        Observation(trial.cell, trial.repeat, value)
+        for trial in run.trials
+        if trial.counts and (value := value_of(trial)) is not None and value > 0
+    )
+
+
+def _by_cell(seen: Iterable[Observation]) -> dict[Cell, tuple[float, ...]]:
+    values: dict[Cell, list[float]] = {}
+    for observation in seen:
+        values.setdefault(observation.cell, []).append(observation.value)
+    return {cell: tuple(found) for cell, found in values.items()}
+
+
+def _pair(
+    cells: tuple[Cell, Cell],
+    values_a: tuple[float, ...],
+    values_b: tuple[float, ...],
+    within: Fit | None,
+    single: Noise,
+) -> Pair:
+    cell_a, cell_b = cells
+    if not values_a or not values_b:
+        middle_a, middle_b = (median(found) if found else None for found in (values_a, values_b))
+        return Pair(*cells, len(values_a), len(values_b), middle_a, middle_b, None, None, Verdict.UNTOLD, None)
+    if within is not None:
+        centre, noise = within.ratio(cell_b, cell_a)
+    else:
+        centre = _mean_log(values_b) - _mean_log(values_a)
+        noise = single.times(1 / len(values_a) + 1 / len(values_b))
+    value = median(values_b) / median(values_a)
+    interval = noise.interval(centre)
+    interval = None if interval is None else interval.reaching(value)
+    return Pair(
+        cell_a,
+        cell_b,
+        len(values_a),
+        len(values_b),
+        median(values_a),
+        median(values_b),
+        value,
+        interval,
+        verdict_of(interval),
+        noise.smallest_tellable_pct(),
+    )
+
+
+def _mean_log(values: tuple[float, ...]) -> float:
+    return sum(math.log(value) for value in values) / len(values)
+
+
+def verdict_of(interval: Interval | None) -> Verdict:
+    """Return what an interval of B over A tells: nothing while it holds 1."""
+    if interval is None or interval.holds(1.0):
+        return Verdict.UNTOLD
+    return Verdict.FASTER if interval.high < 1 else Verdict.SLOWER
+
+
+def _chosen(
+    a: RunRecord, b: RunRecord, cell_a: Cell | None, cell_b: Cell | None
+) -> tuple[list[tuple[Cell, Cell]], tuple[str, ...]]:
+    """Return the pairs of cells to compare, and a sentence for cells that have no partner."""
+    in_a, in_b = _cells(a), _cells(b)
+    if cell_a is not None or cell_b is not None:
+        first, second = cell_a or cell_b, cell_b or cell_a
+        return [(_named(first, in_a, a), _named(second, in_b, b))], ()
+    partners = {frozenset(cell.levels): cell for cell in in_b}
+    chosen = [(cell, partners[key]) for cell in in_a if (key := frozenset(cell.levels)) in partners]
+    if not chosen:
+        raise ToolkitError(
+            f"runs `{a.head.run}` and `{b.head.run}` have no cell in common",
+            code="TK-0109",
+            hint=f"name two cells, such as `{a.head.run}/{_example(in_a)}` and `{b.head.run}/{_example(in_b)}`",
+        )
+    paired = {cell for pair in chosen for cell in pair}
+    notes = [
+        f"only in run `{run.head.run}`: {', '.join(f'`{cell}`' for cell in alone)}"
+        for run, found in ((a, in_a), (b, in_b))
+        if (alone := [cell for cell in found if cell not in paired])
+    ]
+    return chosen, tuple(notes)
+
+
+def _cells(run: RunRecord) -> list[Cell]:
+    return in_order(dict.fromkeys(trial.cell for trial in run.trials), run.head.experiment)
+
+
+def _named(cell: Cell | None, found: Iterable[Cell], run: RunRecord) -> Cell:
+    wanted = frozenset(cell.levels) if cell is not None else frozenset()
+    known = list(found)
+    for candidate in known:
+        if frozenset(candidate.levels) == wanted:
+            return candidate
+    raise ToolkitError(
+        f"run `{run.head.run}` has no cell `{cell}`",
+        code="TK-0109",
+        hint=f"its cells are {', '.join(f'`{candidate}`' for candidate in known[:8]) or 'none'}",
+    )
+
+
+def _example(found: list[Cell]) -> str:
+    return str(found[0]) if found else "degree=1"
+
+
+def _other_work(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
+    asked = (
+        ("operation", a.head.experiment.operation, b.head.experiment.operation),
+        ("operation version", a.head.operation_version, b.head.operation_version),
+        ("engine", a.head.engine, b.head.engine),
+    )
+    return tuple(f"{word} `{first}` against `{second}`" for word, first, second in asked if first != second)
+
+
+def _other_rows(a: RunRecord, b: RunRecord, chosen: Iterable[tuple[Cell, Cell]]) -> tuple[str, ...]:
+    rows_a, rows_b = _rows(a), _rows(b)
+    pairs = [(rows_a.get(first), rows_b.get(second)) for first, second in chosen]
+    return tuple(
+        dict.fromkeys(
+            f"row count {_spelled(first)} against {_spelled(second)}"
+            for first, second in pairs
+            if first and second and first != second
+        )
+    )
+
+
+def _rows(run: RunRecord) -> dict[Cell, set[int]]:
+    found: dict[Cell, set[int]] = {}
+    for trial in run.trials:
+        if trial.counts and trial.rows is not None:
+            found.setdefault(trial.cell, set()).add(trial.rows)
+    return found
+
+
+def _spelled(rows: set[int]) -> str:
+    low, high = min(rows), max(rows)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

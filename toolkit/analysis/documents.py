@@ -1,0 +1,172 @@
+"""The JSON documents of runs and comparisons: the published format, version 1.
+
+Absent values are null, times seconds, sizes bytes, instants ISO 8601 in UTC.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from toolkit.analysis.cells import CellSummary, cells
+from toolkit.analysis.compare import Comparison, Pair
+from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
+from toolkit.model.values import Cell, Level, Scalar
+
+FORMAT = 1
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+JsonObject = dict[str, Json]
+
+
+def run_document(run: RunRecord) -> JsonObject:
+    """Return the document of a run: head, environment, every trial in the order run, and the cells."""
+    trials = sorted(run.trials, key=lambda trial: (trial.trial, trial.attempt))
+    return {
+        "format": FORMAT,
+        **_head(run.head),
+        "seed": run.head.experiment.seed,
+        "environment": {name: _scalar(value) for name, value in run.environment.items()},
+        "warnings": list(run.warnings),
+        "trials": [_trial(trial) for trial in trials],
+        "cells": [_cell(summary) for summary in cells(run)],
+    }
+
+
+def runs_document(heads: Iterable[RunHead]) -> JsonObject:
+    """Return the document of a list of runs, newest first."""
+    newest_first = sorted(heads, key=lambda head: (head.began_at, head.run), reverse=True)
+    return {
+        "format": FORMAT,
+        "runs": [
+            {**_head(head), "trials_planned": head.trials_planned, "trials_ended": head.trials_ended}
+            for head in newest_first
+        ],
+    }
+
+
+def comparison_document(comparison: Comparison) -> JsonObject:
+    """Return the document of a comparison; `ratio` is B over A.
+
+    `factors_b` stands beside `factors` only where two cells of different levels were named.
+    """
+    return {
+        "format": FORMAT,
+        "a": comparison.a.head.run,
+        "b": comparison.b.head.run,
+        "pairs": [_pair(pair) for pair in comparison.pairs],
+        "differences": [
+            {"name": found.name, "a": _scalar(found.a), "b": _scalar(found.b)} for found in comparison.differences
+        ],
+        "notes": list(comparison.notes),
+    }
+
+
+def reports_document(runs: Iterable[RunRecord], comparisons: Iterable[Comparison]) -> JsonObject:
+    """Return one document of several runs and their comparisons."""
+    return {
+        "format": FORMAT,
+        "runs": [run_document(run) for run in runs],
+        "comparisons": [comparison_document(comparison) for comparison in comparisons],
+    }
+
+
+def _head(head: RunHead) -> JsonObject:
+    return {
+        "run": head.run,
+        "label": head.label,
+        "mode": head.mode.value,
+        "state": head.state.value,
+        "target": head.experiment.target,
+        "engine": head.engine.value,
+        "operation": head.experiment.operation.value,
+        "began_at": _instant(head.began_at),
+        "ended_at": _instant(head.ended_at),
+    }
+
+
+def _trial(trial: TrialRecord) -> JsonObject:
+    return {
+        "trial": trial.trial,
+        "attempt": trial.attempt,
+        "factors": _levels(trial.cell),
+        "repeat": trial.repeat,
+        "warmup": trial.warmup,
+        "outcome": trial.outcome.value,
+        "reason": trial.reason,
+        "error_code": trial.error_code,
+        "began_at": _instant(trial.began_at),
+        "ended_at": _instant(trial.ended_at),
+        "elapsed_seconds": _scalar(trial.elapsed_seconds),
+        "requested_degree": trial.requested_degree,
+        "granted_degree": trial.granted_degree,
+        "effective_parallelism": _scalar(trial.effective_parallelism),
+        "rows": trial.rows,
+        "bytes": trial.bytes,
+        "disturbed": trial.disturbed,
+        "phases": {name: _scalar(spent) for name, spent in trial.phases.items()},
+        "items": [_item(item) for item in trial.items],
+        "metrics": [
+            {"name": found.name, "value": _scalar(found.value), "unit": found.unit, "source": found.source}
+            for found in trial.metrics
+        ],
+    }
+
+
+def _item(item: ItemRecord) -> JsonObject:
+    return {
+        "label": item.label,
+        "outcome": item.outcome.value,
+        "reason": item.reason,
+        "error_code": item.error_code,
+        "begin_seconds": _scalar(item.begin_seconds),
+        "elapsed_seconds": _scalar(item.elapsed_seconds),
+        "worker": item.worker,
+        "rows": item.rows,
+        "bytes": item.bytes,
+    }
+
+
+def _cell(summary: CellSummary) -> JsonObject:
+    return {
+        "factors": _levels(summary.cell),
+        "n": summary.n,
+        "median_seconds": _scalar(summary.median_seconds),
+        "ci_low": _scalar(summary.ci_low),
+        "ci_high": _scalar(summary.ci_high),
+        "speedup": _scalar(summary.speedup),
+        "efficiency": _scalar(summary.efficiency),
+    }
+
+
+def _pair(pair: Pair) -> JsonObject:
+    document: JsonObject = {
+        "factors": _levels(pair.cell_a),
+        "n_a": pair.n_a,
+        "n_b": pair.n_b,
+        "median_a_seconds": _scalar(pair.median_a),
+        "median_b_seconds": _scalar(pair.median_b),
+        "ratio": _scalar(pair.ratio),
+        "ci_low": _scalar(pair.interval.low if pair.interval else None),
+        "ci_high": _scalar(pair.interval.high if pair.interval else None),
+        "verdict": pair.verdict.value,
+        "smallest_tellable_pct": _scalar(pair.smallest_tellable_pct),
+    }
+    if dict(pair.cell_a) != dict(pair.cell_b):
+        document["factors_b"] = _levels(pair.cell_b)
+    return document
+
+
+def _levels(cell: Cell) -> Json:
+    levels: Mapping[str, Level] = cell
+    return {name: _scalar(level) for name, level in levels.items()}
+
+
+def _scalar(value: Scalar) -> Json:
+    """JSON knows no infinity and no NaN: they are absent values."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _instant(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

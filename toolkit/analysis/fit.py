@@ -1,0 +1,236 @@
+"""The additive model behind every interval: log value = cell + block + noise.
+
+A block is one whole sweep (a repeat number): slow drift of the machine hits all cells of a sweep alike and is
+taken out of comparisons *within* a run. Between two runs it does not cancel, so there the variance of a single
+observation, blocks included, is what counts.
+
+Sources: the two-way layout with unequal numbers, Searle, *Linear Models* (1971), 7.1; expected mean squares of the
+random block, Henderson's method III, Searle 10.4; degrees of freedom of a sum of mean squares, Satterthwaite,
+Biometrics Bulletin 2 (1946) 110-114.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit.analysis.student import t_quantile
+from toolkit.model.values import Cell
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+POWER = 0.80
+FEWEST_DEGREES = 4
+"""Below so many degrees of freedom the noise itself is not known, and no interval is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % interval of a time (seconds) or of a ratio."""
+
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        """Whether the value lies within it, ends included."""
+        return self.low <= value <= self.high
+
+    def reaching(self, value: float) -> Interval:
+        """Widen it to a value: an estimate never stands outside its own interval."""
+        return Interval(min(self.low, value), max(self.high, value))
+
+    def inverse(self) -> Interval:
+        """Return the interval of 1/x."""
+        return Interval(1 / self.high, 1 / self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A variance on the log scale, or of an estimate, and the degrees of freedom that carry it."""
+
+    variance: float
+    degrees: float
+
+    def times(self, factor: float) -> Noise:
+        """Return the noise of an estimate whose variance is `factor` times this one."""
+        return Noise(self.variance * factor, self.degrees)
+
+    def interval(self, centre: float) -> Interval | None:
+        """Return the interval of exp(centre); None with too few degrees of freedom."""
+        if self.degrees < FEWEST_DEGREES:
+            return None
+        half = t_quantile((1 + CONFIDENCE) / 2, self.degrees) * math.sqrt(self.variance)
+        return Interval(math.exp(centre - half), _exp(centre + half))
+
+    def smallest_tellable_pct(self) -> float | None:
+        """Return the difference in percent that would be told with a power of 80 %.
+
+        (t(0.975) + t(0.80)) standard errors on the log scale: Snedecor and Cochran, *Statistical Methods* (8th
+        edition, 1989), 6.14. None when there is no noise to go by.
+        """
+        if self.degrees <= 0:
+            return None
+        reach = t_quantile((1 + CONFIDENCE) / 2, self.degrees) + t_quantile(POWER, self.degrees)
+        return (_exp(reach * math.sqrt(self.variance)) - 1) * 100
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One positive measured value of a cell in a block."""
+
+    cell: Cell
+    block: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """Sums of squares between blocks and of the rest; `share` observations of a block vary together."""
+
+    block_squares: float
+    block_degrees: int
+    rest_squares: float
+    rest_degrees: int
+    share: float
+
+    def pooled_with(self, other: Components) -> Components:
+        """Pool two runs; the expected sums of squares add up."""
+        degrees = self.block_degrees + other.block_degrees
+        shares = self.share * self.block_degrees + other.share * other.block_degrees
+        return Components(
+            self.block_squares + other.block_squares,
+            degrees,
+            self.rest_squares + other.rest_squares,
+            self.rest_degrees + other.rest_degrees,
+            shares / degrees if degrees else 1.0,
+        )
+
+    def single(self) -> Noise:
+        """Return the noise of one observation, blocks included (Satterthwaite's degrees of freedom)."""
+        if not self.block_degrees:
+            return Noise(0.0, 0.0)
+        parts = [(self.block_squares / self.block_degrees / self.share, self.block_degrees)]
+        if self.rest_degrees and self.share > 1:
+            parts.append(((1 - 1 / self.share) * self.rest_squares / self.rest_degrees, self.rest_degrees))
+        variance = sum(part for part, _ in parts)
+        uncertainty = sum(part**2 / degrees for part, degrees in parts)
+        return Noise(variance, variance**2 / uncertainty if uncertainty else sum(d for _, d in parts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """The fitted model.
+
+    Attributes:
+        means: mean log value of each cell.
+        counts: observations of each cell.
+        noise: residual variance with blocks taken out, pooled over all cells.
+        components: what the variance between runs is made of.
+    """
+
+    means: Mapping[Cell, float]
+    counts: Mapping[Cell, int]
+    noise: Noise
+    components: Components
+    _effects: Mapping[Cell, float]
+    _weights: Mapping[Cell, Matrix]
+    _spread: Matrix | None
+
+    def value_interval(self, cell: Cell) -> Interval | None:
+        """Return the interval of a cell's own value."""
+        return self.noise.times(1 / self.counts[cell]).interval(self.means[cell])
+
+    def ratio(self, cell: Cell, base: Cell) -> tuple[float, Noise]:
+        """Return log(cell / base) with blocks taken out, and its noise."""
+        if cell == base:
+            return 0.0, self.noise.times(0.0)
+        factor = 1 / self.counts[cell] + 1 / self.counts[base]
+        if self._spread is not None:
+            # variance of a contrast by the block side: e' S^- e with e = N_i/n_i - N_j/n_j
+            gap = self._weights[cell] - self._weights[base]
+            factor += float(gap @ self._spread @ gap)
+        return self._effects[cell] - self._effects[base], self.noise.times(factor)
+
+
+def fit(observations: Sequence[Observation]) -> Fit:
+    """Fit cell and block effects to the logarithms of positive values by least squares.
+
+    With one cell, or one block, or cells that share no block, there are no blocks to take out.
+    """
+    import numpy as np
+
+    cells = {cell: index for index, cell in enumerate(dict.fromkeys(seen.cell for seen in observations))}
+    blocks = {block: index for index, block in enumerate(sorted({seen.block for seen in observations}))}
+    rows = np.array([cells[seen.cell] for seen in observations], dtype=np.intp)
+    columns = np.array([blocks[seen.block] for seen in observations], dtype=np.intp)
+    logs = np.log(np.array([seen.value for seen in observations], dtype=np.float64))
+    table = np.zeros((len(cells), len(blocks)))
+    np.add.at(table, (rows, columns), 1.0)
+    per_cell = table.sum(axis=1)
+    means = np.bincount(rows, logs, len(cells)) / per_cell if cells else np.zeros(0)
+    within = logs - means[rows] if cells else logs
+    sums = np.zeros(len(blocks))
+    np.add.at(sums, columns, within)
+    block_effects, spread = _blocks(table, sums)
+    weights = table / per_cell[:, None]
+    effects = means - weights @ block_effects
+    rest = logs - effects[rows] - block_effects[columns]
+    components = _components(table, float(within @ within), float(rest @ rest), spread is not None)
+    return Fit(
+        means={cell: float(means[index]) for cell, index in cells.items()},
+        counts={cell: int(per_cell[index]) for cell, index in cells.items()},
+        noise=_residual(components, spread is not None),
+        components=components,
+        _effects={cell: float(effects[index]) for cell, index in cells.items()},
+        _weights={cell: weights[index] for cell, index in cells.items()},
+        _spread=spread,
+    )
+
+
+def _blocks(table: Matrix, sums: Matrix) -> tuple[Matrix, Matrix | None]:
+    """Return the block effects and the generalised inverse of their normal equations, cells eliminated."""
+    import numpy as np
+
+    cells, blocks = table.shape
+    if cells < 2 or blocks < 2:
+        return np.zeros(blocks), None
+    if (table == table[0, 0]).all():
+        # complete sweeps: the closed form, so that long runs stay cheap
+        inverse = (np.eye(blocks) - 1 / blocks) / (cells * table[0, 0])
+    else:
+        normal = np.diag(table.sum(axis=0)) - table.T @ (table / table.sum(axis=1)[:, None])
+        if np.linalg.matrix_rank(normal, hermitian=True) < blocks - 1:
+            return np.zeros(blocks), None
+        inverse = np.linalg.pinv(normal, hermitian=True)
+    return inverse @ sums, inverse
+
+
+def _components(table: Matrix, within: float, rest: float, blocked: bool) -> Components:
+    total, cells, blocks = int(table.sum()), table.shape[0], table.shape[1]
+    if not blocked:
+        return Components(within, total - cells, 0.0, 0, 1.0)
+    alone = float((table**2 / table.sum(axis=1)[:, None]).sum())
+    return Components(
+        block_squares=max(within - rest, 0.0),
+        block_degrees=blocks - 1,
+        rest_squares=rest,
+        rest_degrees=total - cells - blocks + 1,
+        share=(total - alone) / (blocks - 1),
+    )
+
+
+def _residual(components: Components, blocked: bool) -> Noise:
+    squares = components.rest_squares if blocked else components.block_squares
+    degrees = components.rest_degrees if blocked else components.block_degrees
+    return Noise(squares / degrees if degrees > 0 else 0.0, max(degrees, 0))
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 700 else math.inf

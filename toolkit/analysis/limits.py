@@ -1,0 +1,125 @@
+"""The limit of `--fail-if`: read from text, judged on a comparison."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+
+from toolkit.analysis.compare import ELAPSED, Comparison, Pair, compare_values
+from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.records import TrialRecord
+from toolkit.model.words import Verdict
+from toolkit.units import change
+
+_LIMIT = re.compile(r"\s*([a-z][a-z0-9_.]*)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
+_HINT = "write a metric, `>` or `<`, and a signed percentage, such as `elapsed_seconds > +5%`"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How much more (or with `above` False, less) of a metric is too much, in percent of A."""
+
+    metric: str
+    above: bool
+    percent: float
+
+    def passed_by(self, ratio: float) -> bool:
+        """Whether a ratio B over A lies beyond the limit."""
+        difference = (ratio - 1) * 100
+        return difference > self.percent if self.above else difference < self.percent
+
+    def __str__(self) -> str:
+        return f"{self.metric} {'>' if self.above else '<'} {self.percent:+g}%"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether the limit was met in any pair, or could not be told in one; a sentence for each such pair."""
+
+    limit: Limit
+    met: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
+
+    def exit_code(self, *, strict: bool = False) -> ExitCode:
+        """Return the exit status: the difference was found, or with `strict` it could not be told."""
+        if self.met:
+            return ExitCode.DIFFERENCE
+        return ExitCode.INCOMPLETE if self.untold and strict else ExitCode.DONE
+
+
+def parse_fail_if(text: str) -> Limit:
+    """Read a limit such as `elapsed_seconds > +5%`.
+
+    Raises:
+        ToolkitError: TK-0102 when the text is no limit, or one on the wrong side of zero.
+    """
+    match = _LIMIT.fullmatch(text)
+    if match is None:
+        raise ToolkitError(f"`{text}` is not a limit", code="TK-0102", hint=_HINT)
+    metric, sign, number = match.groups()
+    limit = Limit(metric, sign == ">", float(number))
+    if limit.percent < 0 if limit.above else limit.percent > 0:
+        side = "`>` goes with a percentage of 0 or more, `<` with one of 0 or less"
+        raise ToolkitError(f"the limit `{text}` lies on the wrong side of zero", code="TK-0102", hint=side)
+    return limit
+
+
+def judge(comparison: Comparison, limit: Limit) -> Judgement:
+    """Judge every pair of a comparison.
+
+    Met when the median passes the limit and the interval lies wholly on the bad side of zero. Untold when the
+    verdict is untold and the limit may have been passed for all that the interval says.
+
+    Raises:
+        ToolkitError: TK-0101 when no trial of the two runs has the metric.
+    """
+    met, untold = [], []
+    for pair in _pairs(comparison, limit.metric):
+        spelled = f"`{pair.cell_b}`: {limit.metric} {_spell(pair)}"
+        if _is_met(pair, limit):
+            met.append(f"{spelled} passes the limit `{limit}`")
+        elif _is_untold(pair, limit):
+            untold.append(f"{spelled}; whether it passes the limit `{limit}` cannot be told")
+    return Judgement(limit, tuple(met), tuple(untold))
+
+
+def _pairs(comparison: Comparison, metric: str) -> tuple[Pair, ...]:
+    if metric == ELAPSED:
+        return comparison.pairs
+
+    def value_of(trial: TrialRecord) -> float | None:
+        return next((found.value for found in trial.metrics if found.name == metric), None)
+
+    known = {found.name for run in (comparison.a, comparison.b) for trial in run.trials for found in trial.metrics}
+    if metric not in known:
+        raise _unknown(metric, known)
+    return compare_values(comparison.a, comparison.b, comparison.chosen, value_of)
+
+
+def _unknown(metric: str, known: set[str]) -> ToolkitError:
+    near = difflib.get_close_matches(metric, [ELAPSED, *sorted(known)], n=1)
+    hint = f"did you mean `{near[0]}`?" if near else f"use `{ELAPSED}` or a metric of the runs"
+    return ToolkitError(f"neither run has a metric `{metric}`", code="TK-0101", hint=hint)
+
+
+def _is_met(pair: Pair, limit: Limit) -> bool:
+    if pair.ratio is None or pair.interval is None or not limit.passed_by(pair.ratio):
+        return False
+    return pair.interval.low > 1 if limit.above else pair.interval.high < 1
+
+
+def _is_untold(pair: Pair, limit: Limit) -> bool:
+    if pair.verdict is not Verdict.UNTOLD:
+        return False
+    if pair.interval is None:
+        return True
+    return limit.passed_by(pair.interval.high if limit.above else pair.interval.low)
+
+
+def _spell(pair: Pair) -> str:
+    if pair.ratio is None:
+        return "has no numbers on one side"
+    if pair.interval is None:
+        return f"{change(pair.ratio)}, no interval from so few repeats"
+    return f"{change(pair.ratio)} ({change(pair.interval.low)} to {change(pair.interval.high)} at 95 %)"

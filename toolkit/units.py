@@ -1,0 +1,191 @@
+"""Numbers with units: the one place that spells a quantity for people, and reads a duration from them.
+
+Numbers inside the toolkit are plain seconds, bytes and ratios; the unit stands in the name. Everything a person
+reads (terminal, reports, messages) is spelled here, so that one quantity looks the same everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toolkit.errors import ToolkitError
+
+MISSING = "-"
+"""How an absent number is spelled."""
+
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_DURATION = re.compile(r"(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?", re.ASCII)
+_DURATION_SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
+_LONGEST_SECONDS = 366 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class TimeUnit:
+    """A unit that suits a whole column or axis: `seconds * per_second` is the number shown."""
+
+    label: str
+    per_second: float
+
+    def spell(self, seconds: float | None) -> str:
+        """Spell seconds in this unit, without its label."""
+        return MISSING if seconds is None else number(seconds * self.per_second)
+
+
+MICROSECONDS = TimeUnit("µs", 1e6)
+MILLISECONDS = TimeUnit("ms", 1e3)
+SECONDS = TimeUnit("s", 1.0)
+MINUTES = TimeUnit("min", 1 / 60)
+HOURS = TimeUnit("h", 1 / 3600)
+
+
+def time_unit(seconds: Iterable[float]) -> TimeUnit:
+    """Choose the unit of a column of times by its largest value."""
+    largest = max((abs(value) for value in seconds), default=0.0)
+    if 0 < largest < 1e-3:
+        return MICROSECONDS
+    if 0 < largest < 1:
+        return MILLISECONDS
+    if largest < 600:
+        return SECONDS
+    return MINUTES if largest < 36_000 else HOURS
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Spell a number with thousands separators and at least `digits` significant digits.
+
+    Digits before the point are never rounded away: 12345.6 is `12,346`, 1.23456 is `1.23`, 0.00123 is `0.00123`.
+    Below 1e-6 and from 1e15 the exponent form is used.
+    """
+    if value is None or math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    if value == 0:
+        return "0"
+    magnitude = abs(value)
+    if magnitude < 1e-6 or magnitude >= 1e15:
+        return f"{value:.{digits - 1}e}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    rounded = float(f"{magnitude:.{digits}g}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(rounded)))
+    return f"{value:,.{decimals}f}"
+
+
+def count(value: int | None) -> str:
+    """Spell a whole number with thousands separators."""
+    return MISSING if value is None else f"{value:,}"
+
+
+def seconds(value: float | None) -> str:
+    """Spell a time: `12.3 ms`, `4.56 s`, `34 min 05 s`, `2 h 05 min`."""
+    if value is None or math.isnan(value):
+        return MISSING
+    magnitude = abs(value)
+    if magnitude >= 119.95:
+        return _long_time(value)
+    unit = time_unit((value,))
+    text = f"{unit.spell(value)} {unit.label}"
+    # 999.96 ms rounds to `1,000 ms`, which reads worse than `1.00 s`
+    return f"{SECONDS.spell(value)} s" if text.endswith(" ms") and "," in text else text
+
+
+def seconds_span(low: float | None, high: float | None) -> str:
+    """Spell a range of times, the unit once where both ends have the same: `5.16 to 5.34 s`."""
+    first, last = seconds(low), seconds(high)
+    one_unit = first.count(" ") == 1 and first.partition(" ")[2] == last.partition(" ")[2]
+    return f"{first.partition(' ')[0] if one_unit else first} to {last}"
+
+
+def _long_time(value: float) -> str:
+    sign, whole = ("-" if value < 0 else ""), round(abs(value))
+    if whole < 7200:
+        return f"{sign}{whole // 60} min {whole % 60:02d} s"
+    minutes = round(whole / 60)
+    return f"{sign}{minutes // 60:,} h {minutes % 60:02d} min"
+
+
+def byte_size(value: float | None) -> str:
+    """Spell bytes in powers of 1024: `512 B`, `1.50 GiB`."""
+    if value is None or math.isnan(value):
+        return MISSING
+    step = 0
+    while abs(value) >= 1024 and step < len(_BYTE_UNITS) - 1:
+        value, step = value / 1024, step + 1
+    return f"{number(value) if step else f'{value:,.0f}'} {_BYTE_UNITS[step]}"
+
+
+def percent(value: float | None, *, signed: bool = False) -> str:
+    """Spell a percentage: `4.2 %`, with `signed` also `+4.2 %`."""
+    if value is None or math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return f"{number(value)} %"
+    decimals = 1 if abs(value) < 99.95 else 0
+    text = f"{value:{'+' if signed else ''},.{decimals}f}"
+    return f"{_without_minus_zero(text)} %"
+
+
+def _without_minus_zero(text: str) -> str:
+    return text.replace("-", "+", 1) if text in {"-0.0", "-0"} else text
+
+
+def change(ratio: float | None) -> str:
+    """Spell a ratio as a change: 1.05 is `+5.0 %`."""
+    return percent(None if ratio is None else (ratio - 1) * 100, signed=True)
+
+
+def ratio(value: float | None) -> str:
+    """Spell a ratio: `1.83x`."""
+    return MISSING if value is None or math.isnan(value) else f"{number(value)}x"
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """Spell a number of any unit; `seconds`, `bytes`, `percent` and `ratio` have their own forms.
+
+    `bytes_per_second` and the like spell as `1.50 MiB/s`.
+    """
+    spell = _SPELLERS.get(unit)
+    if value is None or math.isnan(value):
+        return MISSING
+    if spell is not None:
+        return spell(value)
+    if unit.endswith(("_per_second", "/s")):
+        inner = unit.removesuffix("_per_second").removesuffix("/s")
+        return f"{quantity(value, inner)}/s"
+    text = number(int(value)) if float(value).is_integer() else number(value)
+    return text if unit in {"", "count"} else f"{text} {unit}"
+
+
+_SPELLERS = {
+    "seconds": seconds,
+    "s": seconds,
+    "bytes": byte_size,
+    "percent": percent,
+    "pct": percent,
+    "%": percent,
+    "ratio": ratio,
+}
+
+
+def parse_duration(text: str) -> float:
+    """Read a duration such as `2h`, `90s`, `1h30m` or `1d12h` and return seconds.
+
+    A number without a unit is refused: schedulers mean minutes, databases mean seconds.
+
+    Raises:
+        ToolkitError: TK-0102 when the text is no duration, zero, or longer than a year.
+    """
+    match = _DURATION.fullmatch(text.strip().lower())
+    parts = {} if match is None else {key: part for key, part in match.groupdict().items() if part is not None}
+    total = sum(float(part) * _DURATION_SECONDS[key] for key, part in parts.items())
+    if not 0 < total <= _LONGEST_SECONDS:
+        raise ToolkitError(
+            f"`{text}` is not a duration",
+            code="TK-0102",
+            hint="write days, hours, minutes and seconds in this order, such as `90s`, `30m`, `2h` or `1h30m`",
+        )
+    return total
