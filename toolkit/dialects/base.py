@@ -130,6 +130,12 @@ class Dialect(Protocol):
     upper_names: bool
     terminator: str
     """Ends a statement in the engine's own client (`;`); blocks end as the client wants it."""
+    copy_files: tuple[str, ...]
+    """Catalogue files (:schema, :name) that `empty_copy` needs of the table copied; key = file name."""
+    gathers_schemas: bool
+    """Whether statistics of a whole schema are one call (its `Work` names the schema)."""
+    degree_by_sessions: frozenset[OperationName]
+    """Operations whose degree n is n sessions working through the objects; their `Work` has degree 1."""
 
     # -- names and values -----------------------------------------------------------------------------------
     def quote(self, name: str) -> str:

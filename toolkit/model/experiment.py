@@ -105,3 +105,8 @@ def degree_of(cell: Mapping[str, Level]) -> int:
     """Return the degree of a cell as a number; absent, `default` and `auto` give 1, 0 and 0."""
     level = cell.get("degree", 1)
     return int(level) if isinstance(level, int | float) else 0
+
+
+def mark_of(key: str) -> str:
+    """Return the comment that marks an object as made by the run of this key."""
+    return f"made by dbatk run {key}, may be dropped"

@@ -1,0 +1,8 @@
+-- Title: The mark of an index
+-- Needs: none
+-- License: none
+-- Effect: reads only
+-- Params: :schema, :name
+-- Versions: DuckDB 1.4 and later
+SELECT coalesce(comment, '') AS identity, comment AS mark, NULL::BIGINT AS born FROM duckdb_indexes()
+ WHERE database_name = current_database() AND schema_name = :schema AND index_name = :name;

@@ -1,0 +1,8 @@
+-- Title: Where new objects go; free bytes of the disk are not visible by SQL
+-- Needs: none
+-- License: none
+-- Effect: reads only
+-- Params: :schema
+-- Versions: DuckDB 1.4 and later
+SELECT coalesce(path, ':memory:') AS place, NULL::BIGINT AS free_byte_count
+  FROM duckdb_databases() WHERE database_name = current_database() AND :schema IS NOT NULL;

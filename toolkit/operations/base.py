@@ -1,0 +1,255 @@
+"""What an operation is: two pure functions, `reads` and `plan`, and the parts they share.
+
+`reads` says which catalogue queries must be answered before planning; `plan` turns the answers into stages for one
+cell. Neither touches a database.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from toolkit.dialects.base import Call, Dialect, IndexDefinition, Work
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Naming, OptionValue, Spec, degree_of, mark_of
+from toolkit.model.facts import Facts, Query
+from toolkit.model.steps import ObjectRef, Stages, Step, Timed, TimedItem
+from toolkit.model.values import Cell, QualifiedName, Row, Support
+from toolkit.model.words import Keep, Mode, ObjectKind, OperationName, Role, SupportState
+from toolkit.rendering import step_of
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Everything a plan is made from: the spec, the facts, the engine's dialect and the names to use."""
+
+    dialect: Dialect
+    spec: Spec
+    facts: Facts
+    naming: Naming
+
+    @property
+    def measuring(self) -> bool:
+        return self.spec.mode is Mode.MEASUREMENT
+
+    @property
+    def mark(self) -> str | None:
+        """The comment on objects of ours; a job's object is the user's and bears none."""
+        return mark_of(self.naming.key) if self.measuring else None
+
+    def named(self, option: str) -> QualifiedName | None:
+        """Return the name given by an option, with the session's schema where the user gave none."""
+        text = self.spec.text(option)
+        return None if text is None else self.qualified(text)
+
+    def qualified(self, text: str) -> QualifiedName:
+        """Read a name as typed and add the session's schema."""
+        name = self.dialect.parse_name(text, self.facts.release)
+        schema = name.schema or str(self.facts.value("server", "current_schema", ""))
+        return QualifiedName(name.name, schema or None)
+
+    def schemas(self) -> tuple[str, ...]:
+        """Return the schemas of `--schema`, as the catalogue spells them."""
+        texts = self.spec.names("schema")
+        return tuple(self.dialect.parse_name(text, self.facts.release).name for text in texts)
+
+    def existing(self, key: str, option: str) -> QualifiedName:
+        """Return the exact name of a relation that must exist.
+
+        Raises:
+            ToolkitError: TK-0204 when the catalogue has no such relation.
+        """
+        name = self.named(option)
+        assert name is not None
+        if self.facts.assumed and key not in self.facts.answers:
+            return name
+        row = self.facts.first(key)
+        if not row:
+            user = self.facts.value("server", "user_name", "") or "this session"
+            raise ToolkitError(
+                f"`{name}` does not exist or is not visible to {user}",
+                code="TK-0204",
+                hint="check schema and name (names in double quotes keep their case)",
+            )
+        return QualifiedName(str(row["table_name"]), str(row["schema_name"]))
+
+    def must_be_free(self, key: str, name: QualifiedName) -> None:
+        """Refuse a name that is in use already.
+
+        Raises:
+            ToolkitError: TK-0205.
+        """
+        row = self.facts.first(key)
+        if row:
+            raise ToolkitError(
+                f"`{name}` already exists as {row.get('object_kind') or 'an object'}",
+                code="TK-0205",
+                hint="choose another name; dbatk never replaces an object",
+            )
+
+    def work_schema(self, near: QualifiedName | None) -> str | None:
+        """Return where objects of ours go: `--work-schema`, else beside the user's table."""
+        if self.spec.work_schema:
+            return self.dialect.parse_name(self.spec.work_schema, self.facts.release).name
+        if near is not None and near.schema:
+            return near.schema
+        return str(self.facts.value("server", "current_schema", "")) or None
+
+    def ours(
+        self, kind: ObjectKind, name: str, near: QualifiedName | None, table: QualifiedName | None = None
+    ) -> ObjectRef:
+        """Refer to an object under a generated name."""
+        return ObjectRef(kind, QualifiedName(name, self.work_schema(near)), ours=True, table=table)
+
+    def options(self, cell: Cell) -> Mapping[str, OptionValue]:
+        """Lay the levels of a cell over the experiment's options."""
+        return {**self.spec.options, **cell}
+
+    def workers(self, cell: Cell) -> int:
+        """Return how many sessions work at once."""
+        concurrency = int(cell.get("concurrency", 1))
+        if self.spec.operation in self.dialect.degree_by_sessions:
+            return concurrency * max(1, degree_of(cell))
+        return concurrency
+
+    def degree(self, cell: Cell) -> int:
+        """Return the degree of each session's statement; 0 leaves it to the engine."""
+        return 1 if self.spec.operation in self.dialect.degree_by_sessions else degree_of(cell)
+
+    def letters(self, count: int) -> Sequence[str]:
+        """Return suffixes that tell several objects of one trial apart; one object needs none."""
+        if count == 1:
+            return ("",)
+        return [_LETTERS[i % 26] + (str(i // 26) if i >= 26 else "") for i in range(count)]
+
+    def steps(self, calls: Iterable[Call]) -> tuple[Step, ...]:
+        """Render calls into steps."""
+        return tuple(step_of(self.dialect, call) for call in calls)
+
+    def index_rows(self, rows: Iterable[Row]) -> tuple[IndexDefinition, ...]:
+        """Read index definitions from catalogue rows."""
+        return tuple(_index(row) for row in rows)
+
+
+def _index(row: Row) -> IndexDefinition:
+    columns = tuple(part.strip() for part in str(row.get("column_list") or "").split(",") if part.strip())
+    definition = row.get("definition")
+    return IndexDefinition(
+        QualifiedName(str(row["index_name"]), str(row["schema_name"])),
+        QualifiedName(str(row["table_name"]), str(row["table_schema"])),
+        unique=str(row.get("is_unique")) == "yes",
+        columns=columns,
+        definition=None if definition is None else str(definition),
+        bytes=float(row.get("byte_count") or 0),
+        valid=str(row.get("is_valid", "yes")) == "yes",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A work with its label and weight in the queue."""
+
+    work: Work
+    label: str
+    weight: float = 0.0
+
+
+class Operation(Protocol):
+    """An operation; `version` changes whenever its timed work does, since runs of two versions do not compare."""
+
+    name: OperationName
+    version: int
+
+    def reads(self, planner: Planner) -> tuple[Query, ...]:
+        """Say what must be read; `planner.facts` holds only the answer of `server` yet."""
+        ...
+
+    def check(self, planner: Planner) -> None:
+        """Refuse what cannot be right, once, before anything is changed.
+
+        Raises:
+            ToolkitError: TK-0204, TK-0205 or TK-0107.
+        """
+        ...
+
+    def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
+        """Return what is worked on in a trial of this cell."""
+        ...
+
+    def plan(self, planner: Planner, cell: Cell) -> Stages:
+        """Return the stages of one trial of this cell; setup and cleanup are equal for all cells."""
+        ...
+
+
+def relation_query(key: str, name: QualifiedName, file: str = "relation") -> Query:
+    """Ask the catalogue about one name."""
+    return Query(key, file, {"schema": name.schema, "name": name.name})
+
+
+def support_of(planner: Planner, pieces: Sequence[Piece]) -> Support:
+    """Say whether a cell can be had: the first piece that cannot decides."""
+    for piece in pieces:
+        support = planner.dialect.support(piece.work, planner.facts)
+        if not support.ok:
+            return support
+    return Support(SupportState.SUPPORTED)
+
+
+def assemble(
+    planner: Planner,
+    cell: Cell,
+    pieces: Sequence[Piece],
+    *,
+    setup: Iterable[Call] = (),
+    before: Iterable[Call] = (),
+    cleanup: Iterable[Call] = (),
+    drops: Iterable[ObjectRef] = (),
+) -> Stages:
+    """Put the stages together in the way all operations share.
+
+    Args:
+        planner: what the plan is made from.
+        cell: the cell.
+        pieces: the works on the clock.
+        setup: once per run, before the first trial.
+        before: in prepare, before the dialect's own.
+        cleanup: once per run, at the end.
+        drops: objects of ours that conclude drops (unless `--keep all`: then they are settled).
+    """
+    dialect, facts = planner.dialect, planner.facts
+    first = pieces[0].work
+    single = len(pieces) == 1
+    items = tuple(TimedItem(p.label, planner.steps(dialect.timed(p.work, facts)), p.weight) for p in pieces)
+    evidence = dialect.evidence(first, facts) if single else ()
+    kept = planner.spec.keep is Keep.ALL
+    settles = (
+        [call for p in pieces for call in dialect.settle(p.work, facts)] if kept or not planner.measuring else []
+    )
+    away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
+    return Stages(
+        timed=Timed(items, min(planner.workers(cell), max(1, len(items)))),
+        setup=planner.steps(setup),
+        prepare=planner.steps((*before, *dialect.prepare(first, facts))),
+        worker_begin=_in_worker(planner.steps(dialect.worker_begin(first, facts))),
+        evidence=_in_worker(planner.steps(evidence)),
+        worker_end=_in_worker(planner.steps(dialect.worker_end(first, facts))),
+        conclude=planner.steps((*settles, *away)),
+        cleanup=planner.steps(cleanup),
+    )
+
+
+def _in_worker(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    return tuple(replace(step, session=Role.WORKER) for step in steps)
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """Return a hint naming the nearest right word, or all of them when few."""
+    known = list(words)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    return "there are: " + ", ".join(f"`{each}`" for each in known[:12])

@@ -1,0 +1,53 @@
+"""Copies of the user's tables and indexes that measurements work on: made in setup, dropped in cleanup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from toolkit.dialects.base import Call, IndexDefinition
+from toolkit.model.experiment import mark_of
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import ObjectKind
+from toolkit.operations.base import Planner
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """What was copied, and the calls that make and remove it."""
+
+    tables: Mapping[QualifiedName, ObjectRef]
+    indexes: Mapping[QualifiedName, tuple[ObjectRef, IndexDefinition]]
+    setup: tuple[Call, ...]
+    cleanup: tuple[Call, ...]
+
+
+def copies_of(
+    planner: Planner, tables: Iterable[QualifiedName], indexes: Iterable[IndexDefinition] = ()
+) -> Copies:
+    """Plan a copy of each table and, on the copies, of each index.
+
+    Args:
+        planner: names and dialect.
+        tables: the user's tables, in the order in which they are copied.
+        indexes: indexes on those tables.
+    """
+    made: dict[QualifiedName, ObjectRef] = {}
+    setup: list[Call] = []
+    number = 0
+    for table in tables:
+        number += 1
+        copy = planner.ours(ObjectKind.TABLE, planner.naming.run_object(number), table)
+        made[table] = copy
+        setup += planner.dialect.copy_table(table, copy, mark_of(planner.naming.key), planner.facts)
+    built: dict[QualifiedName, tuple[ObjectRef, IndexDefinition]] = {}
+    for index in indexes:
+        number += 1
+        on = made[index.table].name
+        ref = planner.ours(ObjectKind.INDEX, planner.naming.run_object(number), index.table, table=on)
+        built[index.name] = (ref, replace(index, name=ref.name, table=on))
+        setup += planner.dialect.build_index_copy(index, ref, on, planner.facts)
+    # An index goes with its table, so only the tables are dropped.
+    cleanup = tuple(call for copy in reversed(made.values()) for call in planner.dialect.drop(copy))
+    return Copies(made, built, tuple(setup), cleanup)

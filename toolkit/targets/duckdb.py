@@ -1,0 +1,152 @@
+"""DuckDB in this process: one database file, one cursor a session."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolkit.errors import ToolkitError
+from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.values import Scalar
+from toolkit.model.words import EngineName, Role
+from toolkit.targets.base import Access, SessionTag
+from toolkit.targets.binds import names_in, translate
+from toolkit.targets.scalars import plain_rows
+
+if TYPE_CHECKING:
+    import duckdb
+
+_COUNTS = re.compile(r"\s*(create|insert|update|delete|copy)\b", re.IGNORECASE)
+_HOLDER = re.compile(r"\(PID (\d+)\)")
+
+
+class DuckdbTarget:
+    """A DuckDB file, or a database in memory that lives as long as this object.
+
+    A file that does not exist is an error unless the URL says `?create=yes`: a misspelt path must not become an
+    empty database.
+    """
+
+    engine = EngineName.DUCKDB
+
+    def __init__(self, access: Access) -> None:
+        self._address = access.address
+        self._create = ("create", "yes") in (*access.address.parameters, *access.options)
+        self._root: duckdb.DuckDBPyConnection | None = None
+        self._lock = threading.Lock()
+        self.observer: Callable[[str], None] | None = None
+
+    @property
+    def display(self) -> str:
+        return self._address.display
+
+    @property
+    def lease_key(self) -> str:
+        path = self._address.database
+        return f"duckdb:{Path(path).resolve()}" if path else f"duckdb:memory:{id(self)}"
+
+    def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> DuckdbConnection:
+        del tag
+        with self._lock:
+            if self._root is None:
+                self._root = self._open(read_only)
+            return DuckdbConnection(self._root.cursor(), role, self)
+
+    def _open(self, read_only: bool) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        path = self._address.database
+        if path and not self._create and not Path(path).is_file():
+            raise ToolkitError(
+                f"there is no DuckDB file `{path}`",
+                code="TK-0201",
+                hint=f"check the path, or make a new database with `duckdb:///{path}?create=yes`",
+            )
+        try:
+            return duckdb.connect(path or ":memory:", read_only=read_only and bool(path))
+        except duckdb.Error as error:
+            raise _cannot_open(path, str(error)) from None
+
+    def close(self) -> None:
+        """Close the database; sessions opened from it end."""
+        with self._lock:
+            if self._root is not None:
+                self._root.close()
+                self._root = None
+
+
+def _cannot_open(path: str, message: str) -> ToolkitError:
+    holder = _HOLDER.search(message)
+    if "lock" in message.lower():
+        who = f"process {holder[1]}" if holder else "another process"
+        hint = f"a DuckDB file belongs to one process: end {who}, or work on a copy of the file"
+    elif "not a valid DuckDB database" in message:
+        hint = "the file was not written by DuckDB"
+    else:
+        hint = "check the path, its folder and its permissions"
+    return ToolkitError(f"cannot open `{path}`: {_first_line(message)}", code="TK-0201", hint=hint)
+
+
+def _first_line(message: str) -> str:
+    return message.strip().splitlines()[0] if message.strip() else "no reason given"
+
+
+class DuckdbConnection:
+    """One cursor; transactions are the caller's, but an error never leaves one open."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, role: Role, target: DuckdbTarget) -> None:
+        self._cursor = cursor
+        self._role = role
+        self._target = target
+        self._closed = False
+
+    @property
+    def identity(self) -> str:
+        return f"{self._role.value} cursor of this process"
+
+    def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
+        import duckdb
+
+        if self._target.observer is not None:
+            self._target.observer(text)
+        given = {name: binds[name] for name in names_in(text)} if binds else None
+        try:
+            result = self._cursor.execute(translate(text, "${}".format) if given else text, given)
+            return _answer(text, result)
+        except duckdb.Error as error:
+            with contextlib.suppress(duckdb.Error):
+                self._cursor.rollback()
+            raise _translated(error) from None
+
+    def tag(self, action: str) -> None:
+        """DuckDB shows no sessions, so there is nothing to tag."""
+
+    def cancel(self) -> None:
+        if not self._closed:
+            self._cursor.interrupt()
+
+    def close(self) -> None:
+        import duckdb
+
+        self._closed = True
+        with contextlib.suppress(duckdb.Error):
+            self._cursor.close()
+
+
+def _answer(text: str, result: duckdb.DuckDBPyConnection) -> Answer:
+    columns = [column[0] for column in result.description or ()]
+    rows = plain_rows(columns, result.fetchall()) if columns else ()
+    if columns == ["Count"] and _COUNTS.match(text) and rows:
+        count = rows[0]["count"]
+        return Answer(rowcount=count if isinstance(count, int) else None)
+    return Answer(rows)
+
+
+def _translated(error: duckdb.Error) -> DatabaseError:
+    code = type(error).__name__
+    lost = code in {"FatalException", "ConnectionException", "InternalException"}
+    return DatabaseError(str(error).strip(), code=code, lost=lost, cancelled=code == "InterruptException")
