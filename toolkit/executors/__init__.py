@@ -1,0 +1,7 @@
+"""Executors run steps; nothing else touches the world."""
+
+from toolkit.executors.printing import Script, print_script
+from toolkit.executors.process import run_command
+from toolkit.executors.sessions import Sessions, read_facts
+
+__all__ = ["Script", "Sessions", "print_script", "read_facts", "run_command"]

@@ -1,0 +1,100 @@
+"""Prints the steps of a trial as a script that runs by hand in SQL*Plus, psql or the DuckDB shell.
+
+What is shown is what runs: the same steps, with the run and object ids as placeholders. Our own reads of the
+catalogue are named in the head. Several sessions print as `-- session k of n, begin together`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from toolkit.model.steps import Stages, Step
+from toolkit.model.words import Effect, EngineName, StepKind
+
+_CLIENT = {
+    EngineName.ORACLE: "SQL*Plus",
+    EngineName.POSTGRESQL: "psql",
+    EngineName.DUCKDB: "the DuckDB shell",
+}
+_OPENING = {
+    EngineName.ORACLE: ("SET ECHO ON TIMING ON", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
+    EngineName.POSTGRESQL: (r"\set ON_ERROR_STOP on", r"\timing on"),
+    EngineName.DUCKDB: (".bail on", ".timer on"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One cell's stages with the title they are printed under."""
+
+    title: str
+    stages: Stages
+    refused: str | None = None
+    """Why this cell cannot be had; then only the reason is printed."""
+
+
+def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Script]) -> str:
+    """Return the whole script.
+
+    Args:
+        engine: decides terminators and the client's own commands.
+        head: comment lines that open it: what, where, mode.
+        scripts: the cells in the order of the sweep; setup and cleanup are printed once.
+    """
+    lines = [f"-- {line}" for line in head]
+    lines += [f"-- runs by hand in {_CLIENT[engine]}", *_OPENING[engine]]
+    ran = [script for script in scripts if script.refused is None]
+    if ran:
+        lines += _stage("setup, once", ran[0].stages.setup)
+    for script in scripts:
+        lines += ["", f"-- ==== {script.title}"]
+        if script.refused is not None:
+            lines.append(f"-- unsupported: {script.refused}")
+        else:
+            lines += _trial(script.stages)
+    if ran:
+        lines += _stage("cleanup, once", ran[0].stages.cleanup)
+    return "\n".join(lines) + "\n"
+
+
+def _trial(stages: Stages) -> list[str]:
+    workers = stages.timed.workers
+    lines = _stage("prepare", stages.prepare)
+    if workers == 1:
+        lines += _stage("worker session", stages.worker_begin)
+        lines += _timed(stages, 0, 1)
+        lines += _stage("evidence, in the same session", stages.evidence)
+        lines += _stage("worker session, put back", stages.worker_end)
+    else:
+        for number in range(workers):
+            lines += ["", f"-- session {number + 1} of {workers}, begin together"]
+            lines += _stage("worker session", stages.worker_begin)
+            lines += _timed(stages, number, workers)
+            lines += _stage("worker session, put back", stages.worker_end)
+    lines += _stage("conclude", stages.conclude)
+    return lines
+
+
+def _timed(stages: Stages, number: int, workers: int) -> list[str]:
+    """Print the share of one session; in a real run each session takes the next item when it is free."""
+    lines = ["", "-- timed" if workers == 1 else "-- timed (a free session takes the next item)"]
+    for item in stages.timed.ordered()[number::workers]:
+        for step in item.steps:
+            lines += _statement(step)
+    return lines
+
+
+def _stage(title: str, steps: Sequence[Step]) -> list[str]:
+    shown = [step for step in steps if step.effect is not Effect.READS or step.keep_as is not None]
+    if not shown:
+        return []
+    return ["", f"-- {title}", *(line for step in shown for line in _statement(step))]
+
+
+def _statement(step: Step) -> list[str]:
+    if step.kind is StepKind.BLOCK:
+        return [step.text, "/"]
+    if step.kind is StepKind.COMMAND:
+        return [f"-- command: {step.text}"]
+    return [f"{step.text};"]

@@ -1,0 +1,130 @@
+"""The sessions of a run: one for control, one that watches, and the workers; opened when first needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from toolkit.dialects.base import Dialect
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts, Query
+from toolkit.model.protocols import Answer, Connection, DatabaseError
+from toolkit.model.steps import Step
+from toolkit.model.values import Row
+from toolkit.model.words import Role
+from toolkit.rendering import sql_file
+from toolkit.targets.base import SessionTag, Target
+
+
+class Sessions:
+    """Opens, finds again, cancels and closes the sessions of one run."""
+
+    def __init__(self, target: Target, run: str, *, read_only: bool = False) -> None:
+        self._target = target
+        self._tag = SessionTag(run)
+        self._read_only = read_only
+        self._open: dict[tuple[Role, int], Connection] = {}
+        self._busy: set[tuple[Role, int]] = set()
+        self._lock = threading.Lock()
+
+    def get(self, role: Role, number: int = 0) -> Connection:
+        """Return the session of a role, opening it when needed.
+
+        Raises:
+            ToolkitError: TK-0201 when the database cannot be reached.
+        """
+        key = (role, number)
+        with self._lock:
+            found = self._open.get(key)
+        if found is None:
+            found = self._target.connect(role, self._tag, read_only=self._read_only)
+            with self._lock:
+                self._open[key] = found
+        return found
+
+    def run(self, step: Step, number: int = 0) -> Answer:
+        """Run a step in the session it asks for; a code it tolerates gives an empty answer.
+
+        Raises:
+            DatabaseError: whatever else the database said.
+        """
+        key = (step.session, number if step.session is Role.WORKER else 0)
+        connection = self.get(*key)
+        self._busy.add(key)
+        timer = self._limit(step, connection)
+        try:
+            return connection.execute(step.text, step.binds or None)
+        except DatabaseError as error:
+            if error.lost:
+                self.forget(*key)
+            if error.code in step.tolerates:
+                return Answer(notices=(error.message,))
+            raise
+        finally:
+            self._busy.discard(key)
+            if timer is not None:
+                timer.cancel()
+
+    @staticmethod
+    def _limit(step: Step, connection: Connection) -> threading.Timer | None:
+        if step.limit_seconds is None:
+            return None
+        timer = threading.Timer(step.limit_seconds, connection.cancel)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def cancel(self) -> None:
+        """Cancel what runs now in control and worker sessions; called from another thread."""
+        with self._lock:
+            running = [self._open[key] for key in tuple(self._busy) if key in self._open]
+        for connection in running:
+            connection.cancel()
+
+    def forget(self, role: Role, number: int = 0) -> None:
+        """Give up a session that is lost; the next use opens a new one."""
+        with self._lock:
+            lost = self._open.pop((role, number), None)
+        if lost is not None:
+            lost.close()
+
+    def close(self) -> None:
+        """Close all sessions; never raises."""
+        with self._lock:
+            everything, self._open = list(self._open.values()), {}
+        for connection in everything:
+            connection.close()
+
+
+def read_facts(
+    connection: Connection, dialect: Dialect, queries: Iterable[Query], known: Facts | None = None
+) -> Facts:
+    """Run catalogue queries and freeze their answers beside those already known.
+
+    Raises:
+        ToolkitError: TK-0203 when a query that is not optional is refused.
+    """
+    answers: dict[str, tuple[Row, ...]] = dict(known.answers) if known else {}
+    refused: dict[str, str] = dict(known.refused) if known else {}
+    for query in queries:
+        try:
+            answers[query.key] = connection.execute(
+                sql_file(dialect.engine.value, query.file), query.binds or None
+            ).rows
+        except DatabaseError as error:
+            if not query.optional or error.lost:
+                raise _refused_read(dialect, query, error) from None
+            refused[query.key] = error.message
+    server = answers.get("server", ())
+    release = known.release if known else dialect.release(server[0] if server else {})
+    return Facts(dialect.engine, release, answers, refused=refused)
+
+
+def _refused_read(dialect: Dialect, query: Query, error: DatabaseError) -> ToolkitError:
+    advice = dialect.explain(error.code, error.message)
+    return ToolkitError(
+        f"the catalogue cannot be read (`{query.file}`): {error.message.splitlines()[0]}",
+        code="TK-0202" if error.lost else "TK-0203",
+        hint=advice.advice if advice else None,
+        database_code=error.code,
+    )

@@ -1,0 +1,158 @@
+"""`osstat`: CPU, disk and memory of this host while a trial runs, and the load of others.
+
+The load of others is all CPU used on the host minus our own process and the database server's processes. It is
+shown with every trial; a trial in which others took a large part of the host is `disturbed` and does not count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import psutil
+
+from toolkit.model.records import Metric, Sample
+
+DISTURBED_ABOVE = 0.5
+"""Part of the host's CPU that others may take before a trial no longer counts."""
+_JUDGED_FROM_SECONDS = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """Cumulated figures of the host at one instant: CPU seconds, bytes, operations."""
+
+    at: float
+    user: float
+    system: float
+    iowait: float
+    idle: float
+    ours: float
+    server: float
+    read_bytes: float
+    write_bytes: float
+    read_count: float
+    write_count: float
+
+    @property
+    def busy(self) -> float:
+        return self.user + self.system
+
+
+def _server_seconds(names: tuple[str, ...]) -> float:
+    """Sum the CPU of the server's processes, those already ended and reaped by them included."""
+    total = 0.0
+    for process in psutil.process_iter(["name"]):
+        name = process.info["name"] or ""
+        if name.startswith(names):
+            with contextlib.suppress(psutil.Error):
+                times = process.cpu_times()
+                total += times.user + times.system
+                total += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
+    return total
+
+
+def host_state(server_names: tuple[str, ...]) -> HostState:
+    """Read the host now.
+
+    Args:
+        server_names: how the names of the database server's processes begin; empty for an embedded engine.
+    """
+    cpu = psutil.cpu_times()
+    own = psutil.Process().cpu_times()
+    disk = psutil.disk_io_counters()
+    return HostState(
+        at=time.monotonic(),
+        user=cpu.user + getattr(cpu, "nice", 0.0),
+        system=cpu.system + getattr(cpu, "irq", 0.0) + getattr(cpu, "softirq", 0.0),
+        iowait=getattr(cpu, "iowait", 0.0),
+        idle=cpu.idle,
+        ours=own.user + own.system,
+        server=_server_seconds(server_names) if server_names else 0.0,
+        read_bytes=float(disk.read_bytes) if disk else 0.0,
+        write_bytes=float(disk.write_bytes) if disk else 0.0,
+        read_count=float(disk.read_count) if disk else 0.0,
+        write_count=float(disk.write_count) if disk else 0.0,
+    )
+
+
+def others_part(before: HostState, after: HostState) -> float | None:
+    """Return which part of the host's CPU others used (0 to 1), or None when the interval is too short."""
+    elapsed = after.at - before.at
+    if elapsed < _JUDGED_FROM_SECONDS:
+        return None
+    others = (after.busy - before.busy) - (after.ours - before.ours) - (after.server - before.server)
+    return min(1.0, max(0.0, others / (elapsed * (psutil.cpu_count() or 1))))
+
+
+class HostProvider:
+    """Samples the host once a second at most; `server_names` as in `host_state`."""
+
+    name = "osstat"
+
+    def __init__(self, server_names: tuple[str, ...] = ()) -> None:
+        self._names = server_names
+        self._before = self._last = host_state(server_names)
+        self._peaks: dict[str, float] = {}
+
+    def begin(self) -> None:
+        self._peaks = {}
+        self._before = self._last = host_state(self._names)
+
+    def sample(self, at_seconds: float) -> tuple[Sample, ...]:
+        if time.monotonic() - self._last.at < 0.9:
+            return ()
+        now = host_state(())
+        values = _rates(self._last, now)
+        values["host_memory_used_bytes"] = float(psutil.virtual_memory().used)
+        self._last = now
+        for name, value in values.items():
+            self._peaks[name] = max(value, self._peaks.get(name, value))
+        return tuple(Sample(at_seconds, name, value) for name, value in values.items())
+
+    def end(self) -> tuple[Metric, ...]:
+        after = host_state(self._names)
+        others = others_part(self._before, after)
+        if others is not None:
+            self._peaks["others_part"] = others
+        used = after.server - self._before.server if self._names else after.ours - self._before.ours
+        self._peaks["cpu_seconds"] = max(0.0, used)
+        return self._metrics(after, others)
+
+    def _metrics(self, after: HostState, others: float | None) -> tuple[Metric, ...]:
+        before = self._before
+        spent = {
+            "host_cpu_user_seconds": (after.user - before.user, "s"),
+            "host_cpu_system_seconds": (after.system - before.system, "s"),
+            "host_cpu_iowait_seconds": (after.iowait - before.iowait, "s"),
+            "host_disk_read_bytes": (after.read_bytes - before.read_bytes, "bytes"),
+            "host_disk_write_bytes": (after.write_bytes - before.write_bytes, "bytes"),
+            "host_disk_reads": (after.read_count - before.read_count, "operations"),
+            "host_disk_writes": (after.write_count - before.write_count, "operations"),
+            "host_memory_used_bytes": (float(psutil.virtual_memory().used), "bytes"),
+        }
+        if others is not None:
+            spent["host_others_pct"] = (100.0 * others, "%")
+        for name, value in self._peaks.items():
+            if name.startswith("host_"):
+                spent[f"{name}_peak"] = (value, "bytes" if name.endswith("bytes") else "%")
+        return tuple(Metric(name, value, unit, self.name) for name, (value, unit) in spent.items())
+
+    def peaks(self) -> Mapping[str, float]:
+        return dict(self._peaks)
+
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
+
+def _rates(before: HostState, after: HostState) -> dict[str, float]:
+    elapsed = max(after.at - before.at, 1e-9)
+    capacity = elapsed * (psutil.cpu_count() or 1)
+    return {
+        "host_cpu_pct": 100.0 * max(0.0, after.busy - before.busy) / capacity,
+        "host_iowait_pct": 100.0 * max(0.0, after.iowait - before.iowait) / capacity,
+        "host_disk_read_bytes": max(0.0, after.read_bytes - before.read_bytes) / elapsed,
+        "host_disk_write_bytes": max(0.0, after.write_bytes - before.write_bytes) / elapsed,
+    }
