@@ -91,6 +91,17 @@ class TrialRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialMark:
+    """A trial that began, and of which nothing else is known yet: written before the first statement."""
+
+    trial: int
+    attempt: int
+    cell: Cell
+    repeat: int
+    began_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class RunHead:
     """A run without its trials: what `runs list` shows."""
 

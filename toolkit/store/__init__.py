@@ -1,0 +1,59 @@
+"""The results store: what was asked, what was done, what was measured, and what is still to be undone.
+
+Importing this package loads no SQLAlchemy; opening a store does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolkit.store.codec import experiment_from_json, experiment_to_json
+
+if TYPE_CHECKING:
+    from toolkit.store.journal import RunJournal
+    from toolkit.store.liveness import HEARTBEAT_SECONDS, lease_is_live
+    from toolkit.store.store import Store
+
+__all__ = [
+    "HEARTBEAT_SECONDS",
+    "RunJournal",
+    "Store",
+    "experiment_from_json",
+    "experiment_to_json",
+    "lease_is_live",
+    "open_store",
+]
+
+
+def open_store(location: str | Path | None = None, *, busy_seconds: float | None = None) -> Store:
+    """Open a results store, and make it when there is none.
+
+    Args:
+        location: a path, a `sqlite:///` or `postgresql://` URL; None takes `DBATK_STORE`, else the user's data
+            folder.
+        busy_seconds: how long to wait for another process's lock, 30 if not given.
+
+    Raises:
+        ToolkitError: TK-0401 when it cannot be written, TK-0402 when it is damaged or another program's, TK-0403
+            when a newer version wrote it, TK-0404 when it is locked, TK-0102 and TK-0206 for an address that
+            cannot be used here.
+    """
+    from toolkit.store.store import open_at
+
+    return open_at(location, busy_seconds)
+
+
+def __getattr__(name: str) -> object:
+    """Load the rest of the public face when it is first asked for."""
+    from importlib import import_module
+
+    homes = {
+        "HEARTBEAT_SECONDS": "liveness",
+        "RunJournal": "journal",
+        "Store": "store",
+        "lease_is_live": "liveness",
+    }
+    if name not in homes:
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+    return getattr(import_module(f"{__name__}.{homes[name]}"), name)

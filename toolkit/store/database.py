@@ -1,0 +1,148 @@
+"""One open database: short transactions, and errors as sentences.
+
+SQLite lets one process write at a time. A writer says so when it begins (`BEGIN IMMEDIATE`), because a reader that
+turns writer may be refused at once instead of waiting its turn; threads of one process queue at a lock of our own,
+which is quicker and fairer than SQLite's polling. Readers see one state of the store for the whole `read`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from toolkit.errors import ToolkitError
+from toolkit.store.errors import translate
+from toolkit.store.location import Place
+
+BUSY_SECONDS = 30.0
+POSTGRESQL_SCHEMA = "dbatk"
+_ADVISORY_LOCK = 0x64626174
+
+
+class Database:
+    """Transactions on the store at a place.
+
+    Args:
+        place: its address.
+        busy_seconds: how long to wait for another process's lock.
+    """
+
+    def __init__(self, place: Place, busy_seconds: float = BUSY_SECONDS) -> None:
+        self.place = place
+        self.is_sqlite = place.path is not None
+        self._engine = _sqlite(place.path, busy_seconds) if place.path else _postgresql(place, busy_seconds)
+        self._turn = threading.Lock() if self.is_sqlite else nullcontext()
+
+    def __repr__(self) -> str:
+        return f"Database({self.place.shown!r})"
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Give a connection that sees one state of the store.
+
+        Raises:
+            ToolkitError: TK-0401, TK-0402, TK-0404.
+        """
+        level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        with self._translated("the store"), self._engine.connect().execution_options(**level) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self, what: str) -> Iterator[Connection]:
+        """Give a connection whose changes are durable when the block ends, or all undone.
+
+        Args:
+            what: what is being stored, for the message of a conflict.
+
+        Raises:
+            ToolkitError: TK-0401, TK-0402, TK-0404; TK-0109 and TK-0901 for a conflict.
+        """
+        with self._translated(what), self._turn, self._engine.connect() as opened:
+            connection = opened.execution_options(dbatk_begin="BEGIN IMMEDIATE")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def bare(self) -> Iterator[Connection]:
+        """Give a connection to SQLite outside any transaction, for the few statements that need it."""
+        with self._translated("the store"), self._engine.connect() as connection:
+            yield connection.execution_options(dbatk_begin=None)
+
+    def serialize(self, connection: Connection) -> None:
+        """Let one writer at a time pass until its transaction ends (SQLite's writers are alone anyway)."""
+        if not self.is_sqlite:
+            connection.execute(select(func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
+
+    def now(self, connection: Connection) -> datetime:
+        """Return the instant by the clock that all processes of this store share."""
+        if self.is_sqlite:
+            return datetime.now(UTC)
+        instant: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
+        return instant.astimezone(UTC)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _translated(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            # The driver's exception may hold the address with its password: it must not be chained.
+            raise translate(error, self.place, what) from None
+
+
+def _sqlite(path: Path, busy_seconds: float) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{path}", connect_args={"timeout": busy_seconds}, hide_parameters=True, max_overflow=30
+    )
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    """Leave transactions to us and make every commit survive a power cut."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    begin = connection.get_execution_options().get("dbatk_begin", "BEGIN")
+    if begin:
+        connection.exec_driver_sql(begin)
+
+
+def _postgresql(place: Place, busy_seconds: float) -> Engine:
+    options = f"-c search_path={POSTGRESQL_SCHEMA} -c lock_timeout={round(busy_seconds * 1000)}"
+    try:
+        return create_engine(
+            make_url(place.url or ""),
+            connect_args={"options": options, "connect_timeout": 15, "application_name": "dbatk store"},
+            hide_parameters=True,
+            pool_pre_ping=True,
+        )
+    except ModuleNotFoundError:
+        raise ToolkitError(
+            "a store in PostgreSQL needs the driver `psycopg`",
+            code="TK-0206",
+            hint="pip install 'dbatk[postgresql]'",
+        ) from None
+    except (SQLAlchemyError, ValueError):
+        raise ToolkitError(
+            f"the address of the store `{place}` cannot be read",
+            code="TK-0102",
+            hint="give postgresql://user@host:port/database, special characters as %XX",
+        ) from None

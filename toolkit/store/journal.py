@@ -1,0 +1,170 @@
+"""The journal: what was changed in a database, written before and after each change.
+
+An entry goes from intended to made to undone, or is abandoned on the way. Entries of one run count from 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from sqlalchemy import Row, Select, func, select, update
+
+from toolkit.errors import ToolkitError
+from toolkit.model.records import JournalEntry
+from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.values import Scalar
+from toolkit.model.words import EntryState
+from toolkit.store import schema
+from toolkit.store.database import Database
+from toolkit.store.part import Part
+
+OPEN_STATES = (EntryState.INTENDED.value, EntryState.MADE.value)
+_BEFORE = {
+    EntryState.MADE: (EntryState.INTENDED,),
+    EntryState.UNDONE: (EntryState.INTENDED, EntryState.MADE),
+    EntryState.ABANDONED: (EntryState.INTENDED, EntryState.MADE),
+}
+_table = schema.journal
+
+
+class Journals(Part):
+    """Gives the journals of runs."""
+
+    def journal(self, run: str) -> RunJournal:
+        """Return the journal of a run (`protocols.Journal`)."""
+        return RunJournal(self._database, run)
+
+    def open_entries_all(self) -> tuple[JournalEntry, ...]:
+        """Return the open entries of all runs, newest run and newest entry first."""
+        query = _open_entries().order_by(_table.c.run.desc(), _table.c.entry.desc())
+        with self._database.read() as connection:
+            return tuple(_entry_of(row) for row in connection.execute(query))
+
+
+class RunJournal:
+    """The journal of one run."""
+
+    def __init__(self, database: Database, run: str) -> None:
+        self._database = database
+        self.run = run
+
+    def intend(self, step: Step, *, trial: int | None, proof: Mapping[str, Scalar]) -> int:
+        """Record a change about to be made; return the entry's number. Durable on return.
+
+        Raises:
+            ToolkitError: TK-0901 when the step does not say what it changes, TK-0109 when the run is not stored.
+        """
+        if step.object is None:
+            raise ToolkitError(f"step `{step.name}` does not say what it changes", code="TK-0901")
+        with self._database.write(f"a change by run `{self.run}`") as connection:
+            self._database.serialize(connection)
+            last = connection.execute(select(func.max(_table.c.entry)).where(_table.c.run == self.run)).scalar()
+            entry = (last or 0) + 1
+            position = {
+                "run": self.run,
+                "entry": entry,
+                "trial": trial,
+                "intended_at": self._database.now(connection),
+            }
+            connection.execute(_table.insert(), position | _row(step, step.object, proof))
+        return entry
+
+    def made(self, entry: int, identity: Mapping[str, Scalar]) -> None:
+        """Record that it was made, and what proves that it is ours."""
+        self._move(entry, EntryState.MADE, identity=_pack(identity))
+
+    def undone(self, entry: int) -> None:
+        """Record that it was put back."""
+        self._move(entry, EntryState.UNDONE)
+
+    def abandon(self, entry: int) -> None:
+        """Record that the intended change never happened or is no longer ours to undo."""
+        self._move(entry, EntryState.ABANDONED)
+
+    def entries(self) -> Sequence[JournalEntry]:
+        """Return all entries of this run, oldest first."""
+        return self._read(select(_table).where(_table.c.run == self.run).order_by(_table.c.entry))
+
+    def open_entries(self) -> Sequence[JournalEntry]:
+        """Return the entries of this run not yet undone, newest first."""
+        return self._read(_open_entries().where(_table.c.run == self.run).order_by(_table.c.entry.desc()))
+
+    def find(self, ref: ObjectRef) -> JournalEntry | None:
+        """Return the newest open entry of an object, or None."""
+        query = _open_entries().where(
+            _table.c.run == self.run,
+            _table.c.object_kind == ref.kind.value,
+            _table.c.name == ref.name.name,
+            _table.c.schema_name.is_not_distinct_from(ref.name.schema),
+        )
+        found = self._read(query.order_by(_table.c.entry.desc()).limit(1))
+        return found[0] if found else None
+
+    def _read(self, query: Select[*tuple[object, ...]]) -> Sequence[JournalEntry]:
+        with self._database.read() as connection:
+            return tuple(_entry_of(row) for row in connection.execute(query))
+
+    def _move(self, entry: int, state: EntryState, **values: object) -> None:
+        """Move an entry on; saying the same twice is no harm, going back is a fault."""
+        before = [each.value for each in (*_BEFORE[state], state)]
+        here = (_table.c.run == self.run, _table.c.entry == entry, _table.c.state.in_(before))
+        with self._database.write(f"entry `{entry}` of run `{self.run}`") as connection:
+            now = self._database.now(connection)
+            moved = connection.execute(
+                update(_table).where(*here).values(state=state.value, changed_at=now, **values)
+            )
+            if moved.rowcount == 0:
+                raise ToolkitError(
+                    f"entry `{entry}` of the journal of run `{self.run}` cannot become `{state}`",
+                    code="TK-0901",
+                )
+
+
+def _open_entries() -> Select[*tuple[object, ...]]:
+    return select(_table).where(_table.c.state.in_(OPEN_STATES))
+
+
+def _row(step: Step, ref: ObjectRef, proof: Mapping[str, Scalar]) -> dict[str, object]:
+    return {
+        "state": EntryState.INTENDED.value,
+        "effect": step.effect.value,
+        "object_kind": ref.kind.value,
+        "schema_name": ref.name.schema,
+        "name": ref.name.name,
+        "ours": ref.ours,
+        "table_schema": ref.table.schema if ref.table else None,
+        "table_name": ref.table.name if ref.table else None,
+        "undo": json.dumps(step.undo),
+        "proof": _pack(proof),
+        "identity": _pack({}),
+    }
+
+
+def _entry_of(row: Row[*tuple[object, ...]]) -> JournalEntry:
+    values = row._mapping
+    return JournalEntry(
+        entry=values["entry"],
+        run=values["run"],
+        trial=values["trial"],
+        state=EntryState(values["state"]),
+        effect=values["effect"],
+        object_kind=values["object_kind"],
+        schema=values["schema_name"],
+        name=values["name"],
+        ours=values["ours"],
+        undo=tuple(json.loads(values["undo"])),
+        proof=_unpack(values["proof"]),
+        identity=_unpack(values["identity"]),
+        table_schema=values["table_schema"],
+        table_name=values["table_name"],
+    )
+
+
+def _pack(values: Mapping[str, Scalar]) -> str:
+    return json.dumps(dict(values))
+
+
+def _unpack(text: str) -> Mapping[str, Scalar]:
+    return cast("Mapping[str, Scalar]", json.loads(text))

@@ -1,0 +1,141 @@
+"""Leases: one run at a time works on a target.
+
+A lease is taken in one transaction, so that of two processes one gets it. It lives as long as its process does, or
+as its heartbeat where the process cannot be seen (`liveness`).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, select, update
+
+from toolkit.errors import ToolkitError
+from toolkit.model.records import Lease
+from toolkit.store import schema
+from toolkit.store.liveness import lease_is_live, process_began, this_host
+from toolkit.store.part import Part
+
+_table = schema.lease
+
+
+class Leases(Part):
+    """Takes, keeps and gives back leases."""
+
+    def acquire_lease(self, target: str, run: str) -> Lease:
+        """Take the lease of a target for a run of this process; taking it again refreshes it.
+
+        Args:
+            target: what identifies the database.
+            run: the run, or another word for who is at work (`clean`).
+
+        Raises:
+            ToolkitError: TK-0302 when another live process or run holds it: who, where, since when.
+        """
+        with self._database.write(f"the lease of `{target}`") as connection:
+            self._database.serialize(connection)
+            now = self._database.now(connection)
+            wanted = own_lease(target, run, now)
+            found = _select(connection, _table.c.target == target)
+            if found is not None and not _same_holder(found[0], wanted) and lease_is_live(found[0], now):
+                raise refused(*found)
+            connection.execute(_table.delete().where(_table.c.target == target))
+            connection.execute(_table.insert().values(_row(wanted, now)))
+        return wanted
+
+    def heartbeat(self, lease: Lease) -> bool:
+        """Say that the holder of a lease is at work; False when the lease is no longer its own."""
+        with self._database.write(f"the lease of `{lease.target}`") as connection:
+            now = self._database.now(connection)
+            done = connection.execute(update(_table).where(*_own(lease)).values(heartbeat_at=now))
+            return done.rowcount == 1
+
+    def release(self, lease: Lease) -> None:
+        """Give a lease back; one that is no longer its holder's is left alone."""
+        with self._database.write(f"the lease of `{lease.target}`") as connection:
+            connection.execute(_table.delete().where(*_own(lease)))
+
+    def lease_of(self, target: str) -> Lease | None:
+        """Return the lease of a target, live or not, or None."""
+        return self._lease(_table.c.target == target)
+
+    def lease_of_run(self, run: str) -> Lease | None:
+        """Return a lease that a run holds, live or not, or None."""
+        return self._lease(_table.c.run == run)
+
+    def refuse_live_run(self, run: str) -> None:
+        """Refuse a run that a live process is working on.
+
+        Raises:
+            ToolkitError: TK-0302 saying who, where, since when.
+        """
+        with self._database.read() as connection:
+            refuse_live(connection, run, self._database.now(connection))
+
+    def _lease(self, which: ColumnElement[bool]) -> Lease | None:
+        with self._database.read() as connection:
+            found = _select(connection, which)
+        return found[0] if found else None
+
+
+def own_lease(target: str, run: str, now: datetime) -> Lease:
+    """Return the lease that this process would hold."""
+    pid = os.getpid()
+    return Lease(target, run, this_host(), pid, process_began(pid), now)
+
+
+def refuse_live(connection: Connection, run: str, now: datetime) -> None:
+    """Refuse a run that a live process is working on, within a transaction.
+
+    Raises:
+        ToolkitError: TK-0302.
+    """
+    found = _select(connection, _table.c.run == run)
+    if found is not None and lease_is_live(found[0], now):
+        raise refused(*found)
+
+
+def refused(lease: Lease, since: datetime) -> ToolkitError:
+    """Say who holds a lease, where and since when."""
+    return ToolkitError(
+        f"run `{lease.run}` is working on `{lease.target}`:"
+        f" process {lease.pid} on `{lease.host}`, since {since:%Y-%m-%d %H:%M:%S} UTC",
+        code="TK-0302",
+        hint=f"wait for it, or stop it: kill -INT {lease.pid} on that host",
+    )
+
+
+def _select(connection: Connection, which: ColumnElement[bool]) -> tuple[Lease, datetime] | None:
+    row = connection.execute(select(_table).where(which).order_by(_table.c.heartbeat_at.desc())).first()
+    if row is None:
+        return None
+    lease = Lease(row.target, row.run, row.host, row.pid, row.process_began, row.heartbeat_at)
+    return lease, row.acquired_at
+
+
+def _row(lease: Lease, now: datetime) -> dict[str, object]:
+    return {
+        "target": lease.target,
+        "run": lease.run,
+        "host": lease.host,
+        "pid": lease.pid,
+        "process_began": lease.process_began,
+        "acquired_at": now,
+        "heartbeat_at": now,
+    }
+
+
+def _same_holder(one: Lease, other: Lease) -> bool:
+    return replace(one, heartbeat_at=other.heartbeat_at) == other
+
+
+def _own(lease: Lease) -> tuple[ColumnElement[bool], ...]:
+    return (
+        _table.c.target == lease.target,
+        _table.c.run == lease.run,
+        _table.c.host == lease.host,
+        _table.c.pid == lease.pid,
+        _table.c.process_began == lease.process_began,
+    )

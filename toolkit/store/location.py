@@ -1,0 +1,86 @@
+"""Where the results store is: a SQLite file or a PostgreSQL database.
+
+The address of a PostgreSQL store may carry a password. It stays inside `Place.url`, which no `repr` and no message
+shows; `Place.shown` is what people see.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+from toolkit.errors import ToolkitError
+
+_SQLITE, _POSTGRESQL = ("sqlite",), ("postgresql", "postgres", "postgresql+psycopg")
+_PLAIN = re.compile(r"[\w.:\[\]/-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address of a store: either `path` (SQLite) or `url` (PostgreSQL) is set."""
+
+    shown: str
+    path: Path | None = None
+    url: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return self.shown
+
+
+def find_place(location: str | Path | None) -> Place:
+    """Return the address that the user means.
+
+    Args:
+        location: a path, a `sqlite:///` or `postgresql://` URL; None or empty takes the environment's
+            `DBATK_STORE`, else `store.sqlite` in the user's data folder.
+
+    Raises:
+        ToolkitError: TK-0102 for another kind of URL.
+    """
+    text = str(location or os.environ.get("DBATK_STORE") or default_path())
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        return _file(text)
+    if scheme in _SQLITE:
+        return _file(_sqlite_path(rest))
+    if scheme in _POSTGRESQL:
+        return Place(f"postgresql://{_shown_address(rest)}", url=f"postgresql+psycopg://{rest}")
+    raise _refused(f"a results store cannot live in `{scheme if _PLAIN.fullmatch(scheme) else 'this URL'}`")
+
+
+def default_path() -> Path:
+    """Return the file used when nobody names one."""
+    return Path(platformdirs.user_data_dir("dbatk", appauthor=False)) / "store.sqlite"
+
+
+def _file(text: str) -> Place:
+    path = Path(text).expanduser().absolute()
+    return Place(str(path), path=path)
+
+
+def _sqlite_path(rest: str) -> str:
+    path = rest.removeprefix("/")
+    if not rest.startswith("/") or not path or path == ":memory:" or "?" in path:
+        raise _refused("a `sqlite` store needs a plain path")
+    return path
+
+
+def _shown_address(rest: str) -> str:
+    """Return host, port and database. Anything that might be part of a password makes it dots."""
+    address = rest.partition("?")[0]
+    if rest.count("@") > 1 or ("@" in rest and "@" not in address):
+        return "..."
+    address = address.rpartition("@")[2]
+    return address if _PLAIN.fullmatch(address) else "..."
+
+
+def _refused(message: str) -> ToolkitError:
+    return ToolkitError(
+        message,
+        code="TK-0102",
+        hint="give a path, `sqlite:////absolute/path` or `postgresql://user@host:port/database`",
+    )

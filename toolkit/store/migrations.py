@@ -1,0 +1,78 @@
+"""Numbered migrations: a newer tool opens an older store, an older tool refuses a newer one.
+
+A new store is created as `schema.py` describes it. An older one is changed step by step, each step written here
+once and never edited again; a test holds that both ways lead to the same tables. All steps of one opening are one
+transaction: either the store is up to date or it is as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, func, select
+
+from toolkit import __version__
+from toolkit.errors import ToolkitError
+from toolkit.store.database import Database
+from toolkit.store.location import Place
+from toolkit.store.schema import SCHEMA_VERSION, metadata, schema_version
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step: `apply` turns a store of version `to - 1` into one of version `to`."""
+
+    to: int
+    why: str
+    apply: Callable[[Connection], None]
+
+
+MIGRATIONS: tuple[Migration, ...] = ()
+
+
+def create_tables(connection: Connection) -> None:
+    """Create all tables of the newest version in an empty place."""
+    metadata.create_all(connection)
+    _stamp(connection, SCHEMA_VERSION)
+
+
+def version_of(connection: Connection, place: Place) -> int:
+    """Return the version of the store.
+
+    Raises:
+        ToolkitError: TK-0402 when it has none.
+    """
+    version = connection.execute(select(func.max(schema_version.c.version))).scalar()
+    if version is None:
+        raise ToolkitError(f"`{place}` is damaged: it does not say its version", code="TK-0402")
+    return int(version)
+
+
+def bring_up_to_date(database: Database, version: int, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Apply the migrations that a store of this version lacks.
+
+    Raises:
+        ToolkitError: TK-0403 when the store is newer than the newest migration.
+    """
+    newest = migrations[-1].to if migrations else SCHEMA_VERSION
+    if version > newest:
+        raise ToolkitError(
+            f"the store `{database.place}` has version {version}, this dbatk knows up to {newest}", code="TK-0403"
+        )
+    if version == newest:
+        return
+    with database.write("a migration") as connection:
+        database.serialize(connection)
+        reached = version_of(connection, database.place)
+        for migration in migrations:
+            if migration.to > reached:
+                migration.apply(connection)
+                _stamp(connection, migration.to)
+
+
+def _stamp(connection: Connection, version: int) -> None:
+    connection.execute(
+        schema_version.insert().values(version=version, applied_at=datetime.now(UTC), tool_version=__version__)
+    )

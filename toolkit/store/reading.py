@@ -1,0 +1,204 @@
+"""Read runs: heads for a list, whole records for analysis and reports.
+
+A list is one query, a run a fixed number of them, however many trials there are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, Select, Table, func, or_, select
+
+from toolkit.model.records import Artifact, ItemRecord, Metric, RunHead, RunRecord, Sample, TrialRecord
+from toolkit.model.values import Cell, Level, Scalar
+from toolkit.model.words import EngineName, Outcome, RunState
+from toolkit.store import rows, schema
+from toolkit.store.codec import experiment_from_json
+from toolkit.store.part import Part, unknown_run
+from toolkit.store.values import unpack
+
+ARTIFACT_LIMIT_BYTES = 256 * 1024
+ITEM_COLUMNS = tuple(column.name for column in schema.item.c if column.name not in ("trial_id", "position"))
+_TEXT_TYPES = ("application/json", "application/sql", "application/toml", "application/xml")
+
+
+class Reading(Part):
+    """Reads runs."""
+
+    def load_run(self, run: str, *, samples: bool = True) -> RunRecord:
+        """Return a run with its trials in the order run, and its artifacts of text below 256 KB.
+
+        Args:
+            run: a whole run id.
+            samples: leave the samples out to read less.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        with self._database.read() as connection:
+            return read_run(connection, run, samples=samples)
+
+    def list_runs(self, limit: int | None = None) -> list[RunHead]:
+        """Return the heads of the newest runs, newest first; of all runs without a limit."""
+        newest = (schema.run.c.began_at.desc(), schema.run.c.run.desc())
+        with self._database.read() as connection:
+            return [_head(row) for row in connection.execute(_heads().order_by(*newest).limit(limit))]
+
+    def load_head(self, run: str) -> RunHead:
+        """Return the head of one run.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        with self._database.read() as connection:
+            return _read_head(connection, run)
+
+    def children_of(self, run: str) -> list[RunHead]:
+        """Return the heads of the runs that a plan's run consists of, oldest first."""
+        query = _heads().where(schema.run.c.parent_run == run)
+        with self._database.read() as connection:
+            return [_head(row) for row in connection.execute(query.order_by(schema.run.c.began_at))]
+
+
+def read_run(connection: Connection, run: str, *, samples: bool = True) -> RunRecord:
+    """Return a run within a transaction.
+
+    Raises:
+        ToolkitError: TK-0109 when no such run is stored.
+    """
+    return RunRecord(
+        head=_read_head(connection, run),
+        trials=_Trials(connection, run, samples=samples).records(),
+        environment=_environment(connection, run),
+        warnings=_warnings(connection, run),
+        artifacts=_artifacts(connection, run),
+    )
+
+
+def _heads() -> Select[*tuple[object, ...]]:
+    """Select heads with the number of trials that ended; an interrupted trial is still to be done."""
+    ended = (
+        select(func.count(schema.trial.c.trial.distinct()))
+        .where(schema.trial.c.run == schema.run.c.run)
+        .where(schema.trial.c.outcome != Outcome.INTERRUPTED.value)
+        .scalar_subquery()
+    )
+    return select(schema.run, ended.label("trials_ended"))
+
+
+def _read_head(connection: Connection, run: str) -> RunHead:
+    row = connection.execute(_heads().where(schema.run.c.run == run)).first()
+    if row is None:
+        raise unknown_run(run)
+    return _head(row)
+
+
+def _head(row: rows.AnyRow) -> RunHead:
+    values = row._mapping
+    return RunHead(
+        run=values["run"],
+        experiment=experiment_from_json(values["experiment"]),
+        engine=EngineName(values["engine"]),
+        state=RunState(values["state"]),
+        began_at=values["began_at"],
+        ended_at=values["ended_at"],
+        operation_version=values["operation_version"],
+        tool_version=values["tool_version"],
+        parent=values["parent_run"],
+        trials_planned=values["trials_planned"],
+        trials_ended=values["trials_ended"],
+        target_name=values["target_name"],
+    )
+
+
+class _Trials:
+    """All trials of a run: one query for each table, sorted to their trials here."""
+
+    def __init__(self, connection: Connection, run: str, *, samples: bool) -> None:
+        self._connection, self._run = connection, run
+        self._levels: dict[int, list[tuple[str, Level]]] = defaultdict(list)
+        self._items: dict[int, list[ItemRecord]] = defaultdict(list)
+        self._phases: dict[int, dict[str, float]] = defaultdict(dict)
+        self._metrics: dict[int, list[Metric]] = defaultdict(list)
+        self._samples: dict[int, list[Sample]] = defaultdict(list)
+        self._read_parts()
+        if samples:
+            for trial_id, at, name, value in self._of(schema.sample, "at_seconds", "name", "value"):
+                self._samples[trial_id].append(Sample(at, name, value))
+
+    def records(self) -> tuple[TrialRecord, ...]:
+        """Return the trials that ended, in the order they began."""
+        table = schema.trial
+        ended = select(table).where(table.c.run == self._run, table.c.outcome.is_not(None))
+        return tuple(self._record(row) for row in self._connection.execute(ended.order_by(table.c.trial_id)))
+
+    def _read_parts(self) -> None:
+        for trial_id, factor, level, kind in self._of(schema.trial_factor, "factor", "level", "level_type"):
+            self._levels[trial_id].append((factor, rows.level_of(level, kind)))
+        for row in self._of(schema.item, *ITEM_COLUMNS):
+            self._items[row[0]].append(rows.item_of(row))
+        for trial_id, name, seconds in self._of(schema.phase, "phase", "elapsed_seconds"):
+            self._phases[trial_id][name] = seconds
+        for trial_id, *values in self._of(schema.metric, "name", "value", "unit", "source"):
+            self._metrics[trial_id].append(Metric(*values))
+
+    def _of(self, table: Table, *names: str) -> list[rows.AnyRow]:
+        columns = [table.c.trial_id, *(table.c[name] for name in names)]
+        query = (
+            select(*columns)
+            .join_from(schema.trial, table, table.c.trial_id == schema.trial.c.trial_id)
+            .where(schema.trial.c.run == self._run)
+            .order_by(table.c.trial_id, table.c.position)
+        )
+        return list(self._connection.execute(query))
+
+    def _record(self, row: rows.AnyRow) -> TrialRecord:
+        values = row._mapping
+        trial_id = values["trial_id"]
+        return TrialRecord(
+            trial=values["trial"],
+            attempt=values["attempt"],
+            cell=Cell(tuple(self._levels.get(trial_id, ()))),
+            repeat=values["repeat"],
+            outcome=Outcome(values["outcome"]),
+            began_at=values["began_at"],
+            ended_at=values["ended_at"],
+            reason=values["reason"],
+            error_code=values["error_code"],
+            elapsed_seconds=values["elapsed_seconds"],
+            requested_degree=values["requested_degree"],
+            granted_degree=values["granted_degree"],
+            granted_source=values["granted_source"],
+            effective_parallelism=values["effective_parallelism"],
+            rows=values["row_count"],
+            bytes=values["size_bytes"],
+            disturbed=values["disturbed"],
+            phases=self._phases.get(trial_id, {}),
+            items=tuple(self._items.get(trial_id, ())),
+            metrics=tuple(self._metrics.get(trial_id, ())),
+            samples=tuple(self._samples.get(trial_id, ())),
+        )
+
+
+def _environment(connection: Connection, run: str) -> Mapping[str, Scalar]:
+    table = schema.environment
+    query = select(table.c.name, table.c.value, table.c.value_type).where(table.c.run == run)
+    found = connection.execute(query.order_by(table.c.position))
+    return {name: unpack(value, kind) for name, value, kind in found}
+
+
+def _warnings(connection: Connection, run: str) -> tuple[str, ...]:
+    table = schema.warning
+    query = select(table.c.text).where(table.c.run == run).order_by(table.c.position)
+    return tuple(connection.execute(query).scalars())
+
+
+def _artifacts(connection: Connection, run: str) -> tuple[Artifact, ...]:
+    table = schema.artifact
+    text = or_(table.c.media_type.startswith("text/"), table.c.media_type.in_(_TEXT_TYPES))
+    query = select(table).where(table.c.run == run, table.c.size_bytes < ARTIFACT_LIMIT_BYTES, text)
+    return tuple(
+        Artifact(row.name, row.media_type, bytes(row.content), row.trial or None)
+        for row in connection.execute(query.order_by(table.c.trial, table.c.name))
+    )

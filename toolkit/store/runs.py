@@ -1,0 +1,193 @@
+"""Write what is known of a run as a whole: its head, state, warnings, environment, facts and artifacts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select, update
+
+from toolkit.model.records import Artifact, RunHead
+from toolkit.model.values import Scalar
+from toolkit.model.words import RunState
+from toolkit.store import schema
+from toolkit.store.codec import experiment_to_json
+from toolkit.store.part import Part, require_run, unknown_run
+from toolkit.store.values import pack
+
+
+class Runs(Part):
+    """Writes runs."""
+
+    def create_run(self, head: RunHead) -> None:
+        """Store a new run; its trials come later.
+
+        Raises:
+            ToolkitError: TK-0901 when a run of this id is stored.
+        """
+        with self._database.write(f"run `{head.run}`") as connection:
+            connection.execute(schema.run.insert().values(run_row(head)))
+
+    def end_run(self, run: str, state: RunState, at: datetime) -> None:
+        """Record how a run ended, and when.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        self._set(run, state=state.value, ended_at=at)
+
+    def reopen_run(self, run: str) -> None:
+        """Record that a run is at work again: a resume.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        self._set(run, state=RunState.RUNNING.value, ended_at=None)
+
+    def set_trials_planned(self, run: str, trials: int) -> None:
+        """Record how many trials the whole run has.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        self._set(run, trials_planned=trials)
+
+    def set_target_name(self, run: str, target_name: str) -> None:
+        """Record what identifies the database itself, once it was asked.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        self._set(run, target_name=target_name)
+
+    def warn(self, run: str, text: str) -> None:
+        """Keep a warning; one that the run already has is not repeated.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        table = schema.warning
+        with self._database.write("a warning") as connection:
+            self._database.serialize(connection)
+            known = connection.execute(select(table.c.text).where(table.c.run == run)).scalars().all()
+            if text not in known:
+                now = self._database.now(connection)
+                row = {"run": run, "position": len(known), "text": text, "warned_at": now}
+                connection.execute(table.insert().values(row))
+
+    def set_environment(self, run: str, environment: Mapping[str, Scalar]) -> None:
+        """Keep where the run takes place, in place of what was kept before.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        rows = []
+        for position, (name, value) in enumerate(environment.items()):
+            text, kind = pack(value)
+            rows.append({"run": run, "position": position, "name": name, "value": text, "value_type": kind})
+        with self._database.write("the environment") as connection:
+            require_run(connection, run)
+            connection.execute(schema.environment.delete().where(schema.environment.c.run == run))
+            if rows:
+                connection.execute(schema.environment.insert(), rows)
+
+    def save_facts(self, run: str, text: str) -> None:
+        """Keep the facts of a run, in place of those kept before.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        with self._database.write("the facts") as connection:
+            connection.execute(schema.facts.delete().where(schema.facts.c.run == run))
+            connection.execute(schema.facts.insert().values(run=run, content=text))
+
+    def load_facts(self, run: str) -> str | None:
+        """Return the facts kept for a run, or None."""
+        with self._database.read() as connection:
+            query = select(schema.facts.c.content).where(schema.facts.c.run == run)
+            return connection.execute(query).scalar()
+
+    def keep_artifact(self, run: str, artifact: Artifact) -> None:
+        """Keep an artifact; a second one of the same name and trial replaces the first.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        table, trial = schema.artifact, artifact.trial or 0
+        same = (table.c.run == run, table.c.trial == trial, table.c.name == artifact.name)
+        row = {
+            "run": run,
+            "trial": trial,
+            "name": artifact.name,
+            "media_type": artifact.media_type,
+            "size_bytes": len(artifact.content),
+            "content": artifact.content,
+        }
+        with self._database.write(f"artifact `{artifact.name}`") as connection:
+            connection.execute(table.delete().where(*same))
+            connection.execute(table.insert().values(row))
+
+    def load_artifact(self, run: str, name: str, trial: int | None = None) -> Artifact | None:
+        """Return an artifact of the run, or of one of its trials, or None."""
+        table = schema.artifact
+        query = select(table.c.media_type, table.c.content).where(
+            table.c.run == run, table.c.trial == (trial or 0), table.c.name == name
+        )
+        with self._database.read() as connection:
+            found = connection.execute(query).first()
+        return None if found is None else Artifact(name, found.media_type, bytes(found.content), trial)
+
+    def artifact_names(self, run: str) -> tuple[tuple[str, int | None, int], ...]:
+        """Return name, trial and size in bytes of every artifact of a run."""
+        table = schema.artifact
+        query = select(table.c.name, func.nullif(table.c.trial, 0), table.c.size_bytes)
+        with self._database.read() as connection:
+            rows = connection.execute(query.where(table.c.run == run).order_by(table.c.trial, table.c.name))
+            return tuple((name, trial, size) for name, trial, size in rows)
+
+    def artifacts(self, run: str) -> RunArtifacts:
+        """Return where the artifacts of one run are kept (`protocols.Artifacts`)."""
+        return RunArtifacts(self, run)
+
+    def _set(self, run: str, **values: object) -> None:
+        with self._database.write(f"run `{run}`") as connection:
+            done = connection.execute(update(schema.run).where(schema.run.c.run == run).values(**values))
+            if done.rowcount == 0:
+                raise unknown_run(run)
+
+
+@dataclass(frozen=True, slots=True)
+class RunArtifacts:
+    """Keeps artifacts of one run."""
+
+    store: Runs
+    run: str
+
+    def keep(self, artifact: Artifact) -> None:
+        """Store it; a second one of the same name and trial replaces the first."""
+        self.store.keep_artifact(self.run, artifact)
+
+
+def run_row(head: RunHead) -> dict[str, object]:
+    """Return the row of a run; what people search for stands in columns beside the whole experiment."""
+    experiment = head.experiment
+    return {
+        "run": head.run,
+        "parent_run": head.parent,
+        "label": experiment.label,
+        "name": experiment.name,
+        "mode": experiment.mode.value,
+        "state": head.state.value,
+        "target": experiment.target,
+        "target_name": head.target_name,
+        "engine": head.engine.value,
+        "operation": experiment.operation.value,
+        "operation_version": head.operation_version,
+        "tool_version": head.tool_version,
+        "began_at": head.began_at,
+        "ended_at": head.ended_at,
+        "seed": experiment.seed,
+        "trials_planned": head.trials_planned,
+        "experiment": experiment_to_json(experiment),
+    }

@@ -1,0 +1,287 @@
+"""The tables, as the newest version has them.
+
+Narrow tables: factors, metrics and phases are rows, so that a new one needs no new column. Units stand in column
+names, instants are UTC text in ISO 8601 (`values.instant_text`), sizes are bytes. Raw values, no stored means.
+Rows are added and completed, never overwritten; only leases move, and whole runs can be deleted.
+A change here needs a migration (`migrations.py`) and a greater `SCHEMA_VERSION`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+from toolkit.store.values import instant_of, instant_text
+
+SCHEMA_VERSION = 1
+APPLICATION_ID = 0x64626174
+"""Marks a SQLite file as ours (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
+
+
+class CleanText(TypeDecorator[str]):
+    """Text that every engine can keep: lone surrogates and NUL, which PostgreSQL refuses, become a mark."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None or (value.isascii() and "\0" not in value):
+            return value
+        return value.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware instant, kept as text with microseconds in UTC."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else instant_text(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        return None if value is None else instant_of(value)
+
+
+RunId = Text().with_variant(Text(collation="C"), "postgresql")
+"""Compared byte by byte everywhere, so that a prefix is a range of the index."""
+
+metadata = MetaData()
+
+
+def _run_key(*, primary_key: bool = True) -> Column[str]:
+    return Column("run", RunId, ForeignKey("run.run", ondelete="CASCADE"), primary_key=primary_key, nullable=False)
+
+
+def _trial_key() -> Column[int]:
+    return Column("trial_id", Integer, ForeignKey("trial.trial_id", ondelete="CASCADE"), primary_key=True)
+
+
+def _position() -> Column[int]:
+    return Column("position", Integer, primary_key=True)
+
+
+schema_version = Table(
+    "schema_version",
+    metadata,
+    Column("version", Integer, primary_key=True),
+    Column("applied_at", Instant, nullable=False),
+    Column("tool_version", Text, nullable=False),
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("run", RunId, primary_key=True),
+    Column("parent_run", RunId, index=True),
+    Column("label", CleanText),
+    Column("name", CleanText),
+    Column("mode", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("target", CleanText, nullable=False),
+    Column("target_name", CleanText, nullable=False),
+    Column("engine", Text, nullable=False),
+    Column("operation", Text, nullable=False),
+    Column("operation_version", Integer, nullable=False),
+    Column("tool_version", Text, nullable=False),
+    Column("began_at", Instant, nullable=False),
+    Column("ended_at", Instant),
+    Column("seed", BigInteger, nullable=False),
+    Column("trials_planned", Integer, nullable=False),
+    Column("experiment", Text, nullable=False),
+)
+
+trial = Table(
+    "trial",
+    metadata,
+    Column("trial_id", Integer, primary_key=True),
+    _run_key(primary_key=False),
+    Column("trial", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("began_at", Instant, nullable=False),
+    Column("ended_at", Instant),
+    Column("outcome", Text),
+    Column("reason", CleanText),
+    Column("error_code", CleanText),
+    Column("elapsed_seconds", Double),
+    Column("requested_degree", Integer),
+    Column("granted_degree", Integer),
+    Column("granted_source", CleanText),
+    Column("effective_parallelism", Double),
+    Column("row_count", BigInteger),
+    Column("size_bytes", BigInteger),
+    Column("disturbed", Boolean, nullable=False, default=False),
+    UniqueConstraint("run", "trial", "attempt"),
+)
+
+trial_factor = Table(
+    "trial_factor",
+    metadata,
+    _trial_key(),
+    _position(),
+    Column("factor", CleanText, nullable=False),
+    Column("level", CleanText),
+    Column("level_type", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+item = Table(
+    "item",
+    metadata,
+    _trial_key(),
+    _position(),
+    Column("label", CleanText, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("elapsed_seconds", Double),
+    Column("begin_seconds", Double),
+    Column("worker", Integer, nullable=False),
+    Column("row_count", BigInteger),
+    Column("size_bytes", BigInteger),
+    Column("reason", CleanText),
+    Column("error_code", CleanText),
+    sqlite_with_rowid=False,
+)
+
+phase = Table(
+    "phase",
+    metadata,
+    _trial_key(),
+    _position(),
+    Column("phase", CleanText, nullable=False),
+    Column("elapsed_seconds", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+metric = Table(
+    "metric",
+    metadata,
+    _trial_key(),
+    _position(),
+    Column("name", CleanText, nullable=False),
+    Column("value", Double, nullable=False),
+    Column("unit", CleanText, nullable=False),
+    Column("source", CleanText, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+sample = Table(
+    "sample",
+    metadata,
+    _trial_key(),
+    _position(),
+    Column("at_seconds", Double, nullable=False),
+    Column("name", CleanText, nullable=False),
+    Column("value", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+snapshot = Table(
+    "snapshot",
+    metadata,
+    Column("snapshot_id", Integer, primary_key=True),
+    Column("run", RunId, ForeignKey("run.run", ondelete="CASCADE"), index=True),
+    Column("trial", Integer),
+    Column("label", CleanText, nullable=False, index=True),
+    Column("target_name", CleanText, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("taken_at", Instant, nullable=False),
+    Column("identity", Text, nullable=False),
+)
+
+snapshot_value = Table(
+    "snapshot_value",
+    metadata,
+    Column("snapshot_id", Integer, ForeignKey("snapshot.snapshot_id", ondelete="CASCADE"), primary_key=True),
+    _position(),
+    Column("name", CleanText, nullable=False),
+    Column("value", CleanText),
+    Column("value_type", Text, nullable=False),
+    Column("unit", CleanText, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+artifact = Table(
+    "artifact",
+    metadata,
+    _run_key(),
+    Column("trial", Integer, primary_key=True, autoincrement=False, comment="0: the run itself"),
+    Column("name", CleanText, primary_key=True),
+    Column("media_type", Text, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+)
+
+environment = Table(
+    "environment",
+    metadata,
+    _run_key(),
+    _position(),
+    Column("name", CleanText, nullable=False),
+    Column("value", CleanText),
+    Column("value_type", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+facts = Table("facts", metadata, _run_key(), Column("content", CleanText, nullable=False))
+
+journal = Table(
+    "journal",
+    metadata,
+    _run_key(),
+    Column("entry", Integer, primary_key=True, autoincrement=False),
+    Column("trial", Integer),
+    Column("state", Text, nullable=False),
+    Column("effect", Text, nullable=False),
+    Column("object_kind", Text, nullable=False),
+    Column("schema_name", CleanText),
+    Column("name", CleanText, nullable=False),
+    Column("ours", Boolean, nullable=False),
+    Column("table_schema", CleanText),
+    Column("table_name", CleanText),
+    Column("undo", Text, nullable=False),
+    Column("proof", Text, nullable=False),
+    Column("identity", Text, nullable=False),
+    Column("intended_at", Instant, nullable=False),
+    Column("changed_at", Instant),
+)
+
+lease = Table(
+    "lease",
+    metadata,
+    Column("target", CleanText, primary_key=True),
+    Column("run", RunId, nullable=False, index=True),
+    Column("host", CleanText, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("process_began", Double, nullable=False),
+    Column("acquired_at", Instant, nullable=False),
+    Column("heartbeat_at", Instant, nullable=False),
+)
+
+warning = Table(
+    "warning",
+    metadata,
+    _run_key(),
+    _position(),
+    Column("text", CleanText, nullable=False),
+    Column("warned_at", Instant, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+Index("journal_open", journal.c.state, journal.c.run)

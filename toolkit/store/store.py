@@ -1,0 +1,53 @@
+"""The results store as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from toolkit.store.database import BUSY_SECONDS
+from toolkit.store.deleting import Deleting
+from toolkit.store.journal import Journals
+from toolkit.store.leases import Leases
+from toolkit.store.location import find_place
+from toolkit.store.names import Names
+from toolkit.store.opening import open_database
+from toolkit.store.reading import Reading
+from toolkit.store.runs import Runs
+from toolkit.store.transfer import Transfer
+from toolkit.store.trials import Trials
+
+
+class Store(Runs, Trials, Journals, Leases, Reading, Names, Deleting, Transfer):
+    """Keeps runs. Safe to use from several threads and several processes at once.
+
+    Every method is one short transaction; what is written is durable when the method returns. Methods raise
+    `ToolkitError` with TK-0401 (cannot be written), TK-0402 (damaged) or TK-0404 (locked) besides what they say.
+    """
+
+    @property
+    def place(self) -> str:
+        """Where it is, without secrets."""
+        return self._database.place.shown
+
+    def close(self) -> None:
+        """Close its connections; the store must not be used any more."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({self.place!r})"
+
+
+def open_at(location: str | Path | None, busy_seconds: float | None) -> Store:
+    """Open the store at a location; see `toolkit.store.open_store`."""
+    wait = BUSY_SECONDS if busy_seconds is None else busy_seconds
+    return Store(open_database(find_place(location), wait))

@@ -1,0 +1,180 @@
+"""Write trials: a mark before, everything known after, items the moment they end.
+
+Each method is one transaction, durable when it returns. A mark without an end is how a killed trial is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, Table, func, select, update
+
+from toolkit.errors import ToolkitError
+from toolkit.model.records import ItemRecord, Sample, TrialMark, TrialRecord
+from toolkit.model.values import Cell
+from toolkit.store import rows, schema
+from toolkit.store.part import Part
+from toolkit.store.values import thin
+
+
+class Trials(Part):
+    """Writes trials."""
+
+    def begin_trial(  # noqa: PLR0917
+        self, run: str, number: int, attempt: int, cell: Cell, repeat: int, began_at: datetime
+    ) -> None:
+        """Record that a trial begins.
+
+        Raises:
+            ToolkitError: TK-0901 when this attempt of the trial is stored, TK-0109 when its run is not.
+        """
+        row = rows.mark_row(run, TrialMark(number, attempt, cell, repeat, began_at))
+        with self._database.write(_name(run, number, attempt)) as connection:
+            _insert_trial(connection, row, cell)
+
+    def end_trial(self, run: str, record: TrialRecord) -> None:
+        """Record how a trial ended, with all that was measured.
+
+        A trial that never began (skipped, unsupported) is stored as a whole. Items stored before are kept; where
+        the record has one of the same label, the record's is the one that stays.
+
+        Raises:
+            ToolkitError: TK-0901 when the end of this attempt is stored, TK-0109 when its run is not.
+        """
+        with self._database.write(_name(run, record.trial, record.attempt)) as connection:
+            trial_id = _end_mark(connection, run, record)
+            if trial_id is None:
+                trial_id = _insert_trial(connection, rows.trial_row(run, record), record.cell)
+            _put_items(connection, trial_id, record.items)
+            _insert(connection, schema.phase, rows.phase_rows(trial_id, record.phases))
+            _insert(connection, schema.metric, rows.metric_rows(trial_id, record.metrics))
+            _put_samples(connection, trial_id, record.samples)
+
+    def add_item(self, run: str, trial: int, attempt: int, item: ItemRecord) -> None:
+        """Keep one item of a trial the moment it ended.
+
+        Raises:
+            ToolkitError: TK-0901 when this attempt of the trial did not begin.
+        """
+        with self._database.write(f"item `{item.label}` of {_name(run, trial, attempt)}") as connection:
+            trial_id = _trial_id(connection, run, trial, attempt)
+            _insert(
+                connection, schema.item, rows.item_rows(trial_id, [item], _next(connection, schema.item, trial_id))
+            )
+
+    def add_samples(self, run: str, trial: int, attempt: int, samples: Iterable[Sample]) -> None:
+        """Keep samples of a trial, thinned to at most 600 points of each name.
+
+        Raises:
+            ToolkitError: TK-0901 when this attempt of the trial did not begin.
+        """
+        with self._database.write(f"samples of {_name(run, trial, attempt)}") as connection:
+            _put_samples(connection, _trial_id(connection, run, trial, attempt), tuple(samples))
+
+    def unended_trials(self, run: str) -> tuple[TrialMark, ...]:
+        """Return the trials that began and of which no end is known, oldest first."""
+        table = schema.trial
+        query = select(table).where(table.c.run == run, table.c.outcome.is_(None)).order_by(table.c.trial_id)
+        with self._database.read() as connection:
+            marks = connection.execute(query).all()
+            return tuple(
+                TrialMark(each.trial, each.attempt, _cell(connection, each.trial_id), each.repeat, each.began_at)
+                for each in marks
+            )
+
+    def items_of(self, run: str, trial: int) -> tuple[ItemRecord, ...]:
+        """Return the items of all attempts of a trial in the order they ended."""
+        query = (
+            select(schema.item)
+            .join(schema.trial, schema.trial.c.trial_id == schema.item.c.trial_id)
+            .where(schema.trial.c.run == run, schema.trial.c.trial == trial)
+            .order_by(schema.item.c.trial_id, schema.item.c.position)
+        )
+        with self._database.read() as connection:
+            return tuple(rows.item_of(row) for row in connection.execute(query))
+
+
+def _insert_trial(connection: Connection, row: dict[str, object], cell: Cell) -> int:
+    done = connection.execute(schema.trial.insert(), row)
+    trial_id = rows.new_key(done)
+    _insert(connection, schema.trial_factor, rows.factor_rows(trial_id, cell))
+    return trial_id
+
+
+def _end_mark(connection: Connection, run: str, record: TrialRecord) -> int | None:
+    """Fill in the end of a trial that began; None when it never did."""
+    table = schema.trial
+    query = select(table.c.trial_id, table.c.outcome).where(
+        table.c.run == run, table.c.trial == record.trial, table.c.attempt == record.attempt
+    )
+    mark = connection.execute(query.with_for_update()).first()
+    if mark is None:
+        return None
+    if mark.outcome is not None:
+        raise ToolkitError(
+            f"{_name(run, record.trial, record.attempt)} is already stored",
+            code="TK-0901",
+            hint="nothing was changed",
+        )
+    connection.execute(update(table).where(table.c.trial_id == mark.trial_id).values(rows.result_row(record)))
+    return int(mark.trial_id)
+
+
+def _put_items(connection: Connection, trial_id: int, items: Sequence[ItemRecord]) -> None:
+    """Store the items of a record beside those stored before, which keep their place unless they are the same."""
+    table = schema.item
+    query = select(table).where(table.c.trial_id == trial_id).order_by(table.c.position)
+    stored = connection.execute(query).all()
+    if tuple(rows.item_of(row) for row in stored) == tuple(items):
+        return
+    known = {item.label for item in items}
+    replaced = [row.position for row in stored if row.label in known]
+    if replaced:
+        connection.execute(table.delete().where(table.c.trial_id == trial_id, table.c.position.in_(replaced)))
+    _insert(connection, table, rows.item_rows(trial_id, items, _next(connection, table, trial_id)))
+
+
+def _put_samples(connection: Connection, trial_id: int, samples: Sequence[Sample]) -> None:
+    """Add samples to those stored before; a series that grows too long is thinned as a whole."""
+    if not samples:
+        return
+    table = schema.sample
+    here = table.c.trial_id == trial_id
+    stored = [
+        Sample(row.at_seconds, row.name, row.value)
+        for row in connection.execute(select(table).where(here).order_by(table.c.position))
+    ]
+    if stored:
+        connection.execute(table.delete().where(here))
+    _insert(connection, table, rows.sample_rows(trial_id, thin([*stored, *samples])))
+
+
+def _cell(connection: Connection, trial_id: int) -> Cell:
+    table = schema.trial_factor
+    query = select(table).where(table.c.trial_id == trial_id).order_by(table.c.position)
+    return Cell(tuple((row.factor, rows.level_of(row.level, row.level_type)) for row in connection.execute(query)))
+
+
+def _trial_id(connection: Connection, run: str, trial: int, attempt: int) -> int:
+    """Return the key of a trial that began, and keep other writers away from it."""
+    table = schema.trial
+    query = select(table.c.trial_id).where(table.c.run == run, table.c.trial == trial, table.c.attempt == attempt)
+    found = connection.execute(query.with_for_update()).scalar()
+    if found is None:
+        raise ToolkitError(f"{_name(run, trial, attempt)} did not begin", code="TK-0901")
+    return int(found)
+
+
+def _next(connection: Connection, table: Table, trial_id: int) -> int:
+    last = connection.execute(select(func.max(table.c.position)).where(table.c.trial_id == trial_id)).scalar()
+    return 0 if last is None else int(last) + 1
+
+
+def _insert(connection: Connection, table: Table, new: rows.Rows) -> None:
+    if new:
+        connection.execute(table.insert(), new)
+
+
+def _name(run: str, trial: int, attempt: int) -> str:
+    return f"trial `{trial}`, attempt `{attempt}` of run `{run}`"
