@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: `name` is the key in files; the flag is `--` and the name with dashes."""
+    """One option: the flag is `--` and the name with dashes; `key` is what files call it."""
 
     name: str
     kind: Kind
@@ -49,10 +49,17 @@ class Option:
     unit: str | None = None
     words: tuple[str, ...] = ()
     """Words allowed beside numbers (`default`, `auto`)."""
+    file_key: str = ""
+    """The key in files where it is not the name."""
 
     @property
     def flag(self) -> str:
         return "--" + self.name.replace("_", "-")
+
+    @property
+    def key(self) -> str:
+        """The key in an experiment file."""
+        return self.file_key or self.name
 
 
 def _ops(*names: OperationName) -> frozenset[OperationName]:
@@ -75,7 +82,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("index", Kind.NAME, "index to rebuild", _ops(_REBUILD)),
     Option("schema", Kind.NAMES, "every table (or index) of these schemas", _ops(_REBUILD, _STATS)),
     Option("columns", Kind.NAMES, "columns of the index, in order", _ops(_BUILD)),
-    Option("name", Kind.NAME, "name of the new index", _ops(_BUILD)),
+    Option("name", Kind.NAME, "name of the new index", _ops(_BUILD), file_key="index_name"),
     Option("unique", Kind.FLAG, "build a unique index", _ops(_BUILD)),
     Option("pctfree", Kind.INTEGER, "per cent of each block left free", _ops(_CTAS, _BUILD, _REBUILD),
            engines=_NOT_DUCKDB, factor=True, low=0, high=90, unit="%"),

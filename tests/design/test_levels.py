@@ -1,0 +1,118 @@
+"""Levels: what is typed or written becomes a list of distinct values inside the option's range, or an error."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolkit.design.levels import check_levels, parse_levels
+from toolkit.design.options import BY_NAME, OPTIONS
+from toolkit.design.values import parse_value, split_names
+from toolkit.errors import ToolkitError
+from toolkit.model.values import spell_level
+
+DEGREE, PERCENT = BY_NAME["degree"], BY_NAME["estimate_percent"]
+FACTORS = [option for option in OPTIONS if option.factor]
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [
+        ("4", (4,)),
+        ("1,2,4", (1, 2, 4)),
+        (" 1 , 2 ", (1, 2)),
+        ("1..64x2", (1, 2, 4, 8, 16, 32, 64)),
+        ("1..100x3", (1, 3, 9, 27, 81)),
+        ("1..4", (1, 2, 3, 4)),
+        ("1,4..6,default", (1, 4, 5, 6, "default")),
+        ("AUTO", ("auto",)),
+    ],
+)
+def test_degrees_read_as_typed(text: str, levels: tuple[object, ...]) -> None:
+    assert parse_levels(DEGREE, text) == levels
+
+
+def test_ranges_of_fractions_are_exact() -> None:
+    assert parse_levels(PERCENT, "0.1..100x10") == (0.1, 1, 10, 100)
+
+
+def test_choices_take_dashes_for_underscores() -> None:
+    assert parse_levels(BY_NAME["compression"], "query-high,NONE") == ("query_high", "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("0", "TK-0102"), ("-1", "TK-0102"), ("1e9", "TK-0102"), ("1000000000", "TK-0102"),
+        ("many", "TK-0102"),
+        ("2.5", "TK-0102"), ("٤", "TK-0102"), ("1_0", "TK-0102"), ("9" * 5000, "TK-0102"), ("nan", "TK-0102"),
+        ("", "TK-0103"), (" ", "TK-0103"), (",", "TK-0103"), ("1,,2", "TK-0103"), ("1,", "TK-0103"),
+        ("1,1", "TK-0103"), ("1,2,2.0", "TK-0103"), ("4..1", "TK-0103"), ("1..8x1", "TK-0103"),
+        ("1..8x0", "TK-0103"),
+        ("1..", "TK-0103"), ("..4", "TK-0103"), ("1..4096", "TK-0103"), ("1..5000", "TK-0102"), ("0..4", "TK-0102"),
+        ("1..4x2x2", "TK-0103"),
+    ],
+)  # fmt: skip
+def test_bad_degrees_are_refused_with_an_example(text: str, code: str) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        parse_levels(DEGREE, text)
+    assert caught.value.code == code
+    assert "1,2,4" in caught.value.hint
+    assert len(caught.value.message) < 200
+
+
+def test_an_unknown_choice_names_the_nearest() -> None:
+    with pytest.raises(ToolkitError, match="`compression` cannot be `querry_high`") as caught:
+        parse_levels(BY_NAME["compression"], "querry_high")
+    assert "query_high" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[], True, [True], None, {}, [[1]], 0, -1, 10**9, float("nan"), float("inf"), 1.5, [1, 1], [1, 1.0], "x"],
+)
+def test_files_refuse_what_the_command_line_refuses(value: object) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        check_levels(DEGREE, value)
+    assert caught.value.code in {"TK-0102", "TK-0103"}
+
+
+def test_files_take_lists_single_values_ranges_and_truth_values() -> None:
+    assert check_levels(DEGREE, [1, 2.0, "auto"]) == (1, 2, "auto")
+    assert check_levels(DEGREE, 4) == (4,)
+    assert check_levels(DEGREE, "1..8x2") == (1, 2, 4, 8)
+    assert check_levels(BY_NAME["cascade"], [True, "auto"]) == ("yes", "auto")
+
+
+@given(st.text(max_size=30) | st.from_regex(r"[0-9.,xauto -]{0,20}", fullmatch=True), st.sampled_from(FACTORS))
+def test_any_text_gives_distinct_levels_in_range_or_an_error(text: str, option: object) -> None:
+    assert option in FACTORS
+    try:
+        levels = parse_levels(option, text)  # type: ignore[arg-type]
+    except ToolkitError as error:
+        assert error.code in {"TK-0102", "TK-0103"}
+        return
+    assert levels
+    assert len(set(levels)) == len(levels)
+    for level in levels:
+        if isinstance(level, int | float):
+            assert option.low <= level <= option.high  # type: ignore[attr-defined]
+        else:
+            assert level in (*option.words, *option.choices)  # type: ignore[attr-defined]
+
+
+@given(st.lists(st.integers(1, 4096) | st.sampled_from(["default", "auto"]), min_size=1, max_size=20, unique=True))
+def test_levels_spelled_are_read_back(levels: list[int | str]) -> None:
+    assert parse_levels(DEGREE, ",".join(map(spell_level, levels))) == tuple(levels)
+    assert check_levels(DEGREE, levels) == tuple(levels)
+
+
+def test_names_split_at_commas_outside_quotes_and_parentheses() -> None:
+    assert split_names('a, "b,c" ,lower(d, e)') == ["a", '"b,c"', "lower(d, e)"]
+
+
+@pytest.mark.parametrize("text", ["", "a,,b", ",", "a,a", "a\nb,c", "x" * 500])
+def test_bad_lists_of_names_are_refused(text: str) -> None:
+    with pytest.raises(ToolkitError):
+        parse_value(BY_NAME["columns"], text)

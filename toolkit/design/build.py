@@ -1,0 +1,233 @@
+"""The one way from what a user said, on the command line or in a file, to an experiment.
+
+Decides the mode: one cell and no repeat is a job (done once, into the named object); everything else is a
+measurement (repeated, and nothing is left behind).
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolkit.design.options import BY_NAME, OPTIONS, options_of
+from toolkit.documents import did_you_mean
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.values import Factor, Level
+from toolkit.model.words import EngineName, Keep, Mode, OperationName
+
+REPEAT = 3
+WARMUP = 1
+MOST_REPEATS = 1000
+MOST_WARMUPS = 100
+LARGEST_SEED = 2**31 - 1
+SNAPSHOTS = ("auto", "none", "pgstat", "duckstat", "osstat", "vstat", "statspack", "awr")
+
+_REQUIRED: Mapping[OperationName, tuple[tuple[str, ...], ...]] = {
+    OperationName.CTAS: (("source", "query"), ("table",)),
+    OperationName.INSERT: (("source", "query"), ("table",)),
+    OperationName.INDEX_BUILD: (("table",), ("columns",)),
+    OperationName.INDEX_REBUILD: (("index", "table", "schema"),),
+    OperationName.STATS_GATHER: (("schema", "table"),),
+}
+"""For each operation, groups of options of which exactly one is given."""
+
+_MEASURED_ONLY = {
+    "bare": "a job fills the table itself",
+    "on_live_objects": "a job always works on the live object",
+}
+_NOTHING_TO_KEEP = frozenset({OperationName.INDEX_REBUILD, OperationName.STATS_GATHER})
+
+
+@dataclass(frozen=True, slots=True)
+class General:
+    """What every operation takes beside its options; None where the user said nothing."""
+
+    target: str
+    name: str | None = None
+    label: str | None = None
+    mode: Mode | None = None
+    repeat: int | None = None
+    warmup: int | None = None
+    seed: int | None = None
+    snapshot: str = "auto"
+    keep: Keep = Keep.NONE
+    work_schema: str | None = None
+    budget_seconds: float | None = None
+    time_limit_seconds: float | None = None
+    quiet_wait_seconds: float | None = None
+
+
+Options = Mapping[str, OptionValue]
+Levels = Mapping[str, tuple[Level, ...]]
+
+
+def build_experiment(
+    operation: OperationName, options: Options, levels: Levels, general: General, extra: Sequence[Factor] = ()
+) -> Experiment:
+    """Return the experiment that was asked for.
+
+    Args:
+        operation: what is done.
+        options: single values, checked; an option nobody gave is left out.
+        levels: of the options that are factors, checked likewise.
+        general: what every operation takes.
+        extra: factors outside the operation, read and applied by commands or SQL.
+
+    Raises:
+        ToolkitError: TK-0101 for an option the operation does not take, TK-0107 for options that are missing or
+            exclude each other, TK-0102 for numbers outside their range.
+    """
+    _check_known(operation, (*options, *levels))
+    _check_required(operation, options)
+    _check_general(general)
+    factors = _factors(levels, extra)
+    mode = _mode(general, math.prod(len(factor.levels) for factor in factors))
+    _check_mode(operation, options, general, mode)
+    measured = mode is Mode.MEASUREMENT
+    return Experiment(
+        target=general.target,
+        operation=operation,
+        options={option.name: options[option.name] for option in OPTIONS if option.name in options},
+        factors=factors,
+        mode=mode,
+        repeat=(general.repeat or REPEAT) if measured else 1,
+        warmup=(WARMUP if general.warmup is None else general.warmup) if measured else 0,
+        name=general.name,
+        label=general.label,
+        seed=secrets.randbelow(LARGEST_SEED) if general.seed is None else general.seed,
+        snapshot=general.snapshot,
+        keep=general.keep,
+        work_schema=general.work_schema,
+        budget_seconds=general.budget_seconds,
+        time_limit_seconds=general.time_limit_seconds,
+        quiet_wait_seconds=general.quiet_wait_seconds,
+    )
+
+
+def check_engine(experiment: Experiment, engine: EngineName) -> None:
+    """Refuse options that the engine does not have.
+
+    Raises:
+        ToolkitError: TK-0304 naming the option and the engines that have it.
+    """
+    for name in (*experiment.options, *(factor.name for factor in experiment.factors if factor.command is None)):
+        option = BY_NAME.get(name)
+        if option is not None and engine not in option.engines:
+            engines = " and ".join(sorted(option.engines))
+            raise ToolkitError(
+                f"`{option.flag}` does not exist on {engine}",
+                code="TK-0304",
+                hint=f"leave it out; {engines} {'have' if len(option.engines) > 1 else 'has'} it",
+            )
+
+
+def _factors(levels: Levels, extra: Sequence[Factor]) -> tuple[Factor, ...]:
+    said: Levels = {"degree": (1,), **levels}
+    own = [Factor(option.name, said[option.name], option.unit) for option in OPTIONS if option.name in said]
+    for factor in extra:
+        if factor.name in BY_NAME:
+            raise ToolkitError(
+                f"the factor `{factor.name}` bears the name of an option",
+                code="TK-0107",
+                hint=f"put `{factor.name}` under [factors], or give the factor another name",
+            )
+        if sum(other.name == factor.name for other in extra) > 1:
+            raise ToolkitError(f"two factors are called `{factor.name}`", code="TK-0107", hint="rename one")
+    return (*own, *extra)
+
+
+def _mode(general: General, cells: int) -> Mode:
+    natural = Mode.JOB if cells == 1 and general.repeat is None else Mode.MEASUREMENT
+    if general.mode is Mode.JOB and natural is Mode.MEASUREMENT:
+        reason = "several cells" if cells > 1 else "`repeat`"
+        raise ToolkitError(
+            f"a job runs once, but {reason} make a measurement",
+            code="TK-0107",
+            hint="leave out `mode`, or give one level for each factor and no `repeat`",
+        )
+    return general.mode or natural
+
+
+def _check_known(operation: OperationName, names: Sequence[str]) -> None:
+    known = [option.name for option in options_of(operation)]
+    for name in names:
+        if name not in known:
+            raise ToolkitError(f"`{operation}` takes no `{name}`", code="TK-0101", hint=did_you_mean(name, known))
+
+
+def _check_required(operation: OperationName, options: Options) -> None:
+    for group in _REQUIRED[operation]:
+        given = [name for name in group if name in options]
+        flags = " or ".join(f"`{BY_NAME[name].flag}`" for name in group)
+        if not given:
+            raise ToolkitError(f"`{operation}` needs {flags}", code="TK-0107", hint=f"give {flags}")
+        if len(given) > 1:
+            both = " and ".join(f"`{BY_NAME[name].flag}`" for name in given)
+            raise ToolkitError(f"{both} exclude each other", code="TK-0107", hint=f"give only one of {flags}")
+    if options.get("unusable_only") and "index" in options:
+        raise ToolkitError(
+            "`--unusable-only` chooses among several indexes, but `--index` names one",
+            code="TK-0107",
+            hint="leave one of them out",
+        )
+
+
+def _check_general(general: General) -> None:
+    _check_range("repeat", general.repeat, 1, MOST_REPEATS)
+    _check_range("warmup", general.warmup, 0, MOST_WARMUPS)
+    _check_range("seed", general.seed, 0, LARGEST_SEED)
+    _check_label(general.label)
+    if general.snapshot not in SNAPSHOTS:
+        raise ToolkitError(
+            f"`snapshot` cannot be `{general.snapshot[:80]}`",
+            code="TK-0102",
+            hint=did_you_mean(general.snapshot, SNAPSHOTS),
+        )
+
+
+def _check_label(label: str | None) -> None:
+    if label is None:
+        return
+    plain = label.isprintable() and label == label.strip() and "/" not in label
+    if not plain or not 1 <= len(label) <= 100 or label == "last":
+        raise ToolkitError(
+            f"the label `{label[:100]!a}` would not tell a run",
+            code="TK-0102",
+            hint="give up to 100 printable characters without `/`, and not `last`",
+        )
+
+
+def _check_range(name: str, value: int | None, low: int, high: int) -> None:
+    if value is not None and not low <= value <= high:
+        raise ToolkitError(
+            f"`{name}` cannot be `{value}`", code="TK-0102", hint=f"give a whole number from {low} to {high}"
+        )
+
+
+def _check_mode(operation: OperationName, options: Options, general: General, mode: Mode) -> None:
+    if mode is Mode.JOB:
+        _check_job(options, general)
+    elif general.keep is Keep.ALL and operation in _NOTHING_TO_KEEP:
+        raise ToolkitError(
+            f"`--keep all` means nothing for `{operation}`: a trial makes no object of its own",
+            code="TK-0107",
+            hint="leave it out, or use `--keep best` to do the work once more with the best setting",
+        )
+
+
+def _check_job(options: Options, general: General) -> None:
+    measure = "leave it out, or measure with `--repeat 3`"
+    for name, reason in _MEASURED_ONLY.items():
+        if options.get(name):
+            raise ToolkitError(
+                f"`{BY_NAME[name].flag}` is for measurements: {reason}", code="TK-0107", hint=measure
+            )
+    if general.warmup:
+        raise ToolkitError("`--warmup` is for measurements: a job runs once", code="TK-0107", hint=measure)
+    if general.keep is not Keep.NONE:
+        raise ToolkitError(
+            "`--keep` is for measurements: what a job makes always stays", code="TK-0107", hint=measure
+        )

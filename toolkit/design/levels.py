@@ -1,0 +1,216 @@
+"""Values and lists of levels, from the command line (text) and from files (TOML types), by one declaration.
+
+Numbers may be given as a range: `1..4` is 1,2,3,4 and `1..64x2` is 1,2,4,...,64.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from toolkit.design.options import Kind, Option
+from toolkit.documents import did_you_mean
+from toolkit.errors import ToolkitError
+from toolkit.model.values import Level, spell_level
+
+MOST_LEVELS = 1000
+"""More levels of one factor than this are a slip of the keyboard, not a sweep."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,15})?", re.ASCII)
+_RANGE = re.compile(
+    r"(?P<low>[0-9]{1,15}(?:\.[0-9]{1,15})?)\.\.(?P<high>[0-9]{1,15}(?:\.[0-9]{1,15})?)"
+    r"(?:x(?P<factor>[0-9]{1,6}(?:\.[0-9]{1,6})?))?",
+    re.ASCII,
+)
+_WHOLE = frozenset({Kind.DEGREE, Kind.INTEGER})
+_NUMERIC = _WHOLE | {Kind.NUMBER}
+
+
+def parse_levels(option: Option, text: str) -> tuple[Level, ...]:
+    """Read a list of levels as typed: `4`, `1,2,4`, `1..64x2`, `none,basic`.
+
+    Raises:
+        ToolkitError: TK-0103 for an empty list, an empty part, a bad range or a level given twice;
+            TK-0102 for a level of the wrong type or outside the option's range.
+    """
+    levels: list[Level] = []
+    for part in text.split(","):
+        levels.extend(_levels_of(option, part.strip(), text))
+        _check_count(option, len(levels))
+    return _distinct(option, levels)
+
+
+def check_levels(option: Option, value: object) -> tuple[Level, ...]:
+    """Check levels as a file gives them: one value or a list of values; a text may also be a range.
+
+    Raises:
+        ToolkitError: as `parse_levels`.
+    """
+    given = value if isinstance(value, list | tuple) else [value]
+    if not given:
+        raise _bad_list(option, "is empty")
+    _check_count(option, len(given))
+    levels: list[Level] = []
+    for one in given:
+        if isinstance(one, str) and option.kind in _NUMERIC:
+            levels.extend(_levels_of(option, one.strip(), one))
+        else:
+            levels.append(check_level(option, one))
+    _check_count(option, len(levels))
+    return _distinct(option, levels)
+
+
+def check_level(option: Option, value: object) -> Level:
+    """Check one level of the right TOML type.
+
+    Raises:
+        ToolkitError: TK-0102 naming what is allowed.
+    """
+    if option.kind in _NUMERIC:
+        if isinstance(value, str):
+            return _one(option, value.strip())
+        return _number(option, value)
+    if option.kind is Kind.CHOICE:
+        return _choice(option, value)
+    if option.kind is Kind.FLAG and isinstance(value, bool):
+        return value
+    if option.kind is Kind.TEXT and isinstance(value, str) and value.strip():
+        return value
+    raise _bad_value(option, value)
+
+
+def example(option: Option) -> str:
+    """Return a hint that shows what may be written for an option."""
+    words = "".join(f" or `{word}`" for word in option.words)
+    if option.kind in _NUMERIC:
+        kind = "a whole number" if option.kind in _WHOLE else "a number"
+        several = f"; several as `{_sample(option)}`" if option.factor else ""
+        return f"give {kind} from {spell_bound(option.low)} to {spell_bound(option.high)}{words}{several}"
+    if option.kind is Kind.CHOICE:
+        return "give " + " or ".join(f"`{choice}`" for choice in option.choices)
+    if option.kind is Kind.FLAG:
+        return "give true or false"
+    if option.kind is Kind.NAMES:
+        return "give names with commas between them"
+    return "give a text"
+
+
+def spell_bound(bound: float | None) -> str:
+    """Spell a bound without a needless `.0`."""
+    if bound is None:
+        return "any"
+    return str(int(bound)) if float(bound).is_integer() else f"{Decimal(repr(bound)):f}"
+
+
+def _sample(option: Option) -> str:
+    if option.kind is Kind.NUMBER:
+        return "1,10,100"
+    return "1,2,4` or `1..64x2" if (option.high or 0) >= 64 else "1,2,4"
+
+
+def _levels_of(option: Option, part: str, text: str) -> Iterator[Level]:
+    if not part:
+        raise _bad_list(option, "is empty" if not text.strip(" ,") else f"has an empty place: `{text[:80]}`")
+    if ".." in part and option.kind in _NUMERIC:
+        yield from _range(option, part)
+    else:
+        yield _one(option, part)
+
+
+def _range(option: Option, part: str) -> Iterator[Level]:
+    match = _RANGE.fullmatch(part)
+    if match is None:
+        raise _bad_list(option, f"has a range that cannot be read: `{part[:80]}`")
+    low, high = Decimal(match["low"]), Decimal(match["high"])
+    factor = Decimal(match["factor"]) if match["factor"] else None
+    if low > high:
+        raise _bad_list(option, f"has a range that runs backwards: `{part}`")
+    if factor is not None and (factor <= 1 or low == 0):
+        raise _bad_list(option, f"has a range that never ends: `{part}`")
+    _check_bounds(option, float(low))
+    _check_bounds(option, float(high))
+    level, count = low, 0
+    while level <= high:
+        count += 1
+        _check_count(option, count)
+        yield _tidy(option, float(level))
+        level = level + 1 if factor is None else level * factor
+
+
+def _one(option: Option, part: str) -> Level:
+    if option.kind in _NUMERIC:
+        word = part.lower()
+        if word in option.words:
+            return word
+        if _NUMBER.fullmatch(part) is None:
+            raise _bad_value(option, part)
+        return _number(option, float(part) if "." in part else int(part))
+    return check_level(option, _flag(part) if option.kind is Kind.FLAG else part)
+
+
+def _flag(part: str) -> object:
+    return {"yes": True, "true": True, "no": False, "false": False}.get(part.lower(), part)
+
+
+def _number(option: Option, value: object) -> Level:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _bad_value(option, value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _bad_value(option, value)
+    _check_bounds(option, value)
+    return _tidy(option, value)
+
+
+def _tidy(option: Option, value: float) -> Level:
+    if float(value).is_integer():
+        return int(value)
+    if option.kind in _WHOLE:
+        raise _bad_value(option, value)
+    return float(value)
+
+
+def _check_bounds(option: Option, value: float) -> None:
+    low = -math.inf if option.low is None else option.low
+    high = math.inf if option.high is None else option.high
+    if not low <= value <= high:
+        raise _bad_value(option, value)
+
+
+def _choice(option: Option, value: object) -> Level:
+    if isinstance(value, bool) and {"yes", "no"} <= set(option.choices):
+        return "yes" if value else "no"
+    if not isinstance(value, str):
+        raise _bad_value(option, value)
+    word = value.strip().lower().replace("-", "_")
+    if word not in option.choices:
+        raise ToolkitError(
+            f"`{option.name}` cannot be `{value[:80]}`",
+            code="TK-0102",
+            hint=did_you_mean(value, option.choices),
+        )
+    return word
+
+
+def _distinct(option: Option, levels: list[Level]) -> tuple[Level, ...]:
+    seen: set[Level] = set()
+    for level in levels:
+        if level in seen:
+            raise _bad_list(option, f"has `{spell_level(level)}` twice")
+        seen.add(level)
+    return tuple(levels)
+
+
+def _check_count(option: Option, count: int) -> None:
+    if count > MOST_LEVELS:
+        raise _bad_list(option, f"has more than {MOST_LEVELS} levels")
+
+
+def _bad_list(option: Option, sentence: str) -> ToolkitError:
+    return ToolkitError(f"the list of levels of `{option.name}` {sentence}", code="TK-0103", hint=example(option))
+
+
+def _bad_value(option: Option, value: object) -> ToolkitError:
+    shown = spell_level(value) if isinstance(value, bool | int | float) else str(value)
+    return ToolkitError(f"`{option.name}` cannot be `{shown[:80]}`", code="TK-0102", hint=example(option))

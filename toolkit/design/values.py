@@ -1,0 +1,99 @@
+"""Single values of options: from the command line (text) and from files (TOML types)."""
+
+from __future__ import annotations
+
+from toolkit.design.levels import check_level, example, parse_levels
+from toolkit.design.options import Kind, Option
+from toolkit.design.query import check_query
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import OptionValue
+
+_LONGEST_NAME = 400
+_MOST_NAMES = 1000
+
+
+def parse_value(option: Option, text: str) -> OptionValue:
+    """Read the one value of an option as typed.
+
+    Raises:
+        ToolkitError: TK-0102 for a wrong value, TK-0103 where a list was given, TK-0105 for a bad query.
+    """
+    if option.kind in {Kind.INTEGER, Kind.NUMBER, Kind.DEGREE, Kind.CHOICE}:
+        return _single(option, parse_levels(option, text))
+    return check_value(option, text)
+
+
+def check_value(option: Option, value: object) -> OptionValue:
+    """Check the one value of an option as a file gives it.
+
+    Raises:
+        ToolkitError: as `parse_value`.
+    """
+    match option.kind:
+        case Kind.QUERY:
+            return check_query(_text(option, value))
+        case Kind.NAME:
+            return _name(option, value)
+        case Kind.NAMES:
+            return _names(option, value)
+        case Kind.TEXT:
+            return _text(option, value)
+        case _:
+            return _single(option, (check_level(option, value),))
+
+
+def split_names(text: str) -> list[str]:
+    """Split a list of names at commas outside double quotes; `"a,b",c` has two names.
+
+    A name may hold parentheses (an index on an expression): commas inside them do not count.
+    """
+    names, current, quoted, depth = [], "", False, 0
+    for char in text:
+        if char == '"':
+            quoted = not quoted
+        elif not quoted:
+            depth += (char == "(") - (char == ")")
+        if char == "," and not quoted and depth <= 0:
+            names.append(current)
+            current = ""
+        else:
+            current += char
+    return [name.strip() for name in (*names, current)]
+
+
+def _single(option: Option, levels: tuple[OptionValue, ...]) -> OptionValue:
+    if len(levels) != 1:
+        raise ToolkitError(f"`{option.name}` takes one value", code="TK-0103", hint=example(option))
+    return levels[0]
+
+
+def _text(option: Option, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ToolkitError(f"`{option.name}` is no text or is empty", code="TK-0102", hint=example(option))
+    if "\x00" in value:
+        raise ToolkitError(f"`{option.name}` holds a NUL character", code="TK-0102", hint="remove it")
+    return value
+
+
+def _name(option: Option, value: object) -> str:
+    name = _text(option, value).strip()
+    if len(name) > _LONGEST_NAME or not name.isprintable():
+        raise ToolkitError(
+            f"`{option.name}` is no name: it is too long or holds control characters",
+            code="TK-0104",
+            hint="give `NAME` or `SCHEMA.NAME`, in double quotes where it has other characters",
+        )
+    return name
+
+
+def _names(option: Option, value: object) -> tuple[str, ...]:
+    given = split_names(value) if isinstance(value, str) else value
+    if not isinstance(given, list | tuple) or not given or len(given) > _MOST_NAMES:
+        raise ToolkitError(f"`{option.name}` is no list of names", code="TK-0102", hint=example(option))
+    if any(isinstance(name, str) and not name.strip() for name in given):
+        raise ToolkitError(f"`{option.name}` has an empty name", code="TK-0103", hint=example(option))
+    names = tuple(_name(option, name) for name in given)
+    for name in names:
+        if names.count(name) > 1:
+            raise ToolkitError(f"`{option.name}` has `{name}` twice", code="TK-0103", hint="name each once")
+    return names

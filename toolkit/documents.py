@@ -1,0 +1,179 @@
+"""TOML files a person writes: reading them, and saying on which line something is wrong.
+
+`tomllib` keeps no line numbers; a small scan of the text finds where a table or a key stands.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.errors import ToolkitError
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
+_ERROR_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
+_LARGEST_BYTES = 4_000_000
+_SECRET_KEY = re.compile(r"(?:[a-z_]*_)?(?:pass|password|passwd|passphrase|pwd|secret|token)", re.IGNORECASE)
+_SECRET_TEXT = re.compile(
+    r"(?:password|passwd|pwd)\s*[=:]\s*[^\s,;]|\bidentified\s+by\s+\S|://[^\s/@]*:[^\s@]*@"
+    r"|^--?(?:password|passwd|pwd)$",
+    re.IGNORECASE,
+)
+HOW_TO_REFER = (
+    "refer to it in a target profile: `dbatk target add NAME URL --password-env VARIABLE`, `--password-keyring`, "
+    "`--password-command` or `--wallet`"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed TOML file: where it came from, its text and its content."""
+
+    path: str
+    text: str
+    data: Mapping[str, object]
+
+    def place(self, table: str, key: str | None = None, number: int = 0) -> str:
+        """Return `file:line` of a table, or of a key in it; the file alone when it cannot be found.
+
+        Args:
+            table: the header as written, such as `experiment` or `targets.dwh`; empty for the top.
+            key: a key of that table.
+            number: which of several `[[table]]` is meant, from 0.
+        """
+        line = _find(self.text, table, key, number) or _find(self.text, table, None, number)
+        return f"{self.path}:{line}" if line else self.path
+
+    def error(
+        self, sentence: str, *, table: str, key: str | None = None, number: int = 0,
+        hint: str | None = None, code: str = "TK-0106",
+    ) -> ToolkitError:  # fmt: skip
+        """Return an error that begins with the place."""
+        return ToolkitError(f"{self.place(table, key, number)}: {sentence}", code=code, hint=hint)
+
+
+def read_document(path: Path) -> Document:
+    """Read a TOML file.
+
+    Raises:
+        ToolkitError: TK-0106 when it is missing, unreadable, too large, not UTF-8 or not TOML, with the line.
+    """
+    try:
+        if path.stat().st_size > _LARGEST_BYTES:
+            raise ToolkitError(f"`{path}` is too large", code="TK-0106", hint="check the path")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ToolkitError(
+            f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
+            code="TK-0106",
+            hint="check the path and its permissions",
+        ) from None
+    except UnicodeDecodeError:
+        raise ToolkitError(f"`{path}` is not UTF-8 text", code="TK-0106", hint="save it as UTF-8") from None
+    return parse_document(text, str(path))
+
+
+def parse_document(text: str, path: str) -> Document:
+    """Parse the text of a TOML file.
+
+    Raises:
+        ToolkitError: TK-0106 with the line of the syntax error.
+    """
+    try:
+        return Document(path, text, tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        found = _ERROR_LINE.search(reason)
+        line = (found[1] or text.count("\n") + 1) if found else None
+        sentence = _ERROR_LINE.sub("", reason)
+        sentence = sentence[:1].lower() + sentence[1:]
+        raise ToolkitError(
+            f"{path}:{line}: {sentence}" if line else f"{path}: {sentence}",
+            code="TK-0106",
+            hint="mend the TOML of that line; texts stand in quotes, lists in brackets",
+        ) from None
+
+
+def check_no_secret(document: Document, *, skip: frozenset[str] = frozenset({"query"})) -> None:
+    """Refuse a file that holds a password in clear text; the message never shows it.
+
+    Args:
+        document: any file of ours.
+        skip: keys that are not looked into (a query may well compare a column called password).
+
+    Raises:
+        ToolkitError: TK-0108 with file and line.
+    """
+    for table, key, value in _texts(document.data, "", "", skip):
+        if _SECRET_KEY.fullmatch(key) or _SECRET_TEXT.search(value):
+            raise document.error(
+                f"`{key}` holds a secret in clear text",
+                table=table, key=key, code="TK-0108", hint=HOW_TO_REFER,
+            )  # fmt: skip
+
+
+def _texts(data: object, table: str, key: str, skip: frozenset[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield table, key and text of every text in a document; a list's texts bear the key of the list."""
+    if isinstance(data, Mapping):
+        inner = f"{table}.{key}".strip(".")
+        for name, value in data.items():
+            if name not in skip:
+                yield from _texts(value, inner, name, skip)
+    elif isinstance(data, list):
+        for one in data:
+            yield from _texts(one, table, key, skip)
+    elif isinstance(data, str):
+        yield table, key, data
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word most like the one given, or None when none is near."""
+    choices = list(known)
+    folded = {choice.lower().replace("-", "_"): choice for choice in reversed(choices)}
+    matches = difflib.get_close_matches(word.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
+    return folded[matches[0]] if matches else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a hint with the nearest known word, or all known words."""
+    choices = list(known)
+    found = nearest(word, choices)
+    return f"did you mean `{found}`?" if found else "known are " + ", ".join(f"`{choice}`" for choice in choices)
+
+
+def _find(text: str, table: str, key: str | None, number: int) -> int | None:
+    current, seen = "", 0
+    for line, content in _plain_lines(text):
+        header = _HEADER.match(content)
+        if header:
+            current = _bare(header[2])
+            seen += current == table
+            if current == table and key is None and seen == number + 1:
+                return line
+        elif key is not None and current == table and (not table or seen == number + 1):
+            found = _KEY.match(content)
+            if found and _bare(found[1]) == key:
+                return line
+    return None
+
+
+def _bare(name: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in name.split("."))
+
+
+def _plain_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the numbered lines that do not begin inside a multi-line string."""
+    inside = ""
+    for line, content in enumerate(text.splitlines(), 1):
+        if not inside:
+            yield line, content
+        for quote in re.findall(r"\"\"\"|'''", content):
+            if not inside:
+                inside = quote
+            elif inside == quote:
+                inside = ""
