@@ -1,0 +1,5 @@
+"""Reports: records in, one text out. No database, no terminal."""
+
+from toolkit.report.render import Format, json_text, render, render_comparison
+
+__all__ = ["Format", "json_text", "render", "render_comparison"]

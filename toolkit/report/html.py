@@ -1,0 +1,61 @@
+"""A report as one self-contained page: no network, no script, every text escaped by the template engine."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+import jinja2
+from markupsafe import Markup, escape
+
+from toolkit import resources
+from toolkit.analysis.compare import Comparison
+from toolkit.model.records import RunRecord
+from toolkit.report import chart
+from toolkit.report.view import comparison_view, run_view
+
+_CODE = re.compile(r"`([^`]+)`")
+_MANY_ROWS = 60
+"""Longer tables are folded, so that the page stays short; printing unfolds them."""
+
+
+def page(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
+    """Return the page of runs and comparisons."""
+    views = [run_view(run) for run in runs]
+    compared = [comparison_view(comparison) for comparison in comparisons]
+    titles = [*(view.title for view in views), *(view.title for view in compared)]
+    return (
+        _environment()
+        .get_template("report/page.html.j2")
+        .render(
+            title=titles[0] if len(titles) == 1 else f"{len(titles)} results",
+            runs=views,
+            comparisons=compared,
+            frame=chart,
+            many_rows=_MANY_ROWS,
+        )
+    )
+
+
+def code_spans(text: str) -> Markup:
+    """Escape a sentence and set its names between back-ticks as code."""
+    pieces = _CODE.split(text)
+    parts = (
+        Markup("<code>{}</code>").format(piece) if index % 2 else escape(piece)
+        for index, piece in enumerate(pieces)
+    )
+    return Markup("").join(parts)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(resources.template_text),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["code_spans"] = code_spans
+    return environment

@@ -1,0 +1,296 @@
+"""What a report says, once, for all its formats: spelled and cleaned, in the order a reader wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatch
+
+from toolkit.analysis.advice import Advice, advise
+from toolkit.analysis.cells import RunAnalysis, analyse
+from toolkit.analysis.compare import Comparison, Pair
+from toolkit.analysis.fit import FEWEST_DEGREES
+from toolkit.model.records import RunRecord
+from toolkit.model.values import spell_level
+from toolkit.model.words import Mode, Verdict
+from toolkit.report.chart import Chart
+from toolkit.report.factor_charts import factor_charts
+from toolkit.report.safe import clean, clean_lines
+from toolkit.report.tables import (
+    Table,
+    cells_table,
+    environment_table,
+    left,
+    metrics_table,
+    right,
+    scalar,
+    table,
+    trials_table,
+)
+from toolkit.report.time_charts import host_charts, order_chart
+from toolkit.units import MISSING, change, count, percent, quantity, ratio, seconds
+
+_SCRIPTS = "script*.sql"
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script that ran, as kept."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run as a reader sees it."""
+
+    run: str
+    title: str
+    about: str
+    facts: tuple[tuple[str, str], ...]
+    advice: Advice
+    cells: Table
+    short_cells: Table
+    charts: tuple[Chart, ...]
+    environment: Table
+    warnings: tuple[str, ...]
+    trials: Table
+    short_trials: Table
+    metrics: Table | None
+    scripts: tuple[Script, ...]
+    method: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """A comparison as a reader sees it."""
+
+    title: str
+    verdicts: tuple[str, ...]
+    differences: Table
+    pairs: Table
+    metrics: Table | None
+    notes: tuple[str, ...]
+
+
+def run_view(run: RunRecord) -> RunView:
+    """Prepare a run for reading."""
+    found = analyse(run)
+    told = advise(found)
+    return RunView(
+        run=clean(run.head.run),
+        title=_title(run),
+        about=_about(run),
+        facts=tuple((label, clean(text)) for label, text in _facts(run)),
+        advice=_clean_advice(told),
+        cells=cells_table(found, told.best, told.recommended),
+        short_cells=cells_table(found, told.best, told.recommended, narrow=True),
+        charts=_charts(found),
+        environment=environment_table(run),
+        warnings=tuple(clean(warning) for warning in run.warnings),
+        trials=trials_table(run),
+        short_trials=trials_table(run, narrow=True),
+        metrics=metrics_table(run, [summary.cell for summary in found.cells]),
+        scripts=tuple(_scripts(run)),
+        method=tuple(_method(found)),
+    )
+
+
+def _clean_advice(told: Advice) -> Advice:
+    sentences = tuple(clean(sentence) for sentence in told.sentences)
+    doubts = tuple(clean(doubt) for doubt in told.doubts)
+    return Advice(clean(told.headline), sentences, doubts, told.best, told.recommended)
+
+
+def _charts(found: RunAnalysis) -> tuple[Chart, ...]:
+    order = order_chart(found)
+    return (*factor_charts(found), *host_charts(found.run), *((order,) if order else ()))
+
+
+def _title(run: RunRecord) -> str:
+    experiment = run.head.experiment
+    factors = "; ".join(_factor(run))
+    over = f" over {factors}" if factors and run.head.mode is Mode.MEASUREMENT else ""
+    return clean(f"{experiment.operation.value} on {run.head.engine.value}{over}")
+
+
+def _about(run: RunRecord) -> str:
+    """Return what was done on what, in one line."""
+    facts = dict(_facts(run))
+    words = [facts[name] for name in ("what", "mode", "when")]
+    return clean(f"{facts['target']}: {'; '.join(words)}")
+
+
+def _factor(run: RunRecord) -> Iterator[str]:
+    for factor in run.head.experiment.factors:
+        levels = [spell_level(level) for level in factor.levels]
+        shown = ", ".join(levels) if len(levels) <= 8 else f"{', '.join(levels[:7])} ... {levels[-1]}"
+        yield f"{factor.name} {shown}{f' {factor.unit}' if factor.unit else ''}"
+
+
+def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
+    head, experiment = run.head, run.head.experiment
+    yield "run", f"{head.run}{f' ({head.label})' if head.label else ''}"
+    if experiment.name:
+        yield "experiment", experiment.name
+    yield "target", " / ".join(dict.fromkeys(filter(None, (experiment.target, head.target_name))))
+    what = ", ".join(f"{name} {_option(value)}" for name, value in experiment.options.items())
+    yield "what", f"{experiment.operation.value}{f': {what}' if what else ''}"
+    factors = "; ".join(_factor(run))
+    if factors:
+        yield "factors", factors
+    yield "mode", _mode(run)
+    yield "when", _when(head.began_at, head.ended_at)
+    yield "state", f"{head.state.value}, {count(head.trials_ended)} of {count(head.trials_planned)} trials ended"
+
+
+def _option(value: object) -> str:
+    text = ", ".join(value) if isinstance(value, tuple) else str(value)
+    # a query can be pages long; the script has all of it
+    return text if len(text) <= 160 else f"{text[:157]}..."
+
+
+def _mode(run: RunRecord) -> str:
+    experiment = run.head.experiment
+    if run.head.mode is Mode.JOB:
+        return "job: done once"
+    warm = f", {count(experiment.warmup)} warm-up sweep{'s' if experiment.warmup != 1 else ''} before"
+    return f"measurement: {count(experiment.repeat)} repeats of each cell{warm if experiment.warmup else ''}"
+
+
+def _when(began: datetime, ended: datetime | None) -> str:
+    text = f"{began:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{text}, took {seconds((ended - began).total_seconds())}" if ended else f"{text}, not ended"
+
+
+def _scripts(run: RunRecord) -> Iterator[Script]:
+    for artifact in sorted(run.artifacts, key=lambda artifact: (artifact.name, artifact.trial or 0)):
+        if fnmatch(artifact.name, _SCRIPTS):
+            of_trial = f", trial {artifact.trial}" if artifact.trial is not None else ""
+            text = clean_lines(artifact.content.decode("utf-8", errors="replace"))
+            yield Script(clean(f"{artifact.name}{of_trial}"), text.strip("\n"))
+
+
+def _method(found: RunAnalysis) -> Iterator[str]:
+    run = found.run
+    experiment = run.head.experiment
+    yield "Only the timed statement is on the clock, its commit included; setting up and putting back are not."
+    if run.head.mode is Mode.MEASUREMENT:
+        yield (
+            "Every repeat is one whole sweep over all cells in a seeded order "
+            f"(seed {experiment.seed}), so that drift hits all cells alike."
+        )
+    yield (
+        "A trial counts when it ended ok, is no warm-up and was not disturbed; "
+        "the others are listed and kept out of the numbers."
+    )
+    yield (
+        "Intervals are 95 %: Student's t on the logarithms of the times, the variance pooled over all cells with "
+        "the sweeps taken out. An interval is widened to its median, and none is given with fewer than "
+        f"{FEWEST_DEGREES} degrees of freedom (here {found.fit.noise.degrees:g})."
+    )
+    yield (
+        "Speed-up is the median of the lowest level over the median of the cell; "
+        "efficiency divides it by the ratio of the levels."
+    )
+    version = clean(run.head.tool_version) or "of unknown version"
+    yield f"Snapshots: {clean(experiment.snapshot)}. dbatk {version}."
+    phases = _phases(run)
+    if phases:
+        yield f"Longest off the clock: {phases}."
+
+
+def _phases(run: RunRecord) -> str:
+    longest: dict[str, float] = {}
+    for trial in run.trials:
+        for name, spent in trial.phases.items():
+            longest[name] = max(spent, longest.get(name, 0.0))
+    return ", ".join(f"{clean(name)} {seconds(spent)}" for name, spent in longest.items())
+
+
+def comparison_view(comparison: Comparison) -> ComparisonView:
+    """Prepare a comparison for reading."""
+    a, b = (run.head.label or run.head.run for run in (comparison.a, comparison.b))
+    differences = table(
+        "What differs",
+        left("what", f"A: {a}", f"B: {b}"),
+        (
+            [found.name, scalar(found.name, found.a), scalar(found.name, found.b)]
+            for found in comparison.differences
+        ),
+    )
+    return ComparisonView(
+        title=clean(f"B {b} against A {a}" if a != b else f"Cells of {a}"),
+        verdicts=tuple(clean(verdict_sentence(pair)) for pair in comparison.pairs),
+        differences=differences,
+        pairs=_pairs_table(comparison),
+        metrics=_metrics(comparison),
+        notes=tuple(clean(note) for note in comparison.notes),
+    )
+
+
+def verdict_sentence(pair: Pair) -> str:
+    """Say what a pair tells, with its interval; never more than the interval does."""
+    name = _pair_name(pair)
+    if pair.ratio is None:
+        return f"`{name}`: nothing can be told, one side has no trial that counts"
+    if pair.interval is None:
+        return f"`{name}`: nothing can be told from so few repeats ({change(pair.ratio)} by the medians)"
+    span = f"{change(pair.interval.low)} to {change(pair.interval.high)}"
+    if pair.verdict is Verdict.UNTOLD:
+        return f"`{name}`: no difference can be told ({span} time); {_tellable(pair)}"
+    word = "less" if pair.verdict is Verdict.FASTER else "more"
+    return f"`{name}`: B is {pair.verdict.value}, {percent(abs(pair.ratio - 1) * 100)} {word} time ({span})"
+
+
+def _tellable(pair: Pair) -> str:
+    return f"the smallest that these repeats could tell is {percent(pair.smallest_tellable_pct)}"
+
+
+def _pair_name(pair: Pair) -> str:
+    same = dict(pair.cell_a) == dict(pair.cell_b)
+    return str(pair.cell_a) if same else f"{pair.cell_a} -> {pair.cell_b}"
+
+
+def _pairs_table(comparison: Comparison) -> Table:
+    rows = [
+        [
+            _pair_name(pair),
+            seconds(pair.median_a),
+            seconds(pair.median_b),
+            ratio(pair.ratio),
+            MISSING if pair.interval is None else f"{ratio(pair.interval.low)} to {ratio(pair.interval.high)}",
+            pair.verdict.value,
+            percent(pair.smallest_tellable_pct),
+            f"{pair.n_a} / {pair.n_b}",
+        ]
+        for pair in comparison.pairs
+    ]
+    columns = [
+        *left("cell"),
+        *right("median A", "median B", "B / A", "95 % interval"),
+        *left("verdict"),
+        *right("smallest tellable", "trials A / B"),
+    ]
+    marks = ["" if pair.verdict is Verdict.UNTOLD else pair.verdict.value for pair in comparison.pairs]
+    return table("Cell against cell", columns, rows, marks)
+
+
+def _metrics(comparison: Comparison) -> Table | None:
+    rows = [
+        [
+            found.name,
+            _pair_name(pair),
+            quantity(found.median_a, found.unit),
+            quantity(found.median_b, found.unit),
+            change(found.ratio),
+            found.source,
+        ]
+        for pair in comparison.pairs
+        for found in pair.metrics
+        if found.median_a or found.median_b
+    ]
+    columns = left("metric", "cell") + right("median A", "median B", "change") + left("source")
+    return table("Metrics of both", columns, rows) if rows else None
