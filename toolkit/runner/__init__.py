@@ -1,0 +1,23 @@
+"""The runner: takes planned trials through their stages and survives whatever happens meanwhile."""
+
+from toolkit.runner.bench import Bench, spec_of
+from toolkit.runner.changes import Changes, Undone
+from toolkit.runner.environment import environment_of
+from toolkit.runner.ghosts import end_ghosts
+from toolkit.runner.lease import holding_lease
+from toolkit.runner.stop import Stop
+from toolkit.runner.sweep import Sweep
+from toolkit.runner.trial import interrupted
+
+__all__ = [
+    "Bench",
+    "Changes",
+    "Stop",
+    "Sweep",
+    "Undone",
+    "end_ghosts",
+    "environment_of",
+    "holding_lease",
+    "interrupted",
+    "spec_of",
+]

@@ -1,0 +1,69 @@
+"""What a run works with, put together once and handed to every trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from toolkit.dialects.base import Dialect
+from toolkit.executors import Sessions
+from toolkit.model.experiment import Experiment, Naming, Spec
+from toolkit.model.facts import Facts
+from toolkit.model.protocols import Events
+from toolkit.model.runid import run_key
+from toolkit.model.values import Cell
+from toolkit.model.words import Mode
+from toolkit.operations import Operation, Planner
+from toolkit.runner.changes import Changes
+from toolkit.runner.stop import Stop
+from toolkit.snapshots import Provider
+from toolkit.store import Store
+
+
+def spec_of(experiment: Experiment) -> Spec:
+    """Return what an operation needs to know of an experiment."""
+    return Spec(experiment.operation, experiment.mode, experiment.options, experiment.work_schema, experiment.keep)
+
+
+@dataclass(slots=True)
+class Bench:
+    """The run, its database and its store. `resumed` is set when an earlier attempt was cut off."""
+
+    run: str
+    experiment: Experiment
+    operation: Operation
+    dialect: Dialect
+    facts: Facts
+    sessions: Sessions
+    store: Store
+    changes: Changes
+    providers: Sequence[Provider]
+    stop: Stop
+    events: Events
+    attempt: int = 1
+    declared: frozenset[str] = frozenset()
+    kept: dict[str, object] = field(default_factory=dict)
+    warned: set[str] = field(default_factory=set)
+
+    def planner(self, sequence: int = 0, spec: Spec | None = None) -> Planner:
+        """Return the planner for objects of one attempt of one trial."""
+        naming = Naming(run_key(self.run), sequence, self.dialect.upper_names)
+        return Planner(self.dialect, spec or spec_of(self.experiment), self.facts, naming)
+
+    @property
+    def job(self) -> bool:
+        return self.experiment.mode is Mode.JOB
+
+    def warn(self, sentence: str) -> None:
+        """Keep a warning with the run and show it, once."""
+        from toolkit.model.protocols import Event
+
+        if sentence in self.warned:
+            return
+        self.warned.add(sentence)
+        self.store.warn(self.run, sentence)
+        self.events.emit(Event("warning", sentence))
+
+    def outer_factors(self, cell: Cell) -> Mapping[str, object]:
+        """Return the cell's levels of factors outside the operation, by factor name."""
+        return {f.name: cell[f.name] for f in self.experiment.factors if f.command is not None}

@@ -1,0 +1,59 @@
+"""The environment of a run: server, settings, and the host when it is the database's."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+import psutil
+
+from toolkit import __version__
+from toolkit.model.facts import Facts
+from toolkit.model.values import Scalar
+
+
+def environment_of(facts: Facts, *, host_is_ours: bool) -> dict[str, Scalar]:
+    """Return what may explain a difference between two runs, by name.
+
+    Args:
+        facts: with the answers of `server` and `settings`.
+        host_is_ours: whether the database runs on this host, so that its CPU, memory and kernel are the host's.
+    """
+    server = facts.first("server")
+    found: dict[str, Scalar] = {
+        "dbatk_version": __version__,
+        "server_version": facts.release.text,
+        "server_edition": facts.release.edition,
+        "database_name": server.get("database_name"),
+        "server_started_at": server.get("started_at"),
+        "cpu_count": server.get("cpu_count"),
+        "client_host": platform.node(),
+    }
+    for row in facts.rows("settings"):
+        unit = f" {row['unit']}" if row.get("unit") else ""
+        found[f"setting.{row['name']}"] = f"{row['value']}{unit}"
+    if host_is_ours:
+        found.update(host_environment())
+        found["cpu_count"] = psutil.cpu_count() or found["cpu_count"]
+    return {name: value for name, value in found.items() if value not in {None, ""}}
+
+
+def host_environment() -> dict[str, Scalar]:
+    """Describe this host: CPU, memory, kernel."""
+    return {
+        "host_cpu_count": psutil.cpu_count() or 0,
+        "host_cpu_model": _cpu_model(),
+        "host_memory_bytes": psutil.virtual_memory().total,
+        "host_kernel": f"{platform.system()} {platform.release()}",
+        "host_load_1min": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+    }
+
+
+def _cpu_model() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor()
+    lines = (line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name"))
+    return next(lines, platform.processor())

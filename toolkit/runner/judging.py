@@ -1,0 +1,153 @@
+"""Decides how a trial ended: from errors, from rows, and from the degree that was granted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolkit.dialects.base import Granted
+from toolkit.errors import ToolkitError
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.values import Row, Scalar
+from toolkit.model.words import Mode, OperationName, Outcome
+from toolkit.operations.base import Piece
+from toolkit.runner.bench import Bench
+from toolkit.runner.clock import TimedResult
+from toolkit.snapshots.host import DISTURBED_ABOVE
+
+_MAKES_ROWS = frozenset({OperationName.CTAS, OperationName.INSERT})
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How a trial ended and what is known of it; `has_time` whether its elapsed time means anything."""
+
+    outcome: Outcome
+    reason: str | None = None
+    error_code: str | None = None
+    has_time: bool = False
+    requested: int | None = None
+    granted: Granted | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    disturbed: bool = False
+
+
+def judge_trial(
+    bench: Bench,
+    timed: TimedResult | None,
+    error: DatabaseError | ToolkitError | None,
+    pieces: Sequence[Piece],
+    kept: Mapping[str, tuple[Row, ...]],
+    peaks: Mapping[str, float],
+    notices: Sequence[str],
+) -> Judged:
+    """Return the outcome of a trial with its reason."""
+    requested = _requested(pieces)
+    if timed is None or error is not None or timed.not_begun:
+        return _not_ended(bench, timed, error, requested)
+    rows = _rows(timed, kept, pieces)
+    size = _number(kept, "bytes", "byte_count")
+    granted = _granted(bench, timed, pieces, kept, peaks, tuple(notices))
+    disturbed = peaks.get("others_part", 0.0) > DISTURBED_ABOVE
+    if _empty(bench, rows, pieces):
+        reason = "0 rows were made where rows were expected"
+        return Judged(Outcome.FAILED, reason, "TK-0208", requested=requested, granted=granted, rows=rows)
+    outcome, reason_or_none = Outcome.OK, None
+    if granted.degree is not None and requested and granted.degree < requested:
+        outcome = Outcome.DOWNGRADED
+        reason_or_none = granted.sentence or f"degree {granted.degree} of {requested} was granted"
+    return Judged(outcome, reason_or_none, None, True, requested, granted, rows, size, disturbed)
+
+
+def _requested(pieces: Sequence[Piece]) -> int | None:
+    """Return the degree asked for; where a degree is sessions, their number; None when left to the engine."""
+    work = pieces[0].work
+    level = work.option("degree")
+    if isinstance(level, str):
+        return None
+    return int(level) if isinstance(level, int | float) else 1
+
+
+def _granted(
+    bench: Bench,
+    timed: TimedResult,
+    pieces: Sequence[Piece],
+    kept: Mapping[str, tuple[Row, ...]],
+    peaks: Mapping[str, float],
+    notices: tuple[str, ...],
+) -> Granted:
+    work = pieces[0].work
+    if bench.experiment.operation in bench.dialect.degree_by_sessions:
+        return _sessions_at_once(timed, pieces)
+    return bench.dialect.granted(work, kept, peaks, notices)
+
+
+def _sessions_at_once(timed: TimedResult, pieces: Sequence[Piece]) -> Granted:
+    """Count how many sessions worked at the same time, where a degree means sessions."""
+    spans = [(each.begin_seconds, each.begin_seconds + each.elapsed_seconds) for each in timed.items]
+    most = max((sum(1 for a, b in spans if a <= begin < b) for begin, _ in spans), default=0)
+    concurrency = max(1, _int(pieces[0].work.option("concurrency")) or 1)
+    asked = _int(pieces[0].work.option("degree")) or 1
+    if most >= concurrency * asked:
+        return Granted(asked, "sessions at work at once")
+    what = "objects" if len(timed.items) < concurrency * asked else "sessions"
+    sentence = f"{most} {what} were worked on at once, {concurrency * asked} were asked for"
+    return Granted(max(1, most // concurrency), "sessions at work at once", sentence)
+
+
+def _int(value: object) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
+
+
+def _number(kept: Mapping[str, tuple[Row, ...]], key: str, column: str) -> int | None:
+    rows = kept.get(key, ())
+    value: Scalar = rows[0].get(column) if rows else None
+    return int(value) if isinstance(value, int | float) else None
+
+
+def _rows(timed: TimedResult, kept: Mapping[str, tuple[Row, ...]], pieces: Sequence[Piece]) -> int | None:
+    if pieces[0].work.operation not in _MAKES_ROWS:
+        return None
+    counted = _number(kept, "rows", "row_count")
+    if counted is not None:
+        return counted
+    counts = [result.rows for result in timed.items if result.rows is not None]
+    return sum(counts) if counts else None
+
+
+def _empty(bench: Bench, rows: int | None, pieces: Sequence[Piece]) -> bool:
+    """Tell whether nothing was made where something should have been."""
+    if pieces[0].work.operation not in _MAKES_ROWS or rows != 0:
+        return False
+    if pieces[0].work.query is not None:
+        return bench.experiment.mode is Mode.MEASUREMENT
+    return bool(bench.kept.get("source_has_rows", False))
+
+
+def _not_ended(
+    bench: Bench, timed: TimedResult | None, error: DatabaseError | ToolkitError | None, requested: int | None
+) -> Judged:
+    if timed is not None and timed.timed_out:
+        reason = f"the time limit of {bench.experiment.time_limit_seconds:g} s passed"
+        return Judged(Outcome.FAILED, reason, "TK-0207", requested=requested)
+    if bench.stop.requested:
+        return Judged(Outcome.INTERRUPTED, "stopped by a signal", requested=requested)
+    if error is None:
+        return Judged(Outcome.FAILED, "no session was left to work", requested=requested)
+    reason = _sentence(error, timed)
+    advice = bench.dialect.explain(error.code, error.message)
+    if advice is not None and advice.downgrade:
+        return Judged(
+            Outcome.DOWNGRADED, f"the degree could not be had ({error.code})", error.code, requested=requested
+        )
+    return Judged(Outcome.FAILED, reason, error.code, requested=requested)
+
+
+def _sentence(error: DatabaseError | ToolkitError, timed: TimedResult | None) -> str:
+    text = error.message.strip().splitlines()[0] if error.message.strip() else error.code
+    if timed is None:
+        return text
+    bad = sum(1 for result in timed.items if result.error is not None)
+    total = len(timed.items) + len(timed.not_begun)
+    return text if total == 1 else f"{bad} of {total} objects failed, the first: {text}"

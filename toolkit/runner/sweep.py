@@ -1,0 +1,285 @@
+"""The whole run: setup, every trial in its order, cleanup; and what is left to do after an interruption."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import PlannedTrial
+from toolkit.model.protocols import DatabaseError, Event
+from toolkit.model.records import ItemRecord, TrialRecord
+from toolkit.model.steps import Stages, Timed
+from toolkit.model.values import Cell
+from toolkit.model.words import Outcome, Role, RunState
+from toolkit.operations.base import Piece, support_of
+from toolkit.runner.bench import Bench
+from toolkit.runner.ghosts import end_ghosts
+from toolkit.runner.trial import run_trial, unsupported
+from toolkit.targets.base import Target
+
+_RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the sweep is; an estimate comes from the cells' own times."""
+
+    total: int
+    ended: int = 0
+    begun: float = field(default_factory=time.monotonic)
+    seconds: dict[Cell, list[float]] = field(default_factory=dict)
+
+    def note(self, cell: Cell, seconds: float) -> None:
+        self.ended += 1
+        self.seconds.setdefault(cell, []).append(seconds)
+
+    @property
+    def spent(self) -> float:
+        return time.monotonic() - self.begun
+
+    def expect(self, cells: Iterable[Cell]) -> float | None:
+        """Return the seconds these trials will take, or None while a cell has not been seen."""
+        total = 0.0
+        for cell in cells:
+            seen = self.seconds.get(cell)
+            if not seen:
+                return None
+            total += sorted(seen)[len(seen) // 2]
+        return total
+
+
+class Sweep:
+    """Runs what is planned and not yet done."""
+
+    def __init__(
+        self, bench: Bench, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]
+    ) -> None:
+        self._bench = bench
+        self._target = target
+        self._planned = planned
+        self._final = {record.trial for record in done if record.outcome is not Outcome.INTERRUPTED}
+        self._refused = {record.cell for record in done if record.outcome is Outcome.UNSUPPORTED}
+        self._progress = Progress(len(planned), len(self._final))
+
+    def run(self) -> RunState:
+        """Run to the end, or to where a signal, the budget or a lost server stops it; cleanup runs in any case.
+
+        Raises:
+            ToolkitError: TK-0202 when the server does not come back; the run can be resumed.
+        """
+        bench = self._bench
+        todo = [each for each in self._planned if each.number not in self._final]
+        state = RunState.INTERRUPTED
+        try:
+            if todo:
+                self._setup(todo)
+                state = self._trials(todo)
+            else:
+                state = RunState.DONE
+        finally:
+            self._cleanup()
+            bench.store.end_run(bench.run, state, datetime.now(UTC))
+            bench.sessions.close()
+        return state
+
+    def _setup(self, todo: Sequence[PlannedTrial]) -> None:
+        stages = self._first_stages(todo)
+        if stages is None or not stages.setup:
+            return
+        if any(step.effect == "creates" for step in stages.setup):
+            self._bench.events.emit(Event("setup", "making the copies that are worked on"))
+        kept = self._bench.changes.run(stages.setup)
+        has_rows = kept.get("has_rows", ())
+        self._bench.kept["source_has_rows"] = bool(has_rows and has_rows[0].get("has_rows"))
+
+    def _first_stages(self, todo: Sequence[PlannedTrial]) -> Stages | None:
+        """Return the stages of the first cell that can be had: setup and cleanup are the same for all."""
+        for each in todo:
+            pieces = self._bench.operation.pieces(self._bench.planner(), each.cell)
+            if support_of(self._bench.planner(), pieces).ok:
+                return self._bench.operation.plan(self._bench.planner(), each.cell)
+        return None
+
+    def _trials(self, todo: Sequence[PlannedTrial]) -> RunState:
+        for position, planned in enumerate(todo):
+            if self._bench.stop.requested:
+                return RunState.INTERRUPTED
+            if not self._affordable(planned):
+                return RunState.INTERRUPTED
+            if planned.cell in self._refused:
+                self._progress.total -= 1
+                continue
+            record = self._trial(planned)
+            self._note(record, todo[position + 1 :])
+            if record.outcome is Outcome.INTERRUPTED:
+                return RunState.INTERRUPTED
+            self._reconnect(record)
+        return RunState.DONE
+
+    def _affordable(self, planned: PlannedTrial) -> bool:
+        budget = self._bench.experiment.budget_seconds
+        if budget is None:
+            return True
+        next_one = self._progress.expect([planned.cell]) or 0.0
+        if self._progress.spent + next_one <= budget:
+            return True
+        self._bench.warn(f"the budget of {budget:g} s is spent; `dbatk runs resume` goes on")
+        return False
+
+    # -- one trial ----------------------------------------------------------------------------------------------
+    def _trial(self, planned: PlannedTrial) -> TrialRecord:
+        bench = self._bench
+        attempt = bench.attempt
+        planner = bench.planner(self._next_sequence(planned, attempt))
+        pieces = bench.operation.pieces(planner, planned.cell)
+        support = support_of(planner, pieces)
+        bench.store.begin_trial(
+            bench.run, planned.number, attempt, planned.cell, planned.repeat, datetime.now(UTC)
+        )
+        self._announce(planned)
+        if not support.ok:
+            requested = planner.degree(planned.cell) or None
+            record = unsupported(replace(planned, repeat=1), attempt, support.sentence, requested)
+            record = replace(record, repeat=planned.repeat)
+            self._refused.add(planned.cell)
+        else:
+            record = self._execute(planned, attempt, pieces, bench.operation.plan(planner, planned.cell))
+            if record.outcome is Outcome.DOWNGRADED and record.elapsed_seconds is None:
+                record = self._once_more(planned, attempt)
+        bench.store.end_trial(bench.run, record)
+        return record
+
+    def _once_more(self, planned: PlannedTrial, attempt: int) -> TrialRecord:
+        """Try a degree that could not be had at once a second time."""
+        bench = self._bench
+        planner = bench.planner(self._next_sequence(planned, attempt) + 50)
+        pieces = bench.operation.pieces(planner, planned.cell)
+        return self._execute(planned, attempt, pieces, bench.operation.plan(planner, planned.cell))
+
+    def _next_sequence(self, planned: PlannedTrial, attempt: int) -> int:
+        """Number the objects of an attempt so that no name is ever used twice in a run."""
+        return planned.number * 100 + attempt % 50
+
+    def _execute(
+        self, planned: PlannedTrial, attempt: int, pieces: tuple[Piece, ...], stages: Stages
+    ) -> TrialRecord:
+        bench = self._bench
+        stages, earlier = self._without_done(planned, stages)
+        if not stages.timed.items:
+            return _from_items(planned, attempt, earlier)
+
+        def durable(item: ItemRecord) -> None:
+            if bench.job:
+                bench.store.add_item(bench.run, planned.number, attempt, item)
+                bench.events.emit(Event("progress", item.label, {"outcome": item.outcome.value}))
+
+        return run_trial(bench, planned, attempt, pieces, stages, durable)
+
+    def _without_done(self, planned: PlannedTrial, stages: Stages) -> tuple[Stages, tuple[ItemRecord, ...]]:
+        """Leave out the items of a job that an earlier attempt has done."""
+        if not self._bench.job or self._bench.attempt == 1:
+            return stages, ()
+        done = {
+            item.label: item
+            for item in self._bench.store.items_of(self._bench.run, planned.number)
+            if item.outcome is Outcome.OK
+        }
+        items = tuple(item for item in stages.timed.items if item.label not in done)
+        workers = min(stages.timed.workers, max(1, len(items)))
+        return replace(stages, timed=Timed(items, workers)), tuple(done.values())
+
+    # -- telling ------------------------------------------------------------------------------------------------
+    def _announce(self, planned: PlannedTrial) -> None:
+        what = "warm-up" if planned.warmup else f"repeat {planned.repeat}"
+        progress = self._progress
+        text = f"{planned.cell} {what}"
+        data = {
+            "ended": progress.ended,
+            "total": progress.total,
+            "cell": str(planned.cell),
+            "repeat": planned.repeat,
+        }
+        self._bench.events.emit(Event("trial-begun", text, data))
+
+    def _note(self, record: TrialRecord, todo: Sequence[PlannedTrial]) -> None:
+        progress = self._progress
+        took = (record.ended_at - record.began_at).total_seconds()
+        progress.note(record.cell, took)
+        eta = progress.expect(each.cell for each in todo if each.cell not in self._refused)
+        data = {
+            "ended": progress.ended, "total": progress.total, "eta_seconds": eta, "cell": str(record.cell),
+            "repeat": record.repeat, "outcome": record.outcome.value, "elapsed_seconds": record.elapsed_seconds,
+            "reason": record.reason,
+        }  # fmt: skip
+        text = f"{record.cell}: {record.outcome.value}" + (f" ({record.reason})" if record.reason else "")
+        self._bench.events.emit(Event("trial-ended", text, data))
+
+    # -- when things break --------------------------------------------------------------------------------------
+    def _reconnect(self, record: TrialRecord) -> None:
+        """After a lost session: end what the server still runs for us, undo it, and go on.
+
+        Raises:
+            ToolkitError: TK-0202 when the server does not come back.
+        """
+        bench = self._bench
+        if not bench.kept.pop("lost", False) and not self._looks_lost(record):
+            return
+        bench.sessions.close()
+        last: ToolkitError | None = None
+        for seconds in _RECONNECT_SECONDS:
+            if bench.stop.wait(seconds):
+                return
+            try:
+                end_ghosts(self._target, bench.dialect, bench.run)
+                bench.sessions.get(Role.CONTROL)
+                self._undo_trial()
+                bench.warn(f"the connection was lost in trial {record.trial} and is back")
+                return
+            except (ToolkitError, DatabaseError) as error:
+                bench.sessions.close()
+                last = error if isinstance(error, ToolkitError) else None
+        raise ToolkitError(
+            f"the server did not come back after trial {record.trial}" + (f": {last.message}" if last else ""),
+            code="TK-0202",
+            hint=f"`dbatk runs resume {bench.run}` when it is back",
+        )
+
+    def _looks_lost(self, record: TrialRecord) -> bool:
+        if record.outcome is not Outcome.FAILED:
+            return False
+        try:
+            self._bench.changes.alive()
+        except (DatabaseError, ToolkitError):
+            return True
+        return record.error_code is not None and record.phases.get("conclude") is None
+
+    def _undo_trial(self) -> None:
+        undone = self._bench.changes.undo_trials(self._bench.run)
+        for sentence in undone.left:
+            self._bench.warn(sentence)
+
+    def _cleanup(self) -> None:
+        """Drop what setup made; what cannot be dropped now stays in the journal for `dbatk clean`."""
+        bench = self._bench
+        try:
+            undone = bench.changes.undo_all(bench.run)
+        except (DatabaseError, ToolkitError) as error:
+            bench.warn(f"cleanup could not run ({error.message.splitlines()[0]}); run `dbatk clean`")
+            return
+        for sentence in undone.left:
+            bench.warn(sentence)
+
+
+def _from_items(planned: PlannedTrial, attempt: int, items: Sequence[ItemRecord]) -> TrialRecord:
+    """Return the record of a job whose items were all done by an earlier attempt."""
+    now = datetime.now(UTC)
+    rows = [item.rows for item in items if item.rows is not None]
+    return TrialRecord(
+        planned.number, attempt, planned.cell, planned.repeat, Outcome.OK, now, now,
+        reason=f"all {len(items)} items had been done before the interruption",
+        elapsed_seconds=items[0].elapsed_seconds if len(items) == 1 else None,
+        rows=sum(rows) if rows else None,
+    )  # fmt: skip
