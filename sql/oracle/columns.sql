@@ -1,0 +1,17 @@
+-- Title: columns an INSERT may name, in order
+-- Needs: to see the table (ALL_ views)
+-- License: none
+-- Effect: reads only
+-- Params: :schema, :name (exact case)
+-- Versions: 11.2 to 26ai
+-- Virtual and hidden columns take no values; invisible columns are hidden ones and are left out, as by SELECT *.
+SELECT c.column_name AS column_name,
+       c.data_type AS data_type,
+       CASE c.nullable WHEN 'Y' THEN 'yes' ELSE 'no' END AS nullable,
+       c.column_id AS position
+  FROM all_tab_cols c
+ WHERE c.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND c.table_name = :name
+   AND c.hidden_column = 'NO'
+   AND c.virtual_column = 'NO'
+ ORDER BY c.column_id;

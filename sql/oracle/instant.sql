@@ -1,0 +1,8 @@
+-- Title: the database's clock, in the terms of CREATED
+-- Needs: nothing
+-- License: none
+-- Effect: reads only
+-- Params: none
+-- Versions: 11.2 to 26ai
+SELECT ROUND((SYSDATE - DATE '1970-01-01') * 86400) AS born
+  FROM dual;

@@ -1,0 +1,22 @@
+-- Title: parallel servers at work for a run now
+-- Needs: SELECT on SYS.V_$PX_SESSION and SYS.V_$SESSION
+-- License: none
+-- Effect: reads only
+-- Params: :run
+-- Versions: 11.2 to 26ai
+-- The coordinator's own row has no REQ_DEGREE; DEGREE is what was granted, whatever was asked.
+SELECT 'parallel_workers' AS metric_name,
+       COUNT(*) AS metric_value
+  FROM v$px_session p
+  JOIN v$session s
+    ON s.sid = p.qcsid
+ WHERE s.client_identifier = :run
+   AND p.req_degree IS NOT NULL
+UNION ALL
+SELECT 'parallel_degree' AS metric_name,
+       COALESCE(MAX(p.degree), 0) AS metric_value
+  FROM v$px_session p
+  JOIN v$session s
+    ON s.sid = p.qcsid
+ WHERE s.client_identifier = :run
+   AND p.req_degree IS NOT NULL;

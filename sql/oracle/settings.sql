@@ -1,0 +1,17 @@
+-- Title: parameters that were set, and those that decide on parallel work
+-- Needs: SELECT on SYS.V_$PARAMETER
+-- License: none
+-- Effect: reads only
+-- Params: none
+-- Versions: 11.2 to 26ai
+SELECT p.name AS name,
+       p.value AS value,
+       CAST(NULL AS VARCHAR2(10)) AS unit
+  FROM v$parameter p
+ WHERE p.isdefault = 'FALSE'
+    OR p.name IN ('cpu_count', 'parallel_max_servers', 'parallel_min_servers', 'parallel_degree_policy',
+                  'parallel_degree_limit', 'parallel_servers_target', 'parallel_min_percent', 'parallel_force_local',
+                  'parallel_threads_per_cpu', 'parallel_adaptive_multi_user', 'pga_aggregate_target',
+                  'pga_aggregate_limit', 'workarea_size_policy', 'ddl_lock_timeout', 'resource_manager_plan',
+                  'optimizer_ignore_hints', 'optimizer_ignore_parallel_hints', 'resumable_timeout', 'recyclebin')
+ ORDER BY p.name;

@@ -1,0 +1,112 @@
+"""The Oracle dialect: one object that answers the protocol, each answer from the module that knows it."""
+
+# ruff: noqa: ARG002 (the protocol gives every engine the same arguments)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Work
+from toolkit.dialects.oracle import checks, errors, granted, names, objects, operations, releases, session, support
+from toolkit.model.facts import Facts, Release
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
+from toolkit.model.words import EngineName, OperationName
+
+
+@dataclass(frozen=True)
+class OracleDialect:
+    """Oracle 11.2 to 26ai; see `toolkit.dialects.base.Dialect` for what each answer means."""
+
+    engine: EngineName = EngineName.ORACLE
+    upper_names: bool = True
+    terminator: str = ";"
+    doctor_files: tuple[str, ...] = checks.FILES
+    copy_files: tuple[str, ...] = ()
+    gathers_schemas: bool = True
+    degree_by_sessions: frozenset[OperationName] = frozenset()
+
+    def quote(self, name: str) -> str:
+        return names.quote(name)
+
+    def literal(self, value: Scalar) -> str:
+        return names.literal(value)
+
+    def parse_name(self, text: str, release: Release | None = None) -> QualifiedName:
+        return names.parse_name(text, release)
+
+    def release(self, server: Row) -> Release:
+        return releases.read_release(server)
+
+    def assume(self, text: str) -> Facts:
+        return releases.assume(text)
+
+    def explain(self, code: str, message: str) -> ErrorAdvice | None:
+        return errors.explain(code, message)
+
+    def checks(self, facts: Facts) -> tuple[Check, ...]:
+        return checks.checks(facts)
+
+    def snapshot_files(self, facts: Facts) -> tuple[str, ...]:
+        return ("snapshot_vstat",)
+
+    def sample_file(self, facts: Facts) -> str | None:
+        return "sample_parallel"
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        return support.support(work, facts)
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return session.begin(work, facts)
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return session.end(work, facts)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return operations.prepare(work, facts)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return operations.timed(work, facts)
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return operations.evidence(work, facts)
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return operations.settle(work, facts)
+
+    def granted(
+        self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
+    ) -> Granted:
+        return granted.granted(work, kept, peaks)
+
+    def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+        return objects.copy_table(source, copy, mark)
+
+    def empty_copy(
+        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool
+    ) -> tuple[Call, ...]:
+        return objects.empty_copy(source, copy, mark, facts, bare=bare)
+
+    def build_index_copy(
+        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
+    ) -> tuple[Call, ...]:
+        return objects.build_index_copy(index, copy, on)
+
+    def has_rows(self, table: QualifiedName) -> Call:
+        return objects.has_rows(table)
+
+    def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
+        return objects.drop(ref)
+
+    def identity(self, ref: ObjectRef) -> Call:
+        return objects.identity(ref)
+
+    def instant(self) -> Call:
+        return objects.instant()
+
+    def sessions_of(self, run: str) -> Call:
+        return objects.sessions_of(run)
+
+
+DIALECT = OracleDialect()

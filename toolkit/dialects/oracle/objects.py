@@ -1,0 +1,114 @@
+"""Objects of ours: copies, their indexes, marks, drops, and the proof of what is what."""
+
+from __future__ import annotations
+
+from toolkit.dialects.base import Call, ContextValue, IndexDefinition
+from toolkit.dialects.oracle.catalog import indexes_of
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Scalar
+from toolkit.model.words import Effect, ObjectKind, Role
+
+_GONE = frozenset({"ORA-00942", "ORA-01418"})
+_OBJECT_TYPES = {ObjectKind.TABLE: "TABLE", ObjectKind.INDEX: "INDEX"}
+
+
+def copy_table(source: QualifiedName, copy: ObjectRef, mark: str) -> tuple[Call, ...]:
+    """Copy all rows into a table of ours and mark it."""
+    return _create_copy("copy_table", source, copy), comment(copy, mark)
+
+
+def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool) -> tuple[Call, ...]:
+    """Make an empty table like another; unless `bare` with the same indexes.
+
+    NOT NULL comes along by itself. Unique indexes stand for primary and unique keys; check and foreign keys are
+    left out: a foreign key makes every direct load conventional, which a copy would then measure without need.
+    """
+    calls = [_create_copy("empty_copy", source, copy), comment(copy, mark)]
+    if not bare:
+        for number, row in enumerate(indexes_of(facts, source), 1):
+            name = QualifiedName(f"{copy.name.name}_I{number}", copy.name.schema)
+            definition = IndexDefinition(
+                name,
+                source,
+                unique=row.get("is_unique") == "yes",
+                definition=_text(row.get("definition")),
+            )
+            ref = ObjectRef(ObjectKind.INDEX, name, ours=True, table=copy.name)
+            calls += build_index_copy(definition, ref, copy.name)
+    return tuple(calls)
+
+
+def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName) -> tuple[Call, ...]:
+    """Build the same index under another name on a copy of its table.
+
+    Raises:
+        ToolkitError: TK-0304 for an index whose key the catalogue does not spell (function-based, bitmap, domain).
+    """
+    columns = index.definition or (f"({', '.join(index.columns)})" if index.columns else None)
+    if columns is None:
+        raise ToolkitError(
+            f"the index `{index.name}` cannot be built on a copy: its key is an expression, or it is no B-tree",
+            code="TK-0304",
+            hint="measure into a copy without indexes (--bare), or leave this index out",
+        )
+    values: dict[str, ContextValue] = {"index": copy.name, "table": on, "unique": index.unique, "columns": columns}
+    return (Call("index_copy", values, effect=Effect.CREATES, object=copy, undo=drop(copy)),)
+
+
+def comment(table: ObjectRef, mark: str, session: Role = Role.CONTROL) -> Call:
+    """Mark a table as ours; an index of Oracle bears no comment."""
+    values: dict[str, ContextValue] = {"table": table.name, "mark": mark}
+    return Call("comment", values, session=session, effect=Effect.CHANGES, object=table)
+
+
+def drop(ref: ObjectRef) -> tuple[Call, ...]:
+    """Drop an object of ours, past the recycle bin: a dropped table there would keep its space."""
+    if ref.kind is ObjectKind.TABLE:
+        template = "drop_table"
+    elif ref.kind is ObjectKind.INDEX:
+        template = "drop_index"
+    else:
+        return ()
+    return (Call(template, {"name": ref.name}, effect=Effect.DROPS, object=ref, tolerates=_GONE),)
+
+
+def has_rows(table: QualifiedName) -> Call:
+    """Ask whether a table has a row; the scan ends at the first one."""
+    return Call("has_rows", {"table": table}, keep_as="has_rows")
+
+
+def identity(ref: ObjectRef) -> Call:
+    """Ask for OBJECT_ID and CREATED; the name alone proves nothing, a rename keeps the id."""
+    binds: dict[str, Scalar] = {
+        "schema": ref.name.schema,
+        "name": ref.name.name,
+        "kind": _OBJECT_TYPES.get(ref.kind, "TABLE"),
+    }
+    return Call("identity", file=True, binds=binds)
+
+
+def instant() -> Call:
+    """Ask for the database's clock in the terms of `born`."""
+    return Call("instant", file=True)
+
+
+def sessions_of(run: str) -> Call:
+    """List the sessions that carry a run's identifier."""
+    return Call("sessions_of", file=True, binds={"run": run})
+
+
+def index_attribute(ref: ObjectRef, attribute: str) -> Call:
+    """Set one attribute of an index: its degree or its logging."""
+    values: dict[str, ContextValue] = {"index": ref.name, "attribute": attribute}
+    return Call("index_attribute", values, effect=Effect.CHANGES, object=ref)
+
+
+def _create_copy(template: str, source: QualifiedName, copy: ObjectRef) -> Call:
+    values: dict[str, ContextValue] = {"copy": copy.name, "source": source}
+    return Call(template, values, effect=Effect.CREATES, object=copy, undo=drop(copy))
+
+
+def _text(value: Scalar) -> str | None:
+    return None if value is None else str(value)

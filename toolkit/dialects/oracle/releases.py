@@ -1,0 +1,201 @@
+"""What differs between Oracle releases and editions, as data with its source; nothing else asks for a version.
+
+Sources are documentation pages: SQL Language Reference (SQLRF), Database Reference (REFRN), Licensing Information
+(DBLIC), VLDB and Partitioning Guide (VLDBG). 26ai calls itself 23.26, so release numbers compare as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts, Release
+from toolkit.model.values import Row
+from toolkit.model.words import EngineName
+
+
+class Feature(StrEnum):
+    """What a release can or cannot."""
+
+    THIN_DRIVER = "thin-driver"
+    LONG_NAMES = "long-names"
+    STORE_WORDS = "row-store-compress"
+    ONLINE_STATISTICS = "online-statistics"
+    IGNORE_PARALLEL_HINTS = "optimizer-ignore-parallel-hints"
+    INDEX_ADVANCED_LOW = "index-compress-advanced-low"
+    INDEX_ADVANCED_HIGH = "index-compress-advanced-high"
+    SERVERS_WORDING = "v$pq_sesstat-servers"
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The first release that has a feature, and where that is written."""
+
+    number: tuple[int, ...]
+    source: str
+
+
+FEATURES: dict[Feature, Since] = {
+    Feature.THIN_DRIVER: Since((12, 1), "python-oracledb, appendix A: DPY-3010 before 12.1"),
+    Feature.LONG_NAMES: Since((12, 2), "SQLRF 12.2, Database Object Naming Rules: 128 bytes"),
+    Feature.STORE_WORDS: Since(
+        (12, 1), "SQLRF 12.1, table_compression: ROW STORE COMPRESS, COLUMN STORE COMPRESS"
+    ),
+    Feature.ONLINE_STATISTICS: Since((12, 1), "SQL Tuning Guide 12.1: hint NO_GATHER_OPTIMIZER_STATISTICS"),
+    Feature.IGNORE_PARALLEL_HINTS: Since((18,), "REFRN 18: OPTIMIZER_IGNORE_PARALLEL_HINTS"),
+    Feature.INDEX_ADVANCED_LOW: Since((12, 1, 0, 2), "SQLRF 12.1.0.2: COMPRESS ADVANCED LOW"),
+    Feature.INDEX_ADVANCED_HIGH: Since((12, 2), "SQLRF 12.2: COMPRESS ADVANCED HIGH"),
+    Feature.SERVERS_WORDING: Since((23, 26), "REFRN 26ai, V$PQ_SESSTAT: `Servers` and `Server Sets`"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What an edition may do (DBLIC, table of features; VLDBG on parallel execution).
+
+    `parallel` False: every statement is serial whatever was asked. `enterprise` True: online index builds, bitmap
+    indexes and table compression are there; None: V$OPTION alone can tell.
+    """
+
+    code: str
+    words: str
+    parallel: bool
+    enterprise: bool | None
+
+
+EDITIONS: dict[str, Edition] = {
+    edition.code: edition
+    for edition in (
+        Edition("ee", "Enterprise Edition", parallel=True, enterprise=True),
+        Edition("se2", "Standard Edition 2", parallel=False, enterprise=False),
+        Edition("se", "Standard Edition", parallel=False, enterprise=False),
+        Edition("xe", "Express Edition", parallel=False, enterprise=None),
+        Edition("free", "Free", parallel=False, enterprise=None),
+    )
+}
+
+_UNKNOWN = Edition("", "an edition that is not known", parallel=True, enterprise=None)
+
+# How a banner of V$VERSION tells the edition; the first that fits wins. A banner of 11.2 and 12.1 Standard
+# Edition names no edition at all.
+_BANNERS: tuple[tuple[str, str], ...] = (
+    (r"\bExpress Edition\b", "xe"),
+    (r"\bFree\b", "free"),
+    (r"\bEnterprise Edition\b|\bEE\b", "ee"),
+    (r"\bStandard Edition 2\b", "se2"),
+    (r"\bStandard Edition\b|Oracle Database .*Release (?:11|12)\.", "se"),
+)
+
+_ASSUMED: dict[str, tuple[int, ...]] = {
+    "11.2": (11, 2, 0, 4),
+    "12.1": (12, 1, 0, 2),
+    "12.2": (12, 2, 0, 1),
+    "18": (18, 0),
+    "19": (19, 0),
+    "21": (21, 0),
+    "23": (23, 0),
+    "26": (23, 26),
+}
+
+_ASSUMED_EDITIONS = ("ee", "se2", "xe", "free")
+
+# Schemas of the database software, for releases and grants that do not tell (DBA_USERS.ORACLE_MAINTAINED is
+# there from 12.1). Source: Database Security Guide, predefined administrative and non-administrative accounts.
+MAINTAINED_SCHEMAS = frozenset(
+    [
+        "ANONYMOUS",
+        "APPQOSSYS",
+        "AUDSYS",
+        "CTXSYS",
+        "DBSFWUSER",
+        "DBSNMP",
+        "DGPDB_INT",
+        "DIP",
+        "DVF",
+        "DVSYS",
+        "EXFSYS",
+        "GGSHAREDCAP",
+        "GGSYS",
+        "GSMADMIN_INTERNAL",
+        "GSMCATUSER",
+        "GSMUSER",
+        "LBACSYS",
+        "MDDATA",
+        "MDSYS",
+        "MGMT_VIEW",
+        "OJVMSYS",
+        "OLAPSYS",
+        "ORACLE_OCM",
+        "ORDDATA",
+        "ORDPLUGINS",
+        "ORDSYS",
+        "OUTLN",
+        "OWBSYS",
+        "REMOTE_SCHEDULER_AGENT",
+        "SI_INFORMTN_SCHEMA",
+        "SPATIAL_CSW_ADMIN_USR",
+        "SPATIAL_WFS_ADMIN_USR",
+        "SYS",
+        "SYS$UMF",
+        "SYSBACKUP",
+        "SYSDG",
+        "SYSKM",
+        "SYSMAN",
+        "SYSRAC",
+        "SYSTEM",
+        "VECSYS",
+        "WMSYS",
+        "XDB",
+        "XS$NULL",
+    ]
+)
+
+
+def has(release: Release, feature: Feature) -> bool:
+    """Tell whether a release has a feature; an unknown release has them all."""
+    return not release.number or release.number >= FEATURES[feature].number
+
+
+def edition_of(facts: Facts) -> Edition:
+    """Return the edition a target runs, or one that forbids nothing when it is not known."""
+    return EDITIONS.get(facts.release.edition, _UNKNOWN)
+
+
+def name_limit(release: Release | None) -> int:
+    """Return the longest name in bytes; an unknown release is taken for a new one."""
+    return 128 if release is None or has(release, Feature.LONG_NAMES) else 30
+
+
+def read_release(server: Row) -> Release:
+    """Read number and edition from the banner of V$VERSION (column `version_text`)."""
+    banner = str(server.get("version_text") or "").strip()
+    found = re.search(r"(?:Release|Version)\s+(\d+(?:\.\d+)+)", banner) or re.search(r"(\d+(?:\.\d+)+)", banner)
+    number = tuple(int(part) for part in found[1].split(".")) if found else ()
+    return Release(number, _edition_code(banner, str(server.get("edition") or "")), banner)
+
+
+def _edition_code(banner: str, said: str) -> str:
+    if said.lower() in EDITIONS:
+        return said.lower()
+    return next((code for pattern, code in _BANNERS if re.search(pattern, banner)), "")
+
+
+def assume(text: str) -> Facts:
+    """Return the facts of a release and an edition that nobody connected to.
+
+    Raises:
+        ToolkitError: TK-0102 with the values that are known.
+    """
+    name, _, edition = text.strip().lower().partition("-")
+    if name not in _ASSUMED or edition not in _ASSUMED_EDITIONS:
+        raise ToolkitError(
+            f"`{text}` is no release and edition of Oracle",
+            code="TK-0102",
+            hint=f"`19-ee`: one of {', '.join(_ASSUMED)} and one of {', '.join(_ASSUMED_EDITIONS)}",
+        )
+    number = _ASSUMED[name]
+    words = f"Oracle Database {name} {EDITIONS[edition].words} Release {'.'.join(map(str, number))} (assumed)"
+    server: Row = {"version_text": words, "edition": edition}
+    return Facts(EngineName.ORACLE, Release(number, edition, words), answers={"server": (server,)}, assumed=True)

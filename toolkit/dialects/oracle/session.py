@@ -1,0 +1,106 @@
+"""What a worker's session is set to before the clock, and back to after it; one statement a call."""
+
+from __future__ import annotations
+
+from toolkit.dialects.base import Call, ContextValue, Work
+from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.model.facts import Facts
+from toolkit.model.words import Effect, Mode, OperationName, Role
+
+LOCK_WAIT_SECONDS = 60
+
+# A session may be refused a parameter: not modifiable in this container (ORA-65040), by this session (ORA-02096,
+# ORA-02097), not known to this release (ORA-02248), locked down (ORA-01031). The evidence then decides alone.
+_REFUSED = frozenset({"ORA-65040", "ORA-02095", "ORA-02096", "ORA-02097", "ORA-02248", "ORA-01031"})
+
+# Defaults of the Database Reference, for a former value nobody read.
+_DEFAULTS = {
+    "PARALLEL_DEGREE_POLICY": "MANUAL",
+    "PARALLEL_MIN_PERCENT": "0",
+    "DDL_LOCK_TIMEOUT": "0",
+    "OPTIMIZER_IGNORE_PARALLEL_HINTS": "FALSE",
+    "NLS_NUMERIC_CHARACTERS": ".,",
+}
+
+
+def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Set a worker's session up; policy and hints first, the switches of parallelism last."""
+    calls = [_set(name, value, refusable=refusable) for name, value, refusable in _parameters(work, facts)]
+    return tuple(calls) + tuple(_switch(verb, what, degree) for verb, what, degree, _ in _switches(work))
+
+
+def end(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Put a worker's session back, in the reverse order."""
+    opening: tuple[Call, ...] = ()
+    if work.operation is OperationName.INSERT:
+        # The DML switch cannot be changed inside a transaction (ORA-12841), which a failed load may have left.
+        opening = (Call("rollback", session=Role.WORKER, effect=Effect.CHANGES),)
+    back = [_switch(undo, what, None) for _, what, _, undo in reversed(_switches(work))]
+    restored = [
+        _set(name, _former(name, facts), refusable=True) for name, _, _ in reversed(_parameters(work, facts))
+    ]
+    return opening + tuple(back) + tuple(restored)
+
+
+def _parameters(work: Work, facts: Facts) -> list[tuple[str, str, bool]]:
+    auto = spelling.degree_word(work) == "auto"
+    chosen = [("PARALLEL_DEGREE_POLICY", "AUTO" if auto else "MANUAL", False)]
+    if work.mode is Mode.MEASUREMENT and work.degree > 1:
+        # ORA-12827 instead of a quiet downgrade (VLDBG, PARALLEL_MIN_PERCENT).
+        chosen.append(("PARALLEL_MIN_PERCENT", "100", True))
+    chosen.append(("DDL_LOCK_TIMEOUT", str(LOCK_WAIT_SECONDS), False))
+    chosen.append(("NLS_NUMERIC_CHARACTERS", ".,", False))
+    if has(facts.release, Feature.IGNORE_PARALLEL_HINTS):
+        chosen.append(("OPTIMIZER_IGNORE_PARALLEL_HINTS", "FALSE", True))
+    return chosen
+
+
+def _switches(work: Work) -> list[tuple[str, str, int | None, str]]:
+    """Return (verb, what, degree, verb that undoes it) of the ALTER SESSION switches."""
+    chosen: list[tuple[str, str, int | None, str]] = []
+    if work.operation in (OperationName.CTAS, OperationName.INSERT) and work.query is not None:
+        chosen += _query_switch(work)
+    if work.operation is OperationName.INSERT and not spelling.is_serial(work):
+        chosen.append(("ENABLE", "DML", None, "DISABLE"))
+    return chosen
+
+
+def _query_switch(work: Work) -> list[tuple[str, str, int | None, str]]:
+    # The user's own query is run as it is, so the degree of its objects is set around it, not by hints in it.
+    if spelling.is_serial(work):
+        return [("DISABLE", "QUERY", None, "ENABLE")]
+    return [("FORCE", "QUERY", work.degree, "ENABLE")] if work.degree > 1 else []
+
+
+def _former(name: str, facts: Facts) -> str:
+    for row in facts.rows("settings") + facts.rows("doctor_parameters"):
+        if str(row.get("name", "")).upper() == name and row.get("value") is not None:
+            return str(row["value"])
+    return _DEFAULTS[name]
+
+
+def _set(name: str, value: str, *, refusable: bool) -> Call:
+    spelled: dict[str, ContextValue] = {"name": name, "word": None, "number": None, "text": None}
+    if value.isdecimal():
+        spelled["number"] = int(value)
+    elif name.startswith("NLS_"):
+        spelled["text"] = value
+    else:
+        spelled["word"] = value.upper()
+    return Call(
+        "session_set",
+        spelled,
+        session=Role.WORKER,
+        effect=Effect.CHANGES,
+        tolerates=_REFUSED if refusable else frozenset(),
+    )
+
+
+def _switch(verb: str, what: str, degree: int | None) -> Call:
+    return Call(
+        "session_parallel",
+        {"verb": verb, "what": what, "degree": degree},
+        session=Role.WORKER,
+        effect=Effect.CHANGES,
+    )

@@ -1,0 +1,264 @@
+"""The edge to python-oracledb: opening sessions, translating errors, and plain values out of fetched ones.
+
+The driver is imported on the first connect: it costs 0.2 s. Thick mode is chosen once in a process and for good.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import re
+import socket
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from toolkit.dialects.oracle import errors
+from toolkit.errors import ToolkitError
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.values import Scalar
+from toolkit.targets.base import Access, Address
+from toolkit.targets.scalars import plain
+
+if TYPE_CHECKING:
+    from types import ModuleType, TracebackType
+
+DEFAULT_PORT = 1521
+CONNECT_SECONDS = 15
+
+_SERVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.$#-]*(?::(?:dedicated|shared|pooled))?(?:/[A-Za-z0-9_.-]+)?")
+_ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_HOST = re.compile(r"\[?[A-Za-z0-9_.:,-]+\]?")
+
+# Parameters of Easy Connect Plus we let through; the driver would drop a misspelt one without a word.
+_EASY_CONNECT = frozenset(
+    {
+        "expire_time",
+        "https_proxy",
+        "https_proxy_port",
+        "retry_count",
+        "retry_delay",
+        "sdu",
+        "ssl_server_cert_dn",
+        "ssl_server_dn_match",
+        "transport_connect_timeout",
+        "wallet_location",
+    }
+)
+_LOST = frozenset(
+    {"DPY-4011", "DPI-1080", "DPI-1010", "DPY-1001", "ORA-03113", "ORA-03114", "ORA-03135", "ORA-00028"}
+)
+
+
+class RawCursor(Protocol):
+    """What we use of the driver's cursor."""
+
+    description: Sequence[Sequence[object]] | None
+    rowcount: int
+    warning: object
+
+    def execute(self, statement: str, parameters: dict[str, Scalar]) -> object: ...
+    def fetchall(self) -> list[tuple[object, ...]]: ...
+    def __enter__(self) -> RawCursor: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class RawConnection(Protocol):
+    """What we use of the driver's connection."""
+
+    session_id: int
+    serial_num: int
+    module: str
+    action: str
+    client_identifier: str
+    call_timeout: int
+
+    def cursor(self) -> RawCursor: ...
+    def cancel(self) -> None: ...
+    def close(self) -> None: ...
+
+
+def open_session(access: Access) -> RawConnection:
+    """Connect within 15 seconds and return the driver's connection.
+
+    Raises:
+        ToolkitError: TK-0201, TK-0206; TK-0102 and TK-0107 for an address or option that cannot be meant.
+    """
+    oracledb = _driver()
+    options = dict(access.options)
+    dsn = connect_string(access.address, options)
+    _choose_mode(oracledb, options)
+    arguments = {**_credentials(access), **_arguments(oracledb, options), "dsn": dsn}
+    try:
+        raw: RawConnection = oracledb.connect(**arguments)
+    except (oracledb.Error, OSError, ValueError) as error:
+        raise _cannot_connect(error, access.address) from error
+    # One call may take hours; its limit is kept by cancelling it from the monitor, not by the round trip.
+    raw.call_timeout = 0
+    return raw
+
+
+def connect_string(address: Address, options: dict[str, str]) -> str:
+    """Return the Easy Connect Plus string or the alias of an address.
+
+    Raises:
+        ToolkitError: TK-0102 for what the driver would misread: a SID, a bare host, a misspelt parameter.
+    """
+    if not address.host:
+        if not _ALIAS.fullmatch(address.database):
+            raise _bad_address(f"`{address.database}` is no alias of tnsnames.ora")
+        return address.database
+    if not _HOST.fullmatch(address.host):
+        raise _bad_address(f"`{address.host}` is no host")
+    service = _service(address)
+    parameters = "&".join(f"{name}={value}" for name, value in _easy_connect(address))
+    protocol = "tcps://" if options.get("protocol") == "tcps" else ""
+    port = address.port or DEFAULT_PORT
+    return f"{protocol}{address.host}:{port}/{service}{'?' if parameters else ''}{parameters}"
+
+
+def _service(address: Address) -> str:
+    named = dict(address.parameters)
+    if "sid" in named:
+        raise _bad_address("a SID is not taken; a service name is needed")
+    service = address.database or named.get("service_name", "")
+    if service.lower().startswith("sid=") or not service:
+        raise _bad_address("the URL names no service")
+    if not _SERVICE.fullmatch(service):
+        raise _bad_address(f"`{service}` is no service name")
+    return service
+
+
+def _easy_connect(address: Address) -> list[tuple[str, str]]:
+    chosen = [pair for pair in address.parameters if pair[0] != "service_name"]
+    for name, value in chosen:
+        if name not in _EASY_CONNECT:
+            raise _bad_address(
+                f"`{name}` is no parameter of a connection; known: {', '.join(sorted(_EASY_CONNECT))}"
+            )
+        if re.search(r"[\s&?()'\"]", value):
+            raise _bad_address(f"the value of `{name}` has illegal characters")
+    return chosen
+
+
+def _bad_address(message: str) -> ToolkitError:
+    return ToolkitError(message, code="TK-0102", hint="`oracle://user@host:1521/service` or `oracle://user@alias`")
+
+
+def _driver() -> ModuleType:
+    try:
+        import oracledb
+    except ImportError as error:
+        raise ToolkitError(
+            "the driver python-oracledb is not installed", code="TK-0206", hint="pip install oracledb"
+        ) from error
+    # LOBs as text or bytes in the same round trip; ours are small catalogue texts and reports.
+    oracledb.defaults.fetch_lobs = False
+    module: ModuleType = oracledb
+    return module
+
+
+def _choose_mode(oracledb: ModuleType, options: dict[str, str]) -> None:
+    wanted = options.get("thick", "no").lower() in ("yes", "true", "1")
+    if not wanted:
+        return
+    places = {name: options[name] for name in ("lib_dir", "config_dir") if name in options}
+    try:
+        oracledb.init_oracle_client(**places)
+    except oracledb.Error as error:
+        known = translate(error)
+        raise ToolkitError(
+            f"thick mode is not possible: {known.message}",
+            code="TK-0206",
+            hint=_advice(known),
+            database_code=known.code,
+        ) from error
+
+
+def _credentials(access: Access) -> dict[str, object]:
+    user, password = access.address.user, access.password()
+    if user is None and password is None:
+        return {"externalauth": True}
+    return {"user": user, "password": password}
+
+
+def _arguments(oracledb: ModuleType, options: dict[str, str]) -> dict[str, object]:
+    chosen: dict[str, object] = {"tcp_connect_timeout": CONNECT_SECONDS, "retry_count": 0}
+    for name in ("config_dir", "wallet_location", "proxy_user"):
+        if name in options and not (name == "config_dir" and options.get("thick")):
+            chosen[name] = options[name]
+    if "mode" in options:
+        chosen["mode"] = _auth_mode(oracledb, options["mode"])
+    return chosen
+
+
+def _auth_mode(oracledb: ModuleType, name: str) -> object:
+    # SYSBACKUP is spelled SYSBKP by the driver.
+    spelled = {"SYSBACKUP": "SYSBKP", "SYSDG": "SYSDGD", "SYSKM": "SYSKMT"}.get(name.upper(), name.upper())
+    mode: object = getattr(oracledb.AuthMode, spelled, None)
+    if mode is None:
+        known = ", ".join(mode.name.lower() for mode in oracledb.AuthMode)
+        raise ToolkitError(f"`{name}` is no mode of a connection", code="TK-0102", hint=f"one of {known}")
+    return mode
+
+
+def failures() -> tuple[type[BaseException], ...]:
+    """Return the exceptions a call of the driver may raise."""
+    oracledb = _driver()
+    error: type[BaseException] = oracledb.Error
+    return (error, OSError)
+
+
+def translate(error: BaseException) -> DatabaseError:
+    """Turn what the driver raised into our own error, with the database's code."""
+    cause = error.args[0] if error.args else None
+    message = errors.tidy_message(str(getattr(cause, "message", None) or error))
+    number, full = getattr(cause, "code", 0), str(getattr(cause, "full_code", "") or "")
+    dead = bool(getattr(cause, "is_session_dead", False))
+    code = full or _code_in(message) or type(error).__name__
+    if full == "DPY-4011" and isinstance(number, int) and number:
+        # The driver rewrites codes that mean a lost session; the server's own says more.
+        code = f"ORA-{number:05d}"
+    lost = dead or full in _LOST or code in _LOST or (isinstance(error, OSError) and not full)
+    return DatabaseError(message, code=code, lost=lost, cancelled=code in ("ORA-01013", "DPY-4024"))
+
+
+def _code_in(message: str) -> str:
+    found = re.search(r"\b(?:ORA|DPY|DPI)-\d{4,5}\b", message)
+    return found[0] if found else ""
+
+
+def _cannot_connect(error: BaseException, address: Address) -> ToolkitError:
+    if isinstance(error, socket.gaierror):
+        return ToolkitError(
+            f"cannot connect to `{address.display}`: the host `{address.host}` is not known",
+            code="TK-0201",
+            hint="check the host's name, and whether the name server can be reached",
+        )
+    known = translate(error)
+    return ToolkitError(
+        f"cannot connect to `{address.display}`: {known.message.splitlines()[0]}",
+        code="TK-0201",
+        hint=_advice(known),
+        database_code=known.code,
+    )
+
+
+def _advice(known: DatabaseError) -> str | None:
+    advice = errors.explain(known.code, known.message)
+    return f"{advice.meaning}: {advice.advice}" if advice else None
+
+
+def scalar(value: object) -> Scalar:
+    """Turn a fetched value into a plain one; intervals become seconds, RAW hex text."""
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    return value.hex() if isinstance(value, bytes) else plain(value)
+
+
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """Let a cancel or a close fail in silence: the session is gone either way."""
+    with contextlib.suppress(*failures()):
+        yield
