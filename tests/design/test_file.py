@@ -181,11 +181,12 @@ def experiments(draw: st.DrawFn) -> Experiment:
     extra = (Factor("memory", tuple(draw(LEVELS)), draw(st.none() | SAFE), command),)
     general = General(
         target=draw(SAFE), name=draw(st.none() | SAFE), label=draw(st.none() | LABELS),
-        repeat=draw(st.integers(1, 9)), warmup=draw(st.integers(0, 3)), keep=draw(st.sampled_from([Keep.NONE, Keep.BEST])),
-        work_schema=draw(st.none() | SAFE), budget_seconds=draw(DURATIONS), quiet_wait_seconds=draw(DURATIONS),
+        repeat=draw(st.integers(1, 9)), warmup=draw(st.integers(0, 3)),
+        keep=draw(st.sampled_from([Keep.NONE, Keep.BEST])), work_schema=draw(st.none() | SAFE),
+        budget_seconds=draw(DURATIONS), quiet_wait_seconds=draw(DURATIONS),
     )  # fmt: skip
     factors = extra if draw(st.booleans()) else ()
-    return build_experiment(operation, options, levels, general, factors)  # type: ignore[arg-type]
+    return build_experiment(operation, options, levels, general, factors)
 
 
 @given(experiments())

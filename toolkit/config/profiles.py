@@ -1,0 +1,314 @@
+"""Target profiles: `targets.toml`, mode 0600, with references to secrets only.
+
+```toml
+[targets.dwh]
+url = "oracle://dba@db1:1521/DWH"
+password = {env = "DWH_PASSWORD"}
+production = true
+max_degree = 16
+licenses.diagnostics_pack = {by = "J. Doe", on = 2026-01-31, until = 2027-01-31}
+```
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from toolkit.config.paths import targets_file
+from toolkit.config.secrets import SecretRef, read_reference
+from toolkit.config.urls import parse_url
+from toolkit.documents import Document, check_no_secret, did_you_mean, nearest, read_document
+from toolkit.errors import ToolkitError
+from toolkit.model.address import Address
+
+DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir")
+LICENCES = ("diagnostics_pack", "tuning_pack")
+_KEYS = ("url", "password", "production", "max_degree", "work_schema", "licenses", "options")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
+_MOST_DEGREE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """Who declared that a paid option is licensed, when, and for how long."""
+
+    by: str
+    on: date
+    until: date | None = None
+
+    def holds(self, today: date) -> bool:
+        """Whether it may be relied on today."""
+        return self.on <= today and (self.until is None or today <= self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A target with a name. `production` None means that nobody said."""
+
+    name: str
+    url: str
+    address: Address
+    password: SecretRef | None = None
+    production: bool | None = None
+    max_degree: int | None = None
+    work_schema: str | None = None
+    licences: Mapping[str, Licence] = field(default_factory=dict)
+    options: tuple[tuple[str, str], ...] = ()
+
+    def declared(self, today: date) -> frozenset[str]:
+        """Return the licences that hold today."""
+        return frozenset(name for name, licence in self.licences.items() if licence.holds(today))
+
+
+def load_profiles(path: Path | None = None) -> dict[str, Profile]:
+    """Read all profiles by name; none when there is no file.
+
+    Raises:
+        ToolkitError: TK-0101, TK-0106, TK-0108 or TK-0111 with file and line.
+    """
+    file = path or targets_file()
+    if not file.exists():
+        return {}
+    document = read_document(file)
+    check_no_secret(document, skip=frozenset())
+    for key in document.data:
+        if key != "targets":
+            raise document.error(f"there is no table `{key}`", table=key, hint="write `[targets.NAME]`")
+    targets = document.data.get("targets", {})
+    if not isinstance(targets, Mapping):
+        raise document.error("`targets` is no table", table="", key="targets", hint="write `[targets.NAME]`")
+    return {name: _profile(document, name, data) for name, data in targets.items()}
+
+
+def find_profile(name: str, path: Path | None = None) -> Profile:
+    """Return the profile of a name.
+
+    Raises:
+        ToolkitError: TK-0111 with the nearest name.
+    """
+    profiles = load_profiles(path)
+    if name in profiles:
+        return profiles[name]
+    near = nearest(name, profiles)
+    if near:
+        hint = f"did you mean `{near}`?"
+    elif name.endswith((".duckdb", ".db", ".ddb")):
+        hint = f"for a file write `duckdb:///{name}`"
+    else:
+        hint = "see `dbatk target list`, or write a URL such as `duckdb:///file.duckdb`"
+    raise ToolkitError(f"there is no target `{_shown(name)}`", code="TK-0111", hint=hint)
+
+
+def add_profile(profile: Profile, *, replace: bool = False, path: Path | None = None) -> None:
+    """Write a profile.
+
+    Raises:
+        ToolkitError: TK-0205 when the name is taken and `replace` is not given, TK-0405 when it cannot be written.
+    """
+    with _changing(path or targets_file()) as profiles:
+        if profile.name in profiles and not replace:
+            raise ToolkitError(
+                f"there is a target `{profile.name}` already",
+                code="TK-0205",
+                hint="give another name or `--replace`",
+            )
+        profiles[profile.name] = profile
+
+
+def remove_profile(name: str, path: Path | None = None) -> None:
+    """Remove a profile.
+
+    Raises:
+        ToolkitError: TK-0111 when there is none, TK-0405 when the file cannot be written.
+    """
+    find_profile(name, path)
+    with _changing(path or targets_file()) as profiles:
+        profiles.pop(name, None)
+
+
+def check_profile_name(name: str) -> str:
+    """Return the name of a profile.
+
+    Raises:
+        ToolkitError: TK-0104 when it could be taken for a URL or could not be typed.
+    """
+    if _NAME.fullmatch(name) is None:
+        raise ToolkitError(
+            f"`{_shown(name)}` is no name of a target",
+            code="TK-0104",
+            hint="begin with a letter; letters, digits, `_`, `.` and `-` may follow, 60 at most",
+        )
+    return name
+
+
+def _shown(name: str) -> str:
+    """A name that may be shown: something with `@` or `:` could be a mistyped URL with a password."""
+    return "..." if any(char in name for char in "@:/") or not name.isprintable() else name[:60]
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+def _profile(document: Document, name: str, data: object) -> Profile:
+    table = f"targets.{name}"
+    if not isinstance(data, Mapping):
+        raise document.error(f"`{name}` is no table", table="targets", key=name, hint=f"write `[{table}]`")
+    for key in data:
+        if key not in _KEYS:
+            hint = did_you_mean(key, _KEYS)
+            raise document.error(f"a target has no `{key}`", table=table, key=key, code="TK-0101", hint=hint)
+    key = "url"
+    try:
+        check_profile_name(name)
+        url = _text(data, "url") or ""
+        address = parse_url(url)
+        key = "password"
+        password = read_reference(data[key]) if key in data else None
+        key = "licenses"
+        licences = _licences(data.get(key, {}))
+        key = "options"
+        options = _options(data.get(key, {}))
+        key = "production"
+        production = _flag(data, key)
+        key = "max_degree"
+        degree = _degree(data.get(key))
+        key = "work_schema"
+        return Profile(name, url, address, password, production, degree, _text(data, key), licences, options)
+    except ToolkitError as error:
+        raise document.error(
+            error.message, table=table, key=key if key in data else None, code=error.code, hint=error.hint
+        ) from None
+
+
+def _bad(sentence: str, hint: str) -> ToolkitError:
+    return ToolkitError(sentence, code="TK-0106", hint=hint)
+
+
+def _text(data: Mapping[str, object], key: str) -> str | None:
+    value = data.get(key)
+    if value is not None and (not isinstance(value, str) or not value.strip() or not value.isprintable()):
+        raise _bad(f"`{key}` is no text", f'write `{key} = "..."`')
+    return value
+
+
+def _flag(data: Mapping[str, object], key: str) -> bool | None:
+    value = data.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise _bad(f"`{key}` is no truth value", f"write `{key} = true` or `{key} = false`")
+    return value
+
+
+def _degree(value: object) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_DEGREE:
+        raise _bad("`max_degree` is no degree", f"write a whole number from 1 to {_MOST_DEGREE}")
+    return value
+
+
+def _options(value: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, Mapping):
+        raise _bad("`options` is no table", 'write `options = {mode = "sysdba"}`')
+    for name, one in value.items():
+        if name not in DRIVER_OPTIONS:
+            raise ToolkitError(
+                f"a driver takes no `{name}`", code="TK-0101", hint=did_you_mean(name, DRIVER_OPTIONS)
+            )
+        if not isinstance(one, str | bool | int):
+            raise _bad(f"`{name}` is no text", f'write `{name} = "..."`')
+    return tuple((name, str(one).lower() if isinstance(one, bool) else str(one)) for name, one in value.items())
+
+
+def _licences(value: object) -> dict[str, Licence]:
+    hint = 'write `licenses.diagnostics_pack = {by = "NAME", on = 2026-01-31, until = 2027-01-31}`'
+    if not isinstance(value, Mapping):
+        raise _bad("`licenses` is no table", hint)
+    licences = {}
+    for name, one in value.items():
+        if name not in LICENCES:
+            raise ToolkitError(f"there is no licence `{name}`", code="TK-0101", hint=did_you_mean(name, LICENCES))
+        known = isinstance(one, Mapping) and set(one) <= {"by", "on", "until"}
+        if not known or not isinstance(one.get("by"), str) or not one["by"].strip():
+            raise _bad(f"the licence `{name}` does not say who declared it", hint)
+        if type(one.get("on")) is not date or type(one.get("until", one["on"])) is not date:
+            raise _bad(f"the licence `{name}` has no dates", hint)
+        licences[name] = Licence(one["by"], one["on"], one.get("until"))
+    return licences
+
+
+# -- writing ------------------------------------------------------------------------------------------------------
+@contextmanager
+def _changing(path: Path) -> Iterator[dict[str, Profile]]:
+    """Give the profiles to change, alone; write them when no error comes back."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _not_written(path, error) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        profiles = load_profiles(path)
+        yield profiles
+        try:
+            _write(path, _document(profiles))
+        except OSError as error:
+            raise _not_written(path, error) from None
+    finally:
+        os.close(lock)
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace the file at once, readable by its owner only (`mkstemp` makes it 0600)."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _not_written(path: Path, error: OSError) -> ToolkitError:
+    return ToolkitError(
+        f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
+        code="TK-0405",
+        hint="check the permissions, or name another folder in `DBATK_CONFIG`",
+    )
+
+
+def _document(profiles: Mapping[str, Profile]) -> str:
+    import tomli_w
+
+    return tomli_w.dumps({"targets": {name: _data(profile) for name, profile in profiles.items()}})
+
+
+def _data(profile: Profile) -> dict[str, object]:
+    password = profile.password
+    reference = None
+    if password is not None:
+        inner = list(password.value) if isinstance(password.value, tuple) else password.value
+        reference = {password.kind.value: inner}
+    data: dict[str, object] = {
+        "url": profile.url,
+        "password": reference,
+        "production": profile.production,
+        "max_degree": profile.max_degree,
+        "work_schema": profile.work_schema,
+        "options": dict(profile.options) or None,
+        "licenses": {name: _licence(one) for name, one in profile.licences.items()} or None,
+    }
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def _licence(licence: Licence) -> dict[str, object]:
+    data: dict[str, object] = {"by": licence.by, "on": licence.on, "until": licence.until}
+    return {key: value for key, value in data.items() if value is not None}

@@ -1,0 +1,158 @@
+"""References to secrets: where a password is, never what it is.
+
+A reference is resolved when a connection needs it, each time anew; nothing keeps the answer.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toolkit.errors import ToolkitError
+
+COMMAND_LIMIT_SECONDS = 15.0
+
+
+class SecretKind(StrEnum):
+    """Where a password can be."""
+
+    ENV = "env"
+    KEYRING = "keyring"
+    COMMAND = "command"
+    WALLET = "wallet"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretRef:
+    """A reference: the variable, the keyring's service, the command's arguments, or the wallet's folder."""
+
+    kind: SecretKind
+    value: str | tuple[str, ...]
+
+    @property
+    def display(self) -> str:
+        """What may be shown: of a command only the program."""
+        shown = self.value if isinstance(self.value, str) else f"{self.value[0]} ..."
+        return f"{self.kind}: {shown}"
+
+
+def read_reference(value: object) -> SecretRef:
+    """Check a reference as a file holds it: `{env = "X"}`, `{command = ["pass", "show", "x"]}` ...
+
+    Raises:
+        ToolkitError: TK-0106 for any other shape, TK-0108 for a text.
+    """
+    known = ", ".join(f"`{kind}`" for kind in SecretKind)
+    if isinstance(value, str):
+        raise ToolkitError("a password stands in clear text", code="TK-0108", hint=f"refer to it by {known}")
+    if not isinstance(value, Mapping) or len(value) != 1 or next(iter(value)) not in set(SecretKind):
+        raise ToolkitError(
+            "`password` is no reference",
+            code="TK-0106",
+            hint=f'write `password = {{env = "VARIABLE"}}`, or use {known}',
+        )
+    kind, inner = next(iter(value.items()))
+    if kind == SecretKind.COMMAND:
+        if (
+            not isinstance(inner, list)
+            or not inner
+            or not all(isinstance(one, str) and one.isprintable() and one for one in inner)
+        ):
+            raise ToolkitError(
+                "`command` is no list of arguments",
+                code="TK-0106",
+                hint='write `command = ["pass", "show", "dwh"]`',
+            )
+        return SecretRef(SecretKind.COMMAND, tuple(inner))
+    if not isinstance(inner, str) or not inner.strip() or not inner.isprintable():
+        raise ToolkitError(f"`{kind}` is no text", code="TK-0106", hint=f'write `{kind} = "..."`')
+    return SecretRef(SecretKind(kind), inner)
+
+
+def resolver(reference: SecretRef, user: str | None) -> Callable[[], str | None]:
+    """Return what fetches the password when a connection needs it.
+
+    Args:
+        reference: where it is.
+        user: the database user, under whose name a keyring keeps it.
+
+    The function returned raises ToolkitError: TK-0201 when the password cannot be had, TK-0206 when the keyring
+    extra is missing. A wallet gives None: the driver reads it itself.
+    """
+    value = reference.value
+    if isinstance(value, tuple):
+        return lambda: _from_command(value)
+    if reference.kind is SecretKind.ENV:
+        return lambda: _from_environment(value)
+    if reference.kind is SecretKind.KEYRING:
+        return lambda: _from_keyring(value, user or "")
+    return lambda: None
+
+
+def _from_environment(variable: str) -> str:
+    password = os.environ.get(variable)
+    if not password:
+        raise ToolkitError(
+            f"the variable `{variable}`, which holds the password, is not set",
+            code="TK-0201",
+            hint=f"set `{variable}`, or change the profile with `dbatk target add`",
+        )
+    return password
+
+
+def _from_keyring(service: str, user: str) -> str:
+    try:
+        import keyring
+        import keyring.errors
+    except ImportError:
+        raise ToolkitError(
+            "the keyring extra is not installed", code="TK-0206", hint="install `dbatk[keyring]`"
+        ) from None
+    try:
+        password = keyring.get_password(service, user)
+    except keyring.errors.KeyringError as error:
+        raise ToolkitError(
+            f"the keyring cannot be read: {type(error).__name__}",
+            code="TK-0201",
+            hint="a host without a desktop has no keyring: use `{env = ...}` or `{command = [...]}`",
+        ) from None
+    if not password:
+        raise ToolkitError(
+            f"the keyring has no password of `{user}` under `{service}`",
+            code="TK-0201",
+            hint=f"store it with `keyring set {service} {user}`",
+        )
+    return str(password)
+
+
+def _from_command(arguments: tuple[str, ...]) -> str:
+    """Run the command without a shell; what it writes is a secret and appears in no message."""
+    program = arguments[0]
+    try:
+        answer = subprocess.run(
+            arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_LIMIT_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise _command_failed(program, f"took longer than {COMMAND_LIMIT_SECONDS:.0f} s") from None
+    except OSError as error:
+        raise _command_failed(program, f"cannot be run: {(error.strerror or 'unknown reason').lower()}") from None
+    if answer.returncode:
+        raise _command_failed(program, f"ended with status {answer.returncode}")
+    try:
+        first = answer.stdout.decode("utf-8").partition("\n")[0].rstrip("\r")
+    except UnicodeDecodeError:
+        raise _command_failed(program, "wrote something that is not UTF-8 text") from None
+    if not first:
+        raise _command_failed(program, "wrote nothing")
+    return first
+
+
+def _command_failed(program: str, sentence: str) -> ToolkitError:
+    return ToolkitError(
+        f"the command `{program}` that gives the password {sentence}",
+        code="TK-0201",
+        hint="run it by hand: it writes the password on its first line and ends with status 0",
+    )

@@ -1,0 +1,179 @@
+"""Reads target URLs. A password is refused and never shown, in whatever spelling it comes.
+
+`duckdb:///rel.duckdb`, `duckdb:////abs.duckdb`, `postgresql://user@host:port/db`,
+`oracle://user@host:1521/service` (the path is a service name) and `oracle://user@tnsalias`.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, unquote
+
+from toolkit.documents import HOW_TO_REFER, did_you_mean
+from toolkit.errors import ToolkitError
+from toolkit.model.address import Address
+from toolkit.model.words import EngineName
+
+_SCHEMES = {
+    "duckdb": EngineName.DUCKDB,
+    "postgresql": EngineName.POSTGRESQL,
+    "postgres": EngineName.POSTGRESQL,
+    "oracle": EngineName.ORACLE,
+}
+_FORMS = {
+    EngineName.DUCKDB: "`duckdb:///relative.duckdb` or `duckdb:////absolute.duckdb`",
+    EngineName.POSTGRESQL: "`postgresql://user@host:5432/database`",
+    EngineName.ORACLE: "`oracle://user@host:1521/service` or `oracle://user@tnsalias`",
+}
+_LONGEST = 2000
+_HOST = re.compile(r"\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[\w.-]+")
+_ALIAS = re.compile(r"[A-Za-z][\w.$#-]*", re.ASCII)
+_SERVICE = re.compile(r"[\w.$#-]+", re.ASCII)
+_SECRET_PARAMETER = re.compile(r".*(?:pass(?:word|wd|phrase)?|pwd|secret|token)", re.IGNORECASE)
+
+
+def parse_url(text: str) -> Address:
+    """Read a target URL.
+
+    Args:
+        text: as typed; user and database may be percent-encoded.
+
+    Raises:
+        ToolkitError: TK-0108 when it holds a password, TK-0111 when it is no URL of a target; messages name only
+            parts that cannot be a secret.
+    """
+    scheme, separator, rest = text.partition("://")
+    if not separator or len(text) > _LONGEST:
+        raise ToolkitError(
+            "this is no URL of a target", code="TK-0111", hint="write " + "; ".join(_FORMS.values())
+        )
+    engine = _engine(scheme)
+    if any(not char.isprintable() or char.isspace() for char in rest):
+        raise _bad(engine, "has a space or a control character")
+    if engine is EngineName.DUCKDB:
+        return _duckdb(rest)
+    user, rest = _split_user(engine, rest)
+    location, _, query = rest.partition("?")
+    authority, slash, path = location.partition("/")
+    host, port = _host_and_port(engine, authority)
+    parameters = _parameters(engine, query)
+    if engine is EngineName.ORACLE:
+        return _oracle(user, host, port, path if slash else None, parameters)
+    database = _decode(engine, path)
+    if "/" in path:
+        raise _bad(engine, "has more than one `/` after the host")
+    return Address(engine, database, user, host, port, parameters)
+
+
+def _engine(scheme: str) -> EngineName:
+    engine = _SCHEMES.get(scheme.lower())
+    if engine is None:
+        shown = scheme if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]{0,20}", scheme) else "this"
+        raise ToolkitError(
+            f"`{shown}` is no kind of target",
+            code="TK-0111",
+            hint=did_you_mean(shown, ("duckdb", "postgresql", "oracle")),
+        )
+    return engine
+
+
+def _duckdb(rest: str) -> Address:
+    if rest and not rest.startswith("/"):
+        raise _bad(EngineName.DUCKDB, "has too few slashes")
+    path = _decode(EngineName.DUCKDB, rest.removeprefix("/"))
+    if path.endswith("/"):
+        raise _bad(EngineName.DUCKDB, "names a folder")
+    return Address(EngineName.DUCKDB, "" if path == ":memory:" else path)
+
+
+def _split_user(engine: EngineName, rest: str) -> tuple[str | None, str]:
+    """Split at the last `@` anywhere: a password may hold any character, and must not end up in a host."""
+    before, at, after = rest.rpartition("@")
+    if not at:
+        return None, rest
+    if ":" in before or "/" in before:
+        raise ToolkitError(
+            "the URL holds a password (write an `@` of a name as `%40`)", code="TK-0108", hint=HOW_TO_REFER
+        )
+    if any(char in before for char in "@?#"):
+        raise _bad(engine, "has a user name that cannot be read")
+    user = _decode(engine, before)
+    if not user:
+        raise _bad(engine, "has no user before the `@`")
+    return user, after
+
+
+def _host_and_port(engine: EngineName, authority: str) -> tuple[str | None, int | None]:
+    if engine is EngineName.POSTGRESQL and authority.lower().startswith("%2f"):
+        return _decode(engine, authority), None
+    host, colon, port = authority, "", ""
+    if not authority.endswith("]"):
+        host, colon, port = authority.rpartition(":") if ":" in authority else (authority, "", "")
+    if engine is EngineName.ORACLE and ":" in host and not host.startswith("["):
+        raise _sid()
+    if host and _HOST.fullmatch(host) is None:
+        raise _bad(engine, "has a host that cannot be read")
+    if not colon:
+        return (host.strip("[]") or None), None
+    if not host:
+        raise _bad(engine, "has a port but no host")
+    if not port.isascii() or not port.isdigit() or not 1 <= int(port[:6]) <= 65535 or len(port) > 5:
+        raise _bad(engine, "has a port that is no number from 1 to 65535")
+    return host.strip("[]"), int(port)
+
+
+def _oracle(
+    user: str | None, host: str | None, port: int | None, path: str | None, parameters: tuple[tuple[str, str], ...]
+) -> Address:
+    engine = EngineName.ORACLE
+    if host is None:
+        raise _bad(engine, "has no host")
+    if any(name.lower() == "sid" for name, _ in parameters):
+        raise _sid()
+    if path is None and port is None:
+        if _ALIAS.fullmatch(host) is None:
+            raise _bad(engine, "names neither a service nor an alias of tnsnames.ora")
+        return Address(engine, host, user, None, None, parameters)
+    service = _decode(engine, path or "")
+    if not service:
+        raise _bad(engine, "names no service")
+    if ":" in service:
+        raise _sid()
+    if _SERVICE.fullmatch(service) is None:
+        raise _bad(engine, "has a service name that cannot be read")
+    return Address(engine, service, user, host, port, parameters)
+
+
+def _parameters(engine: EngineName, query: str) -> tuple[tuple[str, str], ...]:
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query), errors="strict")
+    except ValueError:
+        raise _bad(engine, "has parameters that cannot be read") from None
+    for name, value in pairs:
+        if _SECRET_PARAMETER.fullmatch(name):
+            raise ToolkitError("the URL holds a password", code="TK-0108", hint=HOW_TO_REFER)
+        if not (name + value).isprintable():
+            raise _bad(engine, "has parameters that cannot be read")
+    return tuple(pairs)
+
+
+def _decode(engine: EngineName, text: str) -> str:
+    try:
+        decoded = unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        decoded = "\x00"
+    if not decoded.isprintable():
+        raise _bad(engine, "has a percent-encoded character that is not allowed")
+    return decoded
+
+
+def _sid() -> ToolkitError:
+    return ToolkitError(
+        "the URL seems to name a SID, but the path is a service name",
+        code="TK-0111",
+        hint="write `oracle://user@host:1521/service`; `lsnrctl services` on the server shows the service names",
+    )
+
+
+def _bad(engine: EngineName, sentence: str) -> ToolkitError:
+    return ToolkitError(f"the {engine} URL {sentence}", code="TK-0111", hint=f"write it as {_FORMS[engine]}")
