@@ -1,0 +1,5 @@
+"""PostgreSQL 14 to 18."""
+
+from toolkit.dialects.postgresql.dialect import DIALECT
+
+__all__ = ["DIALECT"]

@@ -1,0 +1,34 @@
+-- Title: Indexes of a table
+-- Needs: none
+-- License: none
+-- Effect: reads only
+-- Params: :schema, :name
+-- Versions: PostgreSQL 14 and later
+SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
+       n.nspname::text AS table_schema, c.relname::text AS table_name,
+       CASE WHEN x.indisunique THEN 'yes' ELSE 'no' END AS is_unique,
+       CASE WHEN x.indisvalid THEN 'yes' ELSE 'no' END AS is_valid,
+       pg_relation_size(i.oid) AS byte_count,
+       -- the text after the table's name, cut at its exact known prefix: names may hold anything
+       CASE WHEN starts_with(d.text, p.head || p.qualified) THEN substr(d.text, length(p.head || p.qualified) + 1)
+            WHEN starts_with(d.text, p.head || p.bare) THEN substr(d.text, length(p.head || p.bare) + 1)
+       END AS definition,
+       (SELECT string_agg(pg_get_indexdef(i.oid, k.number, true), ', ' ORDER BY k.number)
+          FROM generate_series(1, x.indnkeyatts) AS k(number)) AS column_list,
+       m.amname::text AS method,
+       t.spcname::text AS tablespace
+  FROM pg_catalog.pg_index x
+  JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+  JOIN pg_catalog.pg_namespace s ON s.oid = i.relnamespace
+  JOIN pg_catalog.pg_class c ON c.oid = x.indrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_catalog.pg_am m ON m.oid = i.relam
+  LEFT JOIN pg_catalog.pg_tablespace t ON t.oid = i.reltablespace
+ CROSS JOIN LATERAL (SELECT pg_get_indexdef(i.oid) AS text) d
+ CROSS JOIN LATERAL (SELECT 'CREATE ' || CASE WHEN x.indisunique THEN 'UNIQUE ' ELSE '' END || 'INDEX '
+                            || quote_ident(i.relname) || ' ON ' || CASE i.relkind WHEN 'I' THEN 'ONLY ' ELSE '' END
+                            AS head,
+                            quote_ident(n.nspname) || '.' || quote_ident(c.relname) || ' ' AS qualified,
+                            quote_ident(c.relname) || ' ' AS bare) p
+ WHERE n.nspname = coalesce(:schema, current_schema()) AND c.relname = :name
+ ORDER BY byte_count DESC, i.relname;

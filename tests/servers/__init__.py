@@ -1,0 +1,1 @@
+"""Real database servers that the tests begin themselves."""

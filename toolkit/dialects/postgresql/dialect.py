@@ -1,0 +1,122 @@
+"""PostgreSQL 14 to 18: everything particular to it, without a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Work
+from toolkit.dialects.postgresql import advice, checks, names, objects, release, support
+from toolkit.dialects.postgresql import granted as granting
+from toolkit.dialects.postgresql import work as working
+from toolkit.model.facts import Facts, Release
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
+from toolkit.model.words import EngineName, OperationName
+
+
+class PostgresqlDialect:
+    """PostgreSQL 14 to 18."""
+
+    engine = EngineName.POSTGRESQL
+    upper_names = False
+    terminator = ";"
+    doctor_files = checks.FILES
+    copy_files: tuple[str, ...] = ()
+    gathers_schemas = False
+    degree_by_sessions: frozenset[OperationName] = frozenset({OperationName.STATS_GATHER})
+
+    # -- names and values ---------------------------------------------------------------------------------------
+    def quote(self, name: str) -> str:
+        return names.quote(name)
+
+    def literal(self, value: Scalar) -> str:
+        return names.literal(value)
+
+    def parse_name(self, text: str, release: Release | None = None) -> QualifiedName:
+        del release
+        return names.parse_name(text)
+
+    # -- the server ---------------------------------------------------------------------------------------------
+    def release(self, server: Row) -> Release:
+        return release.release_of(server)
+
+    def assume(self, text: str) -> Facts:
+        return release.assumed(text)
+
+    def explain(self, code: str, message: str) -> ErrorAdvice | None:
+        return advice.explain(code, message)
+
+    def checks(self, facts: Facts) -> tuple[Check, ...]:
+        return checks.checks(facts)
+
+    def snapshot_files(self, facts: Facts) -> tuple[str, ...]:
+        return release.snapshot_files(facts.release)
+
+    def sample_file(self, facts: Facts) -> str | None:
+        del facts
+        return "sample_pgstat"
+
+    # -- work ---------------------------------------------------------------------------------------------------
+    def support(self, work: Work, facts: Facts) -> Support:
+        return support.support(work, facts)
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return working.begin(work, facts)
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        del facts
+        return working.end(work)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        del facts
+        return working.prepare(work)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return working.timed(work, facts)
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return working.evidence(work, facts)
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        del facts
+        return working.settle(work)
+
+    def granted(
+        self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
+    ) -> Granted:
+        return granting.granted(work, kept, peaks, notices)
+
+    # -- objects of ours ----------------------------------------------------------------------------------------
+    def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+        del facts
+        return objects.copy_table(source, copy, mark)
+
+    def empty_copy(
+        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool
+    ) -> tuple[Call, ...]:
+        del facts
+        return objects.empty_copy(source, copy, mark, bare=bare)
+
+    def build_index_copy(
+        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
+    ) -> tuple[Call, ...]:
+        del facts
+        return objects.build_index_copy(index, copy, on)
+
+    def has_rows(self, table: QualifiedName) -> Call:
+        return Call("has_rows", {"table": table}, keep_as="has_rows")
+
+    def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
+        return objects.drop(ref)
+
+    def identity(self, ref: ObjectRef) -> Call:
+        return objects.identity(ref)
+
+    def instant(self) -> Call:
+        return Call("instant", file=True)
+
+    def sessions_of(self, run: str) -> Call:
+        return Call("sessions_of", file=True, binds={"run": run})
+
+
+DIALECT = PostgresqlDialect()

@@ -1,0 +1,137 @@
+"""The degree a statement really had, told from what the server said before, during and after it.
+
+Evidence, best first: the database's own count of workers launched (18 and later, queries only, and only when
+nobody else's query was counted with ours), workers seen in pg_stat_activity while the clock ran, the plan. A plan
+alone never proves that workers were launched; a serial plan does prove that none were.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from toolkit.dialects.base import Granted, Work
+from toolkit.dialects.postgresql.parallel import why_fewer
+from toolkit.model.values import Row
+from toolkit.model.words import OperationName
+
+SERIAL_PLAN = "the planner chose a serial plan"
+_REQUEST = re.compile(r'building index ".*" with request for (?P<workers>\d+) parallel workers?', re.DOTALL)
+_SERIALLY = re.compile(r'building index ".*" serially', re.DOTALL)
+_SAMPLED = "workers seen in pg_stat_activity"
+_COUNTED = "pg_stat_database.parallel_workers_launched"
+_PLAN = "plan"
+
+Kept = Mapping[str, tuple[Row, ...]]
+
+
+def granted(work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+    """Tell the degree of one work; workers + 1, because the leader works too."""
+    if work.operation is OperationName.CTAS:
+        return _one(work, "max_parallel_workers_per_gather") or _query(kept, peaks)
+    if work.operation in (OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD):
+        return _one(work, "max_parallel_maintenance_workers") or _build(work, kept, peaks, notices)
+    return Granted(1, "one process", "" if work.degree <= 1 else "PostgreSQL does this in one process")
+
+
+def _one(work: Work, setting: str) -> Granted | None:
+    return Granted(1, f"{setting} = 0") if work.degree <= 1 else None
+
+
+def _nodes(value: object) -> Iterator[dict[str, object]]:
+    """Yield every node of a plan as EXPLAIN (FORMAT JSON) nests them."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _nodes(part)
+    elif isinstance(value, dict):
+        if "Node Type" in value:
+            yield value
+        for part in value.values():
+            yield from _nodes(part)
+
+
+def planned_workers(rows: tuple[Row, ...]) -> tuple[int, ...] | None:
+    """Return the workers planned at each Gather of a plan; None when there is no plan to read."""
+    if not rows:
+        return None
+    try:
+        plan = json.loads(str(next(iter(rows[0].values()))))
+    except (ValueError, StopIteration):
+        return None
+    found = (node.get("Workers Planned") for node in _nodes(plan))
+    return tuple(number for number in found if isinstance(number, int))
+
+
+def _launched(kept: Kept, planned: tuple[int, ...]) -> int | None:
+    """Return the workers launched, by the database's counters, when they counted our statement alone."""
+    before, after = kept.get("degree_before", ()), kept.get("degree", ())
+    if not before or not after:
+        return None
+    asked = _difference(before[0], after[0], "asked")
+    launched = _difference(before[0], after[0], "launched")
+    if asked is None or launched is None or asked != sum(planned):
+        return None
+    if launched == asked:
+        return max(planned)
+    return launched if len(planned) == 1 else None
+
+
+def _difference(before: Row, after: Row, column: str) -> int | None:
+    first, last = before.get(column), after.get(column)
+    if not isinstance(first, int | float) or not isinstance(last, int | float):
+        return None
+    return int(last - first)
+
+
+def _query(kept: Kept, peaks: Mapping[str, float]) -> Granted:
+    planned = planned_workers(kept.get("plan", ()))
+    if planned is not None and not any(planned):
+        return Granted(1, _PLAN, SERIAL_PLAN)
+    if planned is not None and (launched := _launched(kept, planned)) is not None:
+        return Granted(launched + 1, _COUNTED, _planned_sentence(max(planned), launched))
+    return _sampled(max(planned) if planned else None, peaks, "the planner asked for")
+
+
+def _planned_sentence(planned: int, launched: int) -> str:
+    if launched < planned:
+        return f"{launched} of {planned} planned workers could be launched; max_parallel_workers was used up"
+    return f"the planner asked for {planned} workers"
+
+
+def _sampled(planned: int | None, peaks: Mapping[str, float], asked: str) -> Granted:
+    """Tell from the sampled peak; a statement too short to be seen leaves the degree open."""
+    seen = int(peaks.get("parallel_workers", 0))
+    if seen == 0:
+        if planned is None:
+            return Granted(None, "none", "there is no plan, and no sample of its workers")
+        return Granted(None, _PLAN, f"{asked} {planned} workers, and no sample caught them at work")
+    workers = seen if planned is None else min(seen, planned)
+    if planned is not None and workers < planned:
+        return Granted(workers + 1, _SAMPLED, f"{workers} of {planned} workers asked for were ever seen at work")
+    return Granted(workers + 1, _SAMPLED, f"{asked} {workers} workers")
+
+
+def _build(work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+    wanted = work.degree - 1
+    requested = requested_workers(notices)
+    plan = kept.get("plan", ())
+    if requested == 0:
+        return Granted(1, "notice of the server", f"built serially: {why_fewer(plan[0] if plan else {}, wanted)}")
+    found = _sampled(requested, peaks, "the build asked for")
+    if requested is not None and requested < wanted:
+        why = why_fewer(plan[0] if plan else {}, wanted)
+        return Granted(found.degree, found.source, f"the build asked for {requested} workers: {why}")
+    return found
+
+
+def requested_workers(notices: tuple[str, ...]) -> int | None:
+    """Return the most workers that a build of the trial asked for, by the server's DEBUG1 message.
+
+    None when the server did not say. In a trial over many indexes small ones are built serially by rule, so the
+    best served one counts.
+    """
+    requests = [match for match in map(_REQUEST.fullmatch, notices) if match]
+    if requests:
+        return max(int(match["workers"]) for match in requests)
+    return 0 if any(map(_SERIALLY.fullmatch, notices)) else None

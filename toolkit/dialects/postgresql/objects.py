@@ -1,0 +1,90 @@
+"""Objects of ours: copies, marks, what proves that they are ours, and how they go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolkit.dialects.base import Call, ContextValue, IndexDefinition
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Scalar
+from toolkit.model.words import Effect, ObjectKind, Role
+
+Values = Mapping[str, ContextValue]
+_GONE = frozenset({"42P01", "42704"})
+"""undefined_table and undefined_object: a DROP that finds nothing has nothing to do."""
+
+
+def keyword(ref: ObjectRef) -> str:
+    """Return the SQL word for the kind of an object."""
+    return "INDEX" if ref.kind is ObjectKind.INDEX else "TABLE"
+
+
+def name_binds(name: QualifiedName) -> dict[str, Scalar]:
+    """Return the binds of a catalogue read about one relation."""
+    return {"schema": name.schema, "name": name.name}
+
+
+def comment(ref: ObjectRef, mark: str | None, session: Role) -> tuple[Call, ...]:
+    """Mark an object as ours; nothing without a mark (a job)."""
+    if mark is None:
+        return ()
+    values: Values = {"kind": keyword(ref), "name": ref.name, "text": mark}
+    return (Call("comment", values, session=session, effect=Effect.CHANGES, object=ref),)
+
+
+def transaction(*calls: Call) -> tuple[Call, ...]:
+    """Put calls into one transaction, so that whatever of ours exists bears its mark."""
+    session = calls[0].session
+    return (Call("begin", session=session), *calls, Call("commit", session=session, effect=Effect.COMMITS))
+
+
+def marked(make: Call, mark: str | None) -> tuple[Call, ...]:
+    """Make and mark in one transaction; without a mark, just make."""
+    assert make.object is not None
+    marks = comment(make.object, mark, make.session)
+    return transaction(make, *marks) if marks else (make,)
+
+
+def copy_table(source: QualifiedName, copy: ObjectRef, mark: str) -> tuple[Call, ...]:
+    """Make a full copy of the rows, marked as ours."""
+    values: Values = {
+        "table": copy.name,
+        "source": source,
+        "query": None,
+        "unlogged": False,
+        "fillfactor": None,
+        "tablespace": None,
+    }
+    return marked(Call("ctas", values, effect=Effect.CREATES, object=copy), mark)
+
+
+def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, *, bare: bool) -> tuple[Call, ...]:
+    """Make an empty table like another, marked as ours.
+
+    Foreign keys and triggers are never copied. A bare copy keeps what decides on the rows' own shape (generated
+    columns, storage, compression), without indexes and constraints.
+    """
+    values: Values = {"table": copy.name, "source": source, "bare": bare}
+    return marked(Call("create_like", values, effect=Effect.CREATES, object=copy), mark)
+
+
+def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName) -> tuple[Call, ...]:
+    """Build the same index under another name, from the server's own definition."""
+    values: Values = {
+        "index": QualifiedName(copy.name.name),
+        "table": on,
+        "unique": index.unique,
+        "definition": index.definition,
+    }
+    return (Call("index_like", values, effect=Effect.CREATES, object=copy),)
+
+
+def drop(ref: ObjectRef) -> tuple[Call, ...]:
+    """Drop an object of ours; without CASCADE, so that nothing of the user's goes with it."""
+    values: Values = {"kind": keyword(ref), "name": ref.name}
+    return (Call("drop", values, effect=Effect.DROPS, object=ref, tolerates=_GONE),)
+
+
+def identity(ref: ObjectRef) -> Call:
+    """Ask which object this is: oid, database and system identifier; its mark; the transaction that made it."""
+    return Call("identity", file=True, binds=name_binds(ref.name))

@@ -1,0 +1,210 @@
+"""How PostgreSQL spells each operation: the worker's session, the timed statements, evidence, the finish.
+
+Our degree d is d - 1 workers beside the leader: `max_parallel_workers_per_gather` for queries,
+`max_parallel_maintenance_workers` for index builds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolkit.dialects.base import Call, ContextValue, Work
+from toolkit.dialects.postgresql.names import parse_name, quote
+from toolkit.dialects.postgresql.objects import comment, marked, name_binds
+from toolkit.dialects.postgresql.release import major
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts
+from toolkit.model.values import QualifiedName, Scalar
+from toolkit.model.words import Effect, Mode, ObjectKind, OperationName, Role
+
+QUERY_DEGREE = "max_parallel_workers_per_gather"
+INDEX_DEGREE = "max_parallel_maintenance_workers"
+Values = Mapping[str, ContextValue]
+_INDEX_WORK = (OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD)
+
+
+def _set(name: str, value: Scalar) -> Call:
+    return Call("set", {"name": name, "value": value}, session=Role.WORKER)
+
+
+def _settings(work: Work) -> dict[str, Scalar]:
+    """Return the session's settings of a work."""
+    workers = work.degree - 1
+    if work.operation is OperationName.CTAS:
+        settings: dict[str, Scalar] = {QUERY_DEGREE: workers}
+        if work.option("compression") is not None:
+            settings["default_toast_compression"] = str(work.option("compression"))
+        return settings
+    if work.operation is OperationName.INSERT:
+        return {QUERY_DEGREE: workers}
+    if work.operation in _INDEX_WORK:
+        # the server says at DEBUG1, and nowhere else, how many workers a build asks for
+        return {INDEX_DEGREE: workers, "client_min_messages": "debug1"}
+    target = work.option("statistics_target")
+    return {} if target is None else {"default_statistics_target": int(str(target))}
+
+
+def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Set the worker's session up and keep, under `plan`, what decides on its workers."""
+    settings = tuple(_set(name, value) for name, value in _settings(work).items())
+    return (*settings, *_plan(work), *_counted(work, facts, "degree_before"))
+
+
+def end(work: Work) -> tuple[Call, ...]:
+    """Put the worker's session back."""
+    return tuple(Call("reset", {"name": name}, session=Role.WORKER) for name in _settings(work))
+
+
+def _plan(work: Work) -> tuple[Call, ...]:
+    """Ask, before the clock and under the same settings, what the statement will ask for."""
+    if work.degree < 2:
+        return ()
+    if work.operation is OperationName.CTAS:
+        values: Values = {"query": work.query, "source": work.source}
+        return (Call("explain_query", values, session=Role.WORKER, keep_as="plan"),)
+    if work.operation in _INDEX_WORK:
+        binds = name_binds(indexed_table(work))
+        return (Call("maintenance_plan", session=Role.WORKER, file=True, binds=binds, keep_as="plan"),)
+    return ()
+
+
+def _counted(work: Work, facts: Facts, key: str) -> tuple[Call, ...]:
+    """Read the database's own count of workers launched, which exists from 18 on, for queries only."""
+    if work.degree < 2 or work.operation is not OperationName.CTAS or major(facts.release) < 18:
+        return ()
+    return (Call("workers_launched", session=Role.WORKER, file=True, keep_as=key),)
+
+
+def indexed_table(work: Work) -> QualifiedName:
+    """Return the table of an index work.
+
+    Raises:
+        ToolkitError: TK-0901 when the operation named none.
+    """
+    table = work.object.table or (work.index.table if work.index else None)
+    if table is None:
+        raise ToolkitError(f"the table of index `{work.object.name}` was not given", code="TK-0901")
+    return table
+
+
+def prepare(work: Work) -> tuple[Call, ...]:
+    """Turn our own, still empty table UNLOGGED where the level says nologging."""
+    if work.operation is OperationName.INSERT and work.option("logging") == "nologging" and work.object.ours:
+        values: Values = {"table": work.object.name}
+        return (Call("set_unlogged", values, effect=Effect.CHANGES, object=work.object),)
+    return ()
+
+
+def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Spell the work itself."""
+    if work.operation is OperationName.CTAS:
+        return marked(_ctas(work), work.mark)
+    if work.operation is OperationName.INSERT:
+        return (_insert(work, facts),)
+    if work.operation is OperationName.INDEX_BUILD:
+        build = _index_build(work)
+        if work.option("online"):  # CONCURRENTLY refuses to run in a transaction
+            return (build, *comment(work.object, work.mark, Role.WORKER))
+        return marked(build, work.mark)
+    if work.operation is OperationName.INDEX_REBUILD:
+        return (_index_rebuild(work),)
+    return (_change("analyze", {"table": work.object.name}, work),)
+
+
+def _change(template: str, values: Values, work: Work) -> Call:
+    return Call(template, values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object)
+
+
+def _fillfactor(work: Work) -> int | None:
+    free = work.option("pctfree")
+    return None if free is None else 100 - int(str(free))
+
+
+def _tablespace(work: Work) -> str | None:
+    name = work.option("tablespace")
+    return None if name is None else parse_name(str(name)).name
+
+
+def _ctas(work: Work) -> Call:
+    values: Values = {
+        "table": work.object.name,
+        "source": work.source,
+        "query": work.query,
+        "unlogged": work.mode is Mode.MEASUREMENT and work.option("logging") == "nologging",
+        "fillfactor": _fillfactor(work),
+        "tablespace": _tablespace(work),
+    }
+    return Call("ctas", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+
+
+def _insert(work: Work, facts: Facts) -> Call:
+    values: Values = {
+        "table": work.object.name,
+        "columns": work.columns,
+        "source": work.source,
+        "query": work.query,
+        "overriding": _overriding(work, facts),
+    }
+    return _change("insert", values, work)
+
+
+def _overriding(work: Work, facts: Facts) -> bool:
+    """Say OVERRIDING SYSTEM VALUE where a column named is GENERATED ALWAYS AS IDENTITY.
+
+    It changes nothing for tables without such a column, so it is said too where the columns were not read.
+    """
+    read = [row for key, rows in facts.answers.items() for row in rows if key.endswith("columns")]
+    if not read:
+        return bool(work.columns)
+    always = {row.get("column_name") for row in read if row.get("identity") == "always"}
+    return not always.isdisjoint(work.columns)
+
+
+def _index_build(work: Work) -> Call:
+    values: Values = {
+        "index": QualifiedName(work.object.name.name),
+        "table": indexed_table(work),
+        "columns": work.columns,
+        "unique": bool(work.option("unique")),
+        "online": bool(work.option("online")),
+        "fillfactor": _fillfactor(work),
+        "tablespace": _tablespace(work),
+    }
+    return Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+
+
+def _index_rebuild(work: Work) -> Call:
+    values: Values = {
+        "index": work.object.name,
+        "online": bool(work.option("online")),
+        "tablespace": _tablespace(work),
+    }
+    return _change("index_rebuild", values, work)
+
+
+def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Ask right after the clock: workers launched, rows, bytes.
+
+    The session's statistics are flushed first (15 and later): the counters read around a trial would otherwise
+    miss what this session did, up to a second long.
+    """
+    flush = (Call("force_stats_flush", session=Role.WORKER, file=True),) if major(facts.release) >= 15 else ()
+    binds = name_binds(work.object.name)
+    rows = () if work.operation in (OperationName.CTAS, OperationName.INSERT) else ("object_rows",)
+    asked = tuple(
+        Call(file, session=Role.WORKER, file=True, binds=binds, keep_as=file.removeprefix("object_"))
+        for file in (*rows, "object_bytes")
+    )
+    return (*flush, *_counted(work, facts, "degree"), *asked)
+
+
+def settle(work: Work) -> tuple[Call, ...]:
+    """Leave no invalid index of ours behind: a CONCURRENTLY build that failed does."""
+    if work.operation is not OperationName.INDEX_BUILD or not work.option("online"):
+        return ()
+    if work.object.kind is not ObjectKind.INDEX:
+        return ()
+    name = work.object.name
+    text = ".".join(quote(part) for part in (name.schema, name.name) if part)
+    values: Values = {"name_text": text, "drop_text": f"DROP INDEX {text}"}
+    return (Call("drop_invalid_index", values, effect=Effect.CHANGES, object=work.object),)

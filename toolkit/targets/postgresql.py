@@ -1,0 +1,267 @@
+"""PostgreSQL over psycopg 3: one session a connection, every statement seen and every error translated.
+
+A session is found by its `application_name`, which is the run's id. Locks are waited for one minute, statements
+have no limit of the server's, and the server looks every two seconds whether we are still there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from toolkit import resources
+from toolkit.errors import ToolkitError
+from toolkit.model.address import Address
+from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.values import Row, Scalar
+from toolkit.model.words import EngineName, Role
+from toolkit.targets.base import Access, SessionTag
+from toolkit.targets.binds import names_in, translate
+from toolkit.targets.scalars import plain_rows
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.rows import TupleRow
+
+CONNECT_SECONDS = 15
+_CANCEL_SECONDS = 5.0
+_NAME_BYTES = 63
+_LOCAL = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]"})
+_SECRETS = frozenset({"password", "sslpassword"})
+_LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
+_NO_CODE = "XX000"
+_NO_CONNECTION = "08006"
+
+_CONNECT_HINTS = (
+    ("connection refused", "no server listens there: check host and port, and listen_addresses of the server"),
+    ("no such file or directory", "no server listens at that socket: check the folder, or give a host"),
+    ("name or service not known", "the host is not known: check its name"),
+    ("could not translate host name", "the host is not known: check its name"),
+    ("failed to resolve host", "the host is not known: check its name"),
+    ("timeout", "the host does not answer: check firewall and network"),
+    ("network is unreachable", "the host cannot be reached from here: check the network"),
+    ("no route to host", "the host cannot be reached from here: check the network"),
+    ("no password supplied", "give the profile a password source (env, keyring, command), or use ~/.pgpass"),
+    ("password authentication failed", "user or password is wrong: check the profile's password source"),
+    ("no pg_hba.conf entry", "pg_hba.conf does not let this user in from here: ask for a line, or use TLS"),
+    ("too many clients", "all connections are taken: raise max_connections, or wait"),
+    ("remaining connection slots", "all connections are taken: raise max_connections, or wait"),
+    ("starting up", "the server is starting up: wait a little"),
+    ("shutting down", "the server is shutting down"),
+    ("not currently accepting", "the database takes no connections (ALLOW_CONNECTIONS false)"),
+    ("database", "the database does not exist: check the end of the target URL"),
+    ("role", "the user does not exist: check the name before @ in the target URL"),
+    ("ssl", "client and server do not agree on TLS: see sslmode and the certificates"),
+)
+
+
+class PostgresqlTarget:
+    """A PostgreSQL database that one can reach."""
+
+    engine = EngineName.POSTGRESQL
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self.observer: Callable[[str], None] | None = None
+
+    @property
+    def display(self) -> str:
+        return self._access.address.display
+
+    @property
+    def lease_key(self) -> str:
+        address = self._access.address
+        given = dict(address.parameters)
+        host = (address.host or given.get("host") or "").lower()
+        port = address.port or given.get("port") or 5432
+        name = "localhost" if host in _LOCAL or host.startswith("/") else host
+        return f"postgresql:{name}:{port}/{address.database or address.user or ''}"
+
+    def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> PostgresqlConnection:
+        del role
+        _require_driver()
+        import psycopg
+
+        try:
+            # a server-side prepared statement would only change the plan: ours run once each
+            session = psycopg.connect(self._conninfo(tag.run), autocommit=True, prepare_threshold=None)
+        except psycopg.Error as error:
+            raise _cannot_connect(self._access.address, error) from None
+        connection = PostgresqlConnection(session, self)
+        try:
+            connection.begin_session(read_only=read_only)
+        except DatabaseError as error:
+            connection.close()
+            raise ToolkitError(
+                f"the session at `{self.display}` cannot be set up: {error.message}",
+                code="TK-0201",
+                database_code=error.code,
+            ) from None
+        return connection
+
+    def _conninfo(self, run: str) -> str:
+        from psycopg.conninfo import make_conninfo
+
+        address = self._access.address
+        given = dict(address.parameters)
+        if secret := _SECRETS.intersection(given):
+            raise ToolkitError(f"the target URL holds `{min(secret)}`", code="TK-0108")
+        arguments: dict[str, str | int | None] = {
+            "connect_timeout": CONNECT_SECONDS,
+            **given,
+            "dbname": address.database or None,
+            "user": address.user,
+            "host": address.host or given.get("host"),
+            "port": address.port or given.get("port"),
+            "password": self._access.password(),
+            "application_name": run.encode()[:_NAME_BYTES].decode(errors="ignore"),
+        }
+        return make_conninfo("", **{name: value for name, value in arguments.items() if value is not None})
+
+    def close(self) -> None:
+        """Sessions share nothing."""
+
+
+def _require_driver() -> None:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        raise ToolkitError(
+            "the PostgreSQL driver is not installed",
+            code="TK-0206",
+            hint="pip install 'dbatk[postgresql]'",
+        ) from None
+
+
+def _cannot_connect(address: Address, error: psycopg.Error) -> ToolkitError:
+    text = str(error).strip()
+    lowered = text.lower()
+    if "invalid connection option" in lowered or "invalid uri query" in lowered:
+        return ToolkitError(
+            f"the target URL has a parameter that libpq does not know: {_last_line(text)}",
+            code="TK-0102",
+            hint="use libpq's names, such as sslmode=require",
+        )
+    hint = next((hint for words, hint in _CONNECT_HINTS if words in lowered), None)
+    return ToolkitError(
+        f"cannot connect to `{address.display}`: {_last_line(text)}",
+        code="TK-0201",
+        hint=hint,
+        database_code=error.sqlstate,
+    )
+
+
+def _last_line(text: str) -> str:
+    """Return the reason: libpq tells every address it tried, the last line the last."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no reason given"
+
+
+class PostgresqlConnection:
+    """One session in autocommit; a transaction that failed is rolled back at once."""
+
+    def __init__(self, session: psycopg.Connection[TupleRow], target: PostgresqlTarget) -> None:
+        self._session = session
+        self._target = target
+        self._pid = session.info.backend_pid
+        self._notices: list[str] = []
+        self._running = False
+        self._lock = threading.Lock()
+        session.add_notice_handler(self._heard)
+        _register_texts(session)
+
+    @property
+    def identity(self) -> str:
+        return f"pid {self._pid}"
+
+    def begin_session(self, *, read_only: bool) -> None:
+        """Set time-outs and the check for a vanished client, where the platform has it."""
+        begin = resources.sql_text("postgresql/session_begin.sql")
+        self._send(begin, {"read_only": "on" if read_only else "off"})
+        with contextlib.suppress(DatabaseError):
+            self._send(resources.sql_text("postgresql/session_check_interval.sql"), None)
+
+    def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
+        if self._target.observer is not None:
+            self._target.observer(text)
+        return self._send(text, binds)
+
+    def _send(self, text: str, binds: Mapping[str, Scalar] | None) -> Answer:
+        import psycopg
+
+        given = {name: binds[name] for name in names_in(text)} if binds else {}
+        sent = translate(text, "%({})s".format, _double_percent) if given else text
+        self._notices = []
+        with self._lock:
+            self._running = True
+        try:
+            # the text was made by templates that let only quoted names and values through
+            cursor = self._session.execute(sent, given or None)
+            rows = _rows(cursor)
+            count = cursor.rowcount if cursor.rowcount >= 0 else None
+            return Answer(rows, count, tuple(self._notices))
+        except psycopg.Error as error:
+            raise self._failed(error) from None
+        finally:
+            with self._lock:
+                self._running = False
+
+    def _failed(self, error: psycopg.Error) -> DatabaseError:
+        import psycopg
+
+        lost = self._session.closed or error.sqlstate in _LOST or (error.sqlstate or "")[:2] == "08"
+        if not lost:
+            with contextlib.suppress(psycopg.Error):
+                self._session.rollback()
+        code = error.sqlstate or (_NO_CONNECTION if lost else _NO_CODE)
+        message = error.diag.message_primary or str(error).strip() or type(error).__name__
+        return DatabaseError(message, code=code, lost=lost, cancelled=code == "57014")
+
+    def _heard(self, notice: psycopg.errors.Diagnostic) -> None:
+        self._notices.append(notice.message_primary or "")
+
+    def tag(self, action: str) -> None:
+        """Nothing: `application_name` is the run's id, by which its sessions are found."""
+
+    def cancel(self) -> None:
+        """Cancel what runs now, from another thread.
+
+        The lock keeps the statement's end waiting until the request is sent, so that it cannot hit the next one.
+        """
+        import psycopg
+
+        with self._lock, contextlib.suppress(psycopg.Error):
+            if self._running:
+                self._session.cancel_safe(timeout=_CANCEL_SECONDS)
+
+    def close(self) -> None:
+        import psycopg
+
+        with contextlib.suppress(psycopg.Error, OSError):
+            self._session.close()
+
+
+def _double_percent(text: str) -> str:
+    return text.replace("%", "%%")
+
+
+def _rows(cursor: psycopg.Cursor[TupleRow]) -> tuple[Row, ...]:
+    if cursor.description is None:
+        return ()
+    return plain_rows([column.name for column in cursor.description], map(_jsonable, cursor.fetchall()))
+
+
+def _jsonable(row: TupleRow) -> list[object]:
+    """Spell arrays and documents as JSON: a scalar is all that a row may hold."""
+    return [json.dumps(value, default=str) if isinstance(value, list | dict) else value for value in row]
+
+
+def _register_texts(session: psycopg.Connection[TupleRow]) -> None:
+    """Take documents as the text the server sent, a plan among them."""
+    from psycopg.types.string import TextLoader
+
+    for name in ("json", "jsonb", "xml"):
+        session.adapters.register_loader(name, TextLoader)
