@@ -16,6 +16,7 @@ from toolkit.report import chart
 from toolkit.report.view import comparison_view, run_view
 
 _CODE = re.compile(r"`([^`]+)`")
+_NUMBER_AND_UNIT = re.compile(r"(\d) (%|[µm]?s|min|h|B|[KMGTP]iB)(?![\w=])")
 _MANY_ROWS = 60
 """Longer tables are folded, so that the page stays short; printing unfolds them."""
 
@@ -39,8 +40,8 @@ def page(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
 
 
 def code_spans(text: str) -> Markup:
-    """Escape a sentence and set its names between back-ticks as code."""
-    pieces = _CODE.split(text)
+    """Escape a sentence and set its names between back-ticks as code; a number keeps its unit beside it."""
+    pieces = _CODE.split(_NUMBER_AND_UNIT.sub("\\1\u00a0\\2", text))
     parts = (
         Markup("<code>{}</code>").format(piece) if index % 2 else escape(piece)
         for index, piece in enumerate(pieces)

@@ -79,6 +79,7 @@ def spread_title(summaries: Iterable[CellSummary]) -> str:
 def cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None, *, narrow: bool = False) -> Table:
     """Return the table of cells: levels, median and interval, speed-up and efficiency, how many trials."""
     with_speed = any(summary.speedup is not None for summary in found.cells)
+    names = _factor_names(found.run)
     columns = [*_factor_columns(found.run), *right("median", spread_title(found.cells))]
     columns += right("speed-up", "efficiency") if with_speed else []
     columns += right("trials") + left("remark")
@@ -90,7 +91,7 @@ def cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None,
             summary, best, recommended, ("best", "use") if narrow else ("lowest median", "recommended")
         )
         times = [seconds(summary.median_seconds), spread(summary)]
-        levels = _levels(summary.cell, _factor_names(found.run))
+        levels = _levels(summary.cell, names)
         rows.append([*levels, *times, *speed, count(summary.n), remark])
         marks.append("best" if summary.cell == (recommended or best) else "" if summary.n else "not-ok")
     return table("Cells", columns, rows, marks)
