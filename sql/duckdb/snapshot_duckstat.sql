@@ -9,5 +9,5 @@ SELECT 'db_memory_bytes' AS metric_name, sum(memory_usage_bytes)::DOUBLE AS metr
 UNION ALL
 SELECT 'db_temp_bytes', sum(temporary_storage_bytes)::DOUBLE, 'bytes', 'gauge' FROM duckdb_memory()
 UNION ALL
-SELECT 'db_used_bytes', (used_blocks * block_size)::DOUBLE, 'bytes', 'counter'
+SELECT 'db_used_bytes', (used_blocks * block_size)::DOUBLE, 'bytes', 'gauge'
   FROM pragma_database_size() WHERE database_name = current_database();

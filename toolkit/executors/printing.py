@@ -29,9 +29,9 @@ class Script:
     """One cell's stages with the title they are printed under."""
 
     title: str
-    stages: Stages
+    stages: Stages | None
     refused: str | None = None
-    """Why this cell cannot be had; then only the reason is printed."""
+    """Why this cell cannot be had; then there are no stages and only the reason is printed."""
 
 
 def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Script]) -> str:
@@ -44,17 +44,17 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
     """
     lines = [f"-- {line}" for line in head]
     lines += [f"-- runs by hand in {_CLIENT[engine]}", *_OPENING[engine]]
-    ran = [script for script in scripts if script.refused is None]
+    ran = [script.stages for script in scripts if script.stages is not None]
     if ran:
-        lines += _stage("setup, once", ran[0].stages.setup)
+        lines += _stage("setup, once", ran[0].setup)
     for script in scripts:
         lines += ["", f"-- ==== {script.title}"]
-        if script.refused is not None:
+        if script.stages is None:
             lines.append(f"-- unsupported: {script.refused}")
         else:
             lines += _trial(script.stages)
     if ran:
-        lines += _stage("cleanup, once", ran[0].stages.cleanup)
+        lines += _stage("cleanup, once", ran[0].cleanup)
     return "\n".join(lines) + "\n"
 
 

@@ -17,12 +17,40 @@ from toolkit.operations import Operation, Planner
 from toolkit.runner.changes import Changes
 from toolkit.runner.stop import Stop
 from toolkit.snapshots import Provider
+from toolkit.snapshots.host import DISTURBED_ABOVE, STANDS_OUT_BY
 from toolkit.store import Store
 
 
 def spec_of(experiment: Experiment) -> Spec:
     """Return what an operation needs to know of an experiment."""
     return Spec(experiment.operation, experiment.mode, experiment.options, experiment.work_schema, experiment.keep)
+
+
+@dataclass(slots=True)
+class Others:
+    """The load of others so far: a trial is disturbed when it stands out, not when the host is always busy."""
+
+    seen: list[float] = field(default_factory=list)
+
+    def disturbs(self, part: float | None) -> bool:
+        """Note the part of the host that others took in a trial, and tell whether it disturbed it."""
+        if part is None:
+            return False
+        usual = sorted(self.seen)[len(self.seen) // 2] if self.seen else part
+        self.seen.append(part)
+        return part > max(DISTURBED_ABOVE, usual + STANDS_OUT_BY)
+
+    @property
+    def sentence(self) -> str | None:
+        """Say it when the host was busy with other work all along."""
+        if not self.seen:
+            return None
+        usual = sorted(self.seen)[len(self.seen) // 2]
+        if usual <= DISTURBED_ABOVE / 2:
+            return None
+        return (
+            f"others used {100 * usual:.0f} % of this host's CPU during the trials (median): times are uncertain"
+        )
 
 
 @dataclass(slots=True)
@@ -44,6 +72,7 @@ class Bench:
     declared: frozenset[str] = frozenset()
     kept: dict[str, object] = field(default_factory=dict)
     warned: set[str] = field(default_factory=set)
+    others: Others = field(default_factory=Others)
 
     def planner(self, sequence: int = 0, spec: Spec | None = None) -> Planner:
         """Return the planner for objects of one attempt of one trial."""

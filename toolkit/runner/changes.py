@@ -130,6 +130,20 @@ class Changes:
             if entry is not None:
                 self._journal.abandon(entry.entry)
 
+    def completed_job_objects(self) -> tuple[tuple[int, str], ...]:
+        """Return trial and name of objects of a job (not ours) that a killed attempt provably made."""
+        found = []
+        for entry in self._journal.open_entries():
+            if entry.ours or entry.effect != Effect.CREATES or entry.trial is None:
+                continue
+            now = self._identity(_ref(entry))
+            if now is None or not entry.proof.get("free", False):
+                continue
+            birthless = entry.proof.get("born") is None and now.get("born") is None
+            if birthless or born_since(entry.proof.get("born"), now.get("born")):
+                found.append((entry.trial, str(QualifiedName(entry.name, entry.schema))))
+        return tuple(found)
+
     # -- after a crash ------------------------------------------------------------------------------------------
     def alive(self) -> None:
         """Prove that the control session answers.
@@ -211,10 +225,3 @@ def _ref(entry: JournalEntry) -> ObjectRef:
 def _what(entry: JournalEntry) -> str:
     name = QualifiedName(entry.name, entry.schema)
     return f"{entry.object_kind} `{name}`"
-
-
-def done_before(entries: Sequence[JournalEntry], trial: int) -> list[JournalEntry]:
-    """Return the entries of a job's objects (not ours) that an earlier attempt may have made."""
-    return [
-        entry for entry in entries if entry.trial == trial and not entry.ours and entry.effect == Effect.CREATES
-    ]

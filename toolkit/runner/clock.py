@@ -81,6 +81,7 @@ def run_timed(
     *,
     limit_seconds: float | None = None,
     on_item: Callable[[ItemResult], None] = lambda _: None,
+    on_end: Callable[[], None] = lambda: None,
 ) -> TimedResult:
     """Work the queue off with `timed.workers` sessions begun together.
 
@@ -90,6 +91,8 @@ def run_timed(
         stop: when it is requested, running statements are cancelled and no item is begun.
         limit_seconds: cancel everything after so long.
         on_item: called in this thread for each item that ended.
+        on_end: called in this thread when the last item has ended, while the workers' threads still exist (an
+            embedded engine works in them, and their CPU time goes with them).
 
     Returns:
         Elapsed seconds from the common begin to the last end, and each item's own.
@@ -98,10 +101,13 @@ def run_timed(
     ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
     origin: list[float] = []
     barrier = threading.Barrier(timed.workers, action=lambda: origin.append(time.perf_counter()))
-    threads = [
-        threading.Thread(target=_work, args=(number, waiting, sessions, barrier, origin, ended), daemon=True)
-        for number in range(timed.workers)
-    ]
+    released = threading.Event()
+
+    def work(number: int) -> None:
+        _work(number, waiting, sessions, barrier, origin, ended)
+        released.wait()
+
+    threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(timed.workers)]
     for thread in threads:
         thread.start()
     results: list[ItemResult] = []
@@ -122,8 +128,12 @@ def run_timed(
             continue
         results.append(result)
         on_item(result)
-    for thread in threads:
-        thread.join()
+    try:
+        on_end()
+    finally:
+        released.set()
+        for thread in threads:
+            thread.join()
     elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
     return TimedResult(elapsed, tuple(results), waiting.left(), timed_out)
 

@@ -13,7 +13,6 @@ from toolkit.model.words import Mode, OperationName, Outcome
 from toolkit.operations.base import Piece
 from toolkit.runner.bench import Bench
 from toolkit.runner.clock import TimedResult
-from toolkit.snapshots.host import DISTURBED_ABOVE
 
 _MAKES_ROWS = frozenset({OperationName.CTAS, OperationName.INSERT})
 
@@ -49,7 +48,7 @@ def judge_trial(
     rows = _rows(timed, kept, pieces)
     size = _number(kept, "bytes", "byte_count")
     granted = _granted(bench, timed, pieces, kept, peaks, tuple(notices))
-    disturbed = peaks.get("others_part", 0.0) > DISTURBED_ABOVE
+    disturbed = bench.others.disturbs(peaks.get("others_part"))
     if _empty(bench, rows, pieces):
         reason = "0 rows were made where rows were expected"
         return Judged(Outcome.FAILED, reason, "TK-0208", requested=requested, granted=granted, rows=rows)

@@ -81,6 +81,8 @@ class Sweep:
                 state = RunState.DONE
         finally:
             self._cleanup()
+            if bench.others.sentence is not None:
+                bench.warn(bench.others.sentence)
             bench.store.end_run(bench.run, state, datetime.now(UTC))
             bench.sessions.close()
         return state

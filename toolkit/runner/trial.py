@@ -115,11 +115,10 @@ def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
         bench.stop,
         limit_seconds=bench.experiment.time_limit_seconds,
         on_item=lambda result: on_item(item_record(result)),
+        on_end=lambda: _collect(bench, course, sampler),
     )
     course.error = course.timed.error
     course.notices += [notice for result in course.timed.items for notice in result.notices]
-    with course.phase("snapshot"):
-        _collect(bench, course, sampler)
     if course.error is None:
         with course.phase("evidence"):
             _in_worker(bench, course, stages.evidence, 0)
@@ -129,8 +128,9 @@ def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
 
 
 def _collect(bench: Bench, course: Course, sampler: Sampler) -> None:
-    course.metrics = tuple(metric for provider in bench.providers for metric in provider.end())
-    sampler.end()
+    with course.phase("snapshot"):
+        sampler.end()
+        course.metrics = tuple(metric for provider in bench.providers for metric in provider.end())
     course.samples = sampler.samples()
     for provider in bench.providers:
         course.peaks.update(provider.peaks())

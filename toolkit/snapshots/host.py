@@ -17,6 +17,8 @@ from toolkit.model.records import Metric, Sample
 
 DISTURBED_ABOVE = 0.5
 """Part of the host's CPU that others may take before a trial no longer counts."""
+STANDS_OUT_BY = 0.25
+"""By how much it must exceed what others usually take during the run."""
 _JUDGED_FROM_SECONDS = 0.3
 
 

@@ -52,6 +52,11 @@ class Target(Protocol):
         ...
 
     @property
+    def local(self) -> bool:
+        """Whether the database runs on this host, as far as the address tells."""
+        ...
+
+    @property
     def lease_key(self) -> str:
         """What is equal for two addresses of the same database, as far as can be told without connecting."""
         ...

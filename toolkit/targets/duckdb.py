@@ -45,6 +45,10 @@ class DuckdbTarget:
         return self._address.display
 
     @property
+    def local(self) -> bool:
+        return True
+
+    @property
     def lease_key(self) -> str:
         path = self._address.database
         return f"duckdb:{Path(path).resolve()}" if path else f"duckdb:memory:{id(self)}"

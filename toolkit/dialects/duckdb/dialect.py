@@ -217,7 +217,7 @@ class DuckdbDialect:
 
     def _transaction(self, *calls: Call) -> tuple[Call, ...]:
         session = calls[0].session
-        begin = Call("begin", session=session)
+        begin = Call("begin", session=session, effect=Effect.COMMITS)
         return (begin, *calls, Call("commit", session=session, effect=Effect.COMMITS))
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:

@@ -1,0 +1,89 @@
+"""What must be allowed before anything is changed: production, commands of this host, the highest degree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
+from toolkit.model.words import EngineName
+
+
+@dataclass(frozen=True, slots=True)
+class Approvals:
+    """What the user allowed; `ask` puts a question to a terminal (None: there is none)."""
+
+    not_production: bool = False
+    yes_production: str | None = None
+    allow_commands: bool = False
+    ask: Callable[[str], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of the target: from its profile, or nothing when it was given by URL."""
+
+    production: bool | None = None
+    profile_name: str | None = None
+    max_degree: int | None = None
+
+
+def check_production(engine: EngineName, standing: Standing, approvals: Approvals, names: frozenset[str]) -> None:
+    """Refuse a target that is production, or of which nobody said that it is not.
+
+    Args:
+        engine: DuckDB never asks.
+        standing: what the profile says; unknown is not "no".
+        approvals: what the user allowed.
+        names: the profile's name and the database's own, either of which confirms.
+
+    Raises:
+        ToolkitError: TK-0301.
+    """
+    if engine is EngineName.DUCKDB or standing.production is False or _confirmed(approvals, names):
+        return
+    if standing.production is None and approvals.not_production:
+        return
+    shown = sorted(names)[0] if names else "NAME"
+    if approvals.ask is not None:
+        what = "is a production database" if standing.production else "may be a production database"
+        if approvals.ask(f"`{shown}` {what}. Run this on it?"):
+            return
+        raise ToolkitError("not approved", code="TK-0301", hint="nothing was changed")
+    if standing.production:
+        raise ToolkitError(
+            f"`{shown}` is a production database", code="TK-0301", hint=f"--yes-production {shown} if you mean it"
+        )
+    raise ToolkitError(
+        f"nobody said whether `{shown}` is production",
+        code="TK-0301",
+        hint=f"--not-production, or --yes-production {shown}, or say `production = false` in its profile",
+    )
+
+
+def _confirmed(approvals: Approvals, names: frozenset[str]) -> bool:
+    if approvals.yes_production is None:
+        return False
+    return approvals.yes_production.lower() in {name.lower() for name in names}
+
+
+def check_experiment(experiment: Experiment, standing: Standing, approvals: Approvals) -> None:
+    """Refuse what the user must allow or the profile forbids.
+
+    Raises:
+        ToolkitError: TK-0309 for commands, TK-0304 for a degree above the profile's `max_degree`.
+    """
+    for factor in experiment.factors:
+        if factor.command is not None and factor.command.runs_commands and not approvals.allow_commands:
+            raise ToolkitError(
+                f"factor `{factor.name}` runs commands on this host", code="TK-0309", hint="--allow-commands"
+            )
+        if factor.name == "degree" and standing.max_degree is not None:
+            high = max((level for level in factor.levels if isinstance(level, int)), default=0)
+            if high > standing.max_degree:
+                raise ToolkitError(
+                    f"degree {high} is above the profile's max_degree {standing.max_degree}",
+                    code="TK-0304",
+                    hint=f"sweep up to {standing.max_degree}, or raise max_degree in the profile",
+                )

@@ -1,0 +1,46 @@
+"""`--keep best`: the best cell once more, as a job into the named object."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from toolkit.analysis import advice
+from toolkit.app.planning import collect_facts
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import PlannedTrial
+from toolkit.model.protocols import Event
+from toolkit.model.values import Factor
+from toolkit.model.words import Keep, Mode, Outcome
+from toolkit.runner import Bench
+from toolkit.runner.trial import run_trial
+from toolkit.targets.base import Target
+
+
+def keep_best(bench: Bench, target: Target) -> None:
+    """Run the best cell of a measurement as a job; its trial is stored with repeat 0, out of the numbers.
+
+    Raises:
+        ToolkitError: TK-0205 when the object exists by now; TK-0203 when the job fails.
+    """
+    del target
+    cell = advice(bench.store.load_run(bench.run)).best
+    if cell is None:
+        bench.warn("no cell ended well, so there is no best one to keep")
+        return
+    factors = tuple(Factor(name, (level,)) for name, level in cell.items())
+    job = replace(bench.experiment, mode=Mode.JOB, factors=factors, repeat=1, warmup=0, keep=Keep.NONE)
+    facts = collect_facts(job, bench.dialect, bench.sessions)
+    own = replace(bench, experiment=job, facts=facts)
+    planner = own.planner()
+    own.operation.check(planner)
+    number = 1 + max(trial.trial for trial in bench.store.load_run(bench.run).trials)
+    planned = PlannedTrial(number, cell, 0)
+    bench.store.begin_trial(bench.run, number, bench.attempt, cell, 0, datetime.now(UTC))
+    pieces = own.operation.pieces(planner, cell)
+    record = run_trial(own, planned, bench.attempt, pieces, own.operation.plan(planner, cell))
+    bench.store.end_trial(bench.run, record)
+    bench.sessions.close()
+    if record.outcome is not Outcome.OK:
+        raise ToolkitError(f"the best cell ({cell}) could not be kept: {record.reason}", code="TK-0203")
+    bench.events.emit(Event("progress", f"kept the best cell ({cell}) as `{pieces[0].label}`"))

@@ -1,0 +1,218 @@
+"""From an experiment and a catalogue to facts, support and scripts, without changing anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.executors import Script, Sessions, print_script, read_facts
+from toolkit.model.experiment import Experiment, Naming, PlannedTrial
+from toolkit.model.facts import Facts, Query, Release
+from toolkit.model.values import Cell, Support
+from toolkit.model.words import EngineName, Mode, Role
+from toolkit.operations import Operation, Planner, operation
+from toolkit.operations.base import support_of
+from toolkit.runner import spec_of
+from toolkit.targets.base import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do: cells with their support, trials in their order, sentences about time and space."""
+
+    experiment: Experiment
+    facts: Facts
+    cells: tuple[tuple[Cell, Support], ...]
+    trials: tuple[PlannedTrial, ...]
+    notes: tuple[str, ...]
+
+
+def planned_trials(experiment: Experiment) -> tuple[PlannedTrial, ...]:
+    """Return the trials of an experiment in the order of its seed."""
+    from toolkit.design.order import plan_trials
+
+    return plan_trials(
+        experiment.factors, repeat=experiment.repeat, warmup=experiment.warmup, seed=experiment.seed
+    )
+
+
+def planner_of(experiment: Experiment, dialect: Dialect, facts: Facts, key: str = "RUN") -> Planner:
+    """Return a planner whose names are placeholders."""
+    return Planner(dialect, spec_of(experiment), facts, Naming(key, 1, dialect.upper_names))
+
+
+def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) -> Facts:
+    """Read what the operation and the environment need from the catalogue.
+
+    Raises:
+        ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses.
+    """
+    control = sessions.get(Role.CONTROL)
+    known = read_facts(control, dialect, (Query("server", "server"), Query("settings", "settings", optional=True)))
+    planner = planner_of(experiment, dialect, known)
+    return read_facts(control, dialect, operation(experiment.operation).reads(planner), known)
+
+
+def support_table(
+    experiment: Experiment, planner: Planner, work: Operation, cells: Sequence[Cell]
+) -> tuple[tuple[Cell, Support], ...]:
+    """Say of every cell whether it can be had.
+
+    Raises:
+        ToolkitError: TK-0304 when none can, or the one of a job cannot: the sentence says why.
+    """
+    table = tuple((cell, support_of(planner, work.pieces(planner, cell))) for cell in cells)
+    if table and not any(support.ok for _, support in table):
+        cell, support = table[0]
+        hint = None if len(table) == 1 else f"none of the {len(table)} cells can be had; the first is {cell}"
+        raise ToolkitError(support.sentence, code="TK-0304", hint=hint)
+    if experiment.mode is Mode.JOB and not table[0][1].ok:
+        raise ToolkitError(table[0][1].sentence, code="TK-0304")
+    return table
+
+
+def cells_in_order(trials: Sequence[PlannedTrial], experiment: Experiment) -> tuple[Cell, ...]:
+    """Return the cells, in the order of the factors' levels."""
+    from toolkit.design.order import cells_of
+
+    del trials
+    return cells_of(experiment.factors)
+
+
+def describe(experiment: Experiment, target: Target) -> Plan:
+    """Return what a run would do on this target; connects and reads only.
+
+    Raises:
+        ToolkitError: whatever would refuse the run.
+    """
+    dialect = dialect_of(target.engine)
+    sessions = Sessions(target, "dbatk plan", read_only=True)
+    try:
+        facts = collect_facts(experiment, dialect, sessions)
+    finally:
+        sessions.close()
+    work = operation(experiment.operation)
+    planner = planner_of(experiment, dialect, facts)
+    work.check(planner)
+    trials = planned_trials(experiment)
+    table = support_table(experiment, planner, work, cells_in_order(trials, experiment))
+    return Plan(experiment, facts, table, trials, tuple(_notes(facts, trials)))
+
+
+def _notes(facts: Facts, trials: Sequence[PlannedTrial]) -> list[str]:
+    notes = [f"{len(trials)} trials, {sum(trial.warmup for trial in trials)} of them warm-ups"]
+    size = facts.value("source", "byte_count") or facts.value("target", "byte_count")
+    if isinstance(size, int | float) and size > 0:
+        from toolkit.units import byte_size
+
+        notes.append(f"each trial works on about {byte_size(float(size))}")
+    notes.append("the time is estimated after the first sweep")
+    return notes
+
+
+# -- facts as text ----------------------------------------------------------------------------------------------
+def facts_to_text(facts: Facts) -> str:
+    """Write facts as JSON, as kept with a run and taken by `--facts`."""
+    document = {
+        "engine": facts.engine.value,
+        "release": {
+            "number": list(facts.release.number), "edition": facts.release.edition, "text": facts.release.text,
+        },
+        "answers": {key: [dict(row) for row in rows] for key, rows in facts.answers.items()},
+        "refused": dict(facts.refused),
+    }  # fmt: skip
+    return json.dumps(document, indent=1, sort_keys=True)
+
+
+def facts_from_text(text: str) -> Facts:
+    """Read facts written by `facts_to_text`.
+
+    Raises:
+        ToolkitError: TK-0106 when it is not such a document.
+    """
+    try:
+        document = json.loads(text)
+        release = document["release"]
+        answers = {str(key): tuple(dict(row) for row in rows) for key, rows in document["answers"].items()}
+        return Facts(
+            EngineName(document["engine"]),
+            Release(tuple(release["number"]), release["edition"], release["text"]),
+            answers,
+            refused=document.get("refused", {}),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ToolkitError(
+            "this is no file of facts", code="TK-0106", hint="make one with `dbatk doctor --facts-out FILE`"
+        ) from None
+
+
+# -- scripts ----------------------------------------------------------------------------------------------------
+def script(
+    experiment: Experiment,
+    target: Target | None,
+    *,
+    engine: EngineName | None = None,
+    assume: str | None = None,
+    facts_text: str | None = None,
+) -> str:
+    """Return the whole script of an experiment, as `--dry-run` prints it.
+
+    Args:
+        experiment: what would be run.
+        target: read for facts, on a read-only connection; None with `assume` or `facts_text`.
+        engine: the engine to spell for when there is no target.
+        assume: release and edition to assume instead of connecting.
+        facts_text: facts to take instead of reading them.
+
+    Raises:
+        ToolkitError: TK-0112 when the script depends on facts that are not there.
+    """
+    chosen = engine or (target.engine if target is not None else EngineName.DUCKDB)
+    dialect = dialect_of(chosen)
+    facts = _facts_for_script(experiment, dialect, target, assume, facts_text)
+    work = operation(experiment.operation)
+    planner = planner_of(experiment, dialect, facts)
+    work.check(planner)
+    scripts = []
+    for number, cell in enumerate(cells_in_order((), experiment), 1):
+        own = Planner(dialect, planner.spec, facts, Naming("RUN", number, dialect.upper_names))
+        support = support_of(own, work.pieces(own, cell))
+        scripts.append(_script(experiment, own, work, cell, support))
+    return print_script(chosen, _head(experiment, facts, work, planner), scripts)
+
+
+def _script(experiment: Experiment, planner: Planner, work: Operation, cell: Cell, support: Support) -> Script:
+    title = f"{experiment.operation} {cell}" if cell else str(experiment.operation)
+    if not support.ok:
+        return Script(title, None, support.sentence)
+    return Script(title, work.plan(planner, cell))
+
+
+def _facts_for_script(
+    experiment: Experiment, dialect: Dialect, target: Target | None, assume: str | None, facts_text: str | None
+) -> Facts:
+    if facts_text is not None:
+        return facts_from_text(facts_text)
+    if assume is not None:
+        return dialect.assume(assume)
+    assert target is not None
+    sessions = Sessions(target, "dbatk dry-run", read_only=True)
+    try:
+        return collect_facts(experiment, dialect, sessions)
+    finally:
+        sessions.close()
+
+
+def _head(experiment: Experiment, facts: Facts, work: Operation, planner: Planner) -> list[str]:
+    reads = ", ".join(f"sql/{facts.engine.value}/{query.file}.sql" for query in work.reads(planner))
+    known = f"{'assumed ' if facts.assumed else ''}{facts.engine.value} {facts.release}"
+    lines = [f"dbatk {experiment.operation}, {experiment.mode}", known, f"read before: {reads}"]
+    if experiment.mode is Mode.MEASUREMENT:
+        sweeps = f"{experiment.repeat} repeats and {experiment.warmup} warm-up sweep(s)"
+        lines.append(f"{sweeps}, interleaved; shown once per cell")
+        lines.append("objects named DBATK_RUN_* are dropped again; RUN stands for the run's id")
+    return lines

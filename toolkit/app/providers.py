@@ -1,0 +1,57 @@
+"""Chooses the snapshot providers of a run by what the target is and what the user asked for."""
+
+from __future__ import annotations
+
+import functools
+
+from toolkit.dialects.base import Dialect
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions
+from toolkit.model.experiment import Experiment
+from toolkit.model.facts import Facts
+from toolkit.model.protocols import Connection
+from toolkit.model.words import EngineName, Role
+from toolkit.snapshots import CounterProvider, HostProvider, Provider, ThreadProvider
+from toolkit.targets.base import Target
+
+_SERVER_PROCESSES = {EngineName.POSTGRESQL: ("postgres",), EngineName.ORACLE: ("ora_", "oracle", "xe_", "db_")}
+_CHOICES = ("auto", "none", "vstat", "pgstat", "duckstat", "osstat")
+
+
+def host_is_ours(target: Target) -> bool:
+    """Tell whether the database runs on this host, so that the host's figures are the database's."""
+    return target.engine is EngineName.DUCKDB or target.local
+
+
+def providers_of(
+    experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions, run: str, target: Target
+) -> tuple[Provider, ...]:
+    """Return the providers around each trial; all are free of licences.
+
+    Raises:
+        ToolkitError: TK-0102 for a choice that is not known.
+    """
+    if experiment.snapshot not in _CHOICES:
+        raise ToolkitError(
+            f"there is no snapshot provider `{experiment.snapshot}`",
+            code="TK-0102",
+            hint="choose one of " + ", ".join(_CHOICES),
+        )
+    found: list[Provider] = []
+    engine = dialect.engine
+    if engine is EngineName.DUCKDB:
+        found.append(ThreadProvider())
+    if host_is_ours(target):
+        found.append(HostProvider(_SERVER_PROCESSES.get(engine, ())))
+    connect = functools.partial(_monitor, sessions)
+    found.append(CounterProvider("sample", engine.value, connect, run, sample=dialect.sample_file(facts)))
+    if experiment.snapshot not in {"none", "osstat"}:
+        found += [
+            CounterProvider(file.removeprefix("snapshot_"), engine.value, connect, run, snapshot=file)
+            for file in dialect.snapshot_files(facts)
+        ]
+    return tuple(found)
+
+
+def _monitor(sessions: Sessions) -> Connection:
+    return sessions.get(Role.MONITOR)
