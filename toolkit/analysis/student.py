@@ -48,6 +48,9 @@ def _coefficient(step: int, x: float, a: float, b: float) -> float:
 
 def t_cdf(t: float, degrees: float) -> float:
     """Return the probability of a value below `t` (Abramowitz and Stegun 26.7.1)."""
+    if t * t < degrees:
+        # near the middle the tail is a difference of almost equal numbers; the central part is not
+        return 0.5 + math.copysign(0.5, t) * beta_regularised(t * t / (degrees + t * t), 0.5, degrees / 2)
     tail = 0.5 * beta_regularised(degrees / (degrees + t * t), degrees / 2, 0.5)
     return tail if t < 0 else 1.0 - tail
 

@@ -1,0 +1,153 @@
+"""How often `compare` gives a verdict on identical runs.
+
+    python benchmarks/false_alarms.py                    simulated pairs
+    python benchmarks/false_alarms.py --duckdb [PAIRS]   pairs of real sweeps, run by dbatk on DuckDB (60 if not given)
+    python benchmarks/false_alarms.py --runs FOLDER      pairs of stored sweeps: the documents of `--json`, two by two
+
+Prints the share of pairs with a verdict (5 % is expected of 95 % intervals) and exits 1 above 5 % and two standard
+errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from toolkit.analysis import compare
+from toolkit.model.experiment import Experiment
+from toolkit.model.records import RunHead, RunRecord, TrialRecord
+from toolkit.model.values import Cell
+from toolkit.model.words import EngineName, Mode, OperationName, Outcome, RunState, Verdict
+
+DEGREES = (1, 2, 4)
+REPEATS = 3
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def run_of(name: str, trials: Iterable[TrialRecord]) -> RunRecord:
+    """A run around trials: what `compare` needs and no more."""
+    experiment = Experiment("duckdb:///x.duckdb", OperationName.CTAS, {}, (), Mode.MEASUREMENT, repeat=REPEATS)
+    head = RunHead(name, experiment, EngineName.DUCKDB, RunState.DONE, BEGAN)
+    return RunRecord(head, tuple(trials))
+
+
+def trial_of(number: int, cell: Cell, repeat: int, elapsed: float | None, *, outcome: str = "ok") -> TrialRecord:
+    """A trial with a time."""
+    return TrialRecord(number, 1, cell, repeat, Outcome(outcome), BEGAN, BEGAN, elapsed_seconds=elapsed)
+
+
+def simulated(source: random.Random, name: str, noise: float, drift: float) -> RunRecord:
+    """A sweep over degree with noise of each trial and drift of each whole sweep."""
+    blocks = [source.gauss(0, drift) for _ in range(REPEATS)]
+    cells = [Cell((("degree", degree),)) for degree in DEGREES]
+    return run_of(
+        name,
+        (
+            trial_of(
+                len(cells) * repeat + index + 1,
+                cell,
+                repeat + 1,
+                8 / 1.8**index * math.exp(block + source.gauss(0, noise)),
+            )
+            for repeat, block in enumerate(blocks)
+            for index, cell in enumerate(cells)
+        ),
+    )
+
+
+def simulated_pairs(pairs: int) -> Iterator[tuple[str, list[tuple[RunRecord, RunRecord]]]]:
+    """Pairs under several kinds of disturbance."""
+    for noise, drift in ((0.02, 0.0), (0.02, 0.02), (0.02, 0.1), (0.1, 0.02)):
+        source = random.Random(1)
+        made = [(simulated(source, "a", noise, drift), simulated(source, "b", noise, drift)) for _ in range(pairs)]
+        yield f"simulated, noise {noise:.0%}, drift {drift:.0%}", made
+
+
+def from_document(text: str) -> RunRecord:
+    """Read the trials of a stored run back from its JSON document."""
+    document = json.loads(text)
+    trials = []
+    for one in document["trials"]:
+        made = trial_of(
+            one["trial"],
+            Cell(tuple(one["factors"].items())),
+            one["repeat"],
+            one["elapsed_seconds"],
+            outcome=one["outcome"],
+        )
+        if not one["disturbed"]:
+            trials.append(made)
+    return run_of(document["run"], trials)
+
+
+def duckdb_pairs(pairs: int) -> Iterator[tuple[RunRecord, RunRecord]]:
+    """Run identical sweeps with dbatk itself, two for each pair, one after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "alarms.duckdb"
+        _make_source(database)
+        for _ in range(pairs):
+            first, second = (_sweep(Path(folder), database) for _ in range(2))
+            yield first, second
+
+
+def _make_source(database: Path) -> None:
+    import duckdb
+
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(
+            "CREATE TABLE gtest AS SELECT range AS id, md5(range::VARCHAR) AS idname, range % 1000 AS amount"
+            " FROM range(1000000)"
+        )
+
+
+def _sweep(folder: Path, database: Path) -> RunRecord:
+    command = [
+        *(sys.executable, "-m", "toolkit", "ctas", "-t", f"duckdb:///{database}"),
+        *("--source", "gtest", "--table", "gtest_copy", "--degree", ",".join(map(str, DEGREES))),
+        *("--repeat", str(REPEATS), "--snapshot", "none", "--store", str(folder / "store.db"), "--json"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not done.stdout.startswith("{"):
+        raise SystemExit(f"dbatk did not run: {done.stderr.strip()}")
+    return from_document(done.stdout)
+
+
+def stored_pairs(folder: Path) -> Iterator[tuple[RunRecord, RunRecord]]:
+    """Pair stored documents of identical sweeps in the order of their names."""
+    runs = [from_document(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    yield from zip(runs[::2], runs[1::2], strict=False)
+
+
+def share_of_alarms(title: str, pairs: Iterable[tuple[RunRecord, RunRecord]]) -> bool:
+    """Print the share of verdicts; return whether it is as small as it should be."""
+    verdicts = [pair.verdict for a, b in pairs for pair in compare(a, b, force=True).pairs]
+    alarms = sum(verdict is not Verdict.UNTOLD for verdict in verdicts)
+    limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / max(len(verdicts), 1))
+    print(f"{title}: {alarms} verdicts in {len(verdicts)} pairs of cells ({alarms / max(len(verdicts), 1):.1%})")
+    return bool(verdicts) and alarms / len(verdicts) <= limit
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--duckdb", nargs="?", type=int, const=60, metavar="PAIRS")
+    parser.add_argument("--runs", type=Path, metavar="FOLDER")
+    chosen = parser.parse_args()
+    if chosen.duckdb:
+        good = [share_of_alarms("real DuckDB sweeps", duckdb_pairs(chosen.duckdb))]
+    elif chosen.runs:
+        good = [share_of_alarms(f"runs of {chosen.runs}", stored_pairs(chosen.runs))]
+    else:
+        good = [share_of_alarms(title, pairs) for title, pairs in simulated_pairs(500)]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

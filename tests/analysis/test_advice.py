@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from tests.report.make import cell, run_of, sweep, sweep_trials
+from toolkit.analysis import advice
+from toolkit.analysis.doubts import repeats_needed
+from toolkit.analysis.fit import Noise
+from toolkit.model.words import Mode
+
+
+def test_the_smallest_degree_that_is_as_good_as_the_best_is_recommended() -> None:
+    told = advice(sweep({1: [10.1, 10.0, 10.3], 2: [5.3, 5.2, 5.25], 4: [5.2, 5.25, 5.15], 8: [6.1, 6.0, 6.2]}))
+    assert told.best == cell(degree=4)
+    assert told.recommended == cell(degree=2)
+    assert told.headline.startswith("`degree=4` has the lowest median, 5.20 s (")
+    assert "as fast as `degree=1`" in told.headline
+    text = "\n".join(told.sentences)
+    assert "use `degree=2`: the smallest degree whose time cannot be told from the best" in text
+    assert "beyond degree 2 no further gain can be told (degree 4" in text
+    assert "more than degree 2 loses time (degree 8" in text
+
+
+def test_a_clear_scale_recommends_the_highest_degree() -> None:
+    told = advice(sweep({1: [8.0, 8.1, 8.2], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}))
+    assert told.recommended == told.best == cell(degree=4)
+    assert told.sentences == ("use `degree=4`: every smaller degree measured is slower",)
+
+
+def test_when_the_lowest_degree_is_best_no_gain_is_told() -> None:
+    told = advice(sweep({1: [5.0, 5.1, 5.05], 2: [5.6, 5.7, 5.65], 4: [6.0, 6.1, 6.05]}))
+    assert told.headline.endswith("no gain from a higher degree can be told")
+    assert told.sentences[0] == "use `degree=1`: a higher degree is not told to be faster"
+
+
+def test_noise_is_called_noise_with_the_repeats_it_would_take() -> None:
+    told = advice(sweep({1: [10.1, 9.0, 11.3], 2: [10, 10.3, 9.25], 4: [9, 11, 10]}))
+    assert told.headline.startswith("nothing can be told apart at this noise")
+    assert told.recommended == cell(degree=1)
+    assert any("repeats would tell 5.0 %" in doubt for doubt in told.doubts)
+
+
+def test_with_too_few_repeats_nothing_is_recommended() -> None:
+    told = advice(sweep({1: [10.0], 2: [5.0], 4: [2.4]}))
+    assert told.recommended is None
+    assert told.headline.startswith("nothing can be told from so few repeats")
+    assert "with 1 of each cell there is no measure of the noise: use at least 3 repeats" in told.doubts
+
+
+def test_a_super_linear_gain_makes_the_baseline_suspect() -> None:
+    sure = advice(sweep({1: [1500, 1505, 1510], 4: [340, 342, 341], 8: [160, 161, 159]}))
+    assert any("efficiency 1.18): the baseline is not comparable" in doubt for doubt in sure.doubts)
+    once = advice(sweep({1: [1500], 8: [160]}))
+    assert any("unless that is noise, the baseline is not comparable" in doubt for doubt in once.doubts)
+
+
+def test_a_gain_just_above_linear_within_its_interval_is_not_flagged() -> None:
+    told = advice(sweep({1: [8.1, 8.3, 7.9], 2: [4.0, 4.1, 3.9], 4: [2.5, 2.6, 2.4]}))
+    assert not any("more than linear" in doubt for doubt in told.doubts)
+
+
+def test_degrees_beyond_the_cpus_are_named() -> None:
+    times = {1: [8.0], 2: [4.0], 4: [4.0], 8: [4.0]}
+    assert "degree 4, 8: more than the 2 CPUs there are" in advice(sweep(times)).doubts
+    assert not any("CPUs" in doubt for doubt in advice(sweep(times, environment={})).doubts)
+    assert not any("CPUs" in doubt for doubt in advice(sweep(times, environment={"cpu_count": "many"})).doubts)
+
+
+def test_failed_cells_are_named_with_their_reason() -> None:
+    told = advice(sweep({1: [8.0, 8.1, 8.2], 2: [None, None, None]}))
+    assert "`degree=2`: 3 failed; it has no time: out of memory" in told.doubts
+
+
+def test_a_run_in_which_everything_failed_says_so() -> None:
+    told = advice(sweep({1: [None], 2: [None]}))
+    assert told.headline == "no trial ended well: there is no time to go by"
+    assert told.best is None
+
+
+def test_a_job_is_not_praised_for_one_execution() -> None:
+    told = advice(sweep({4: [12.0]}, mode=Mode.JOB))
+    assert told.headline == "done once, 12.0 s (one trial): one execution says nothing about spread"
+
+
+def test_another_factor_is_judged_at_the_best_cell() -> None:
+    times = {
+        cell(degree=degree, compression=name): [factor * 8 / degree * (1 + jitter) for jitter in (0.0, 0.01, 0.02)]
+        for degree in (1, 2)
+        for name, factor in (("none", 1.0), ("basic", 1.4), ("zstd", 1.001))
+    }
+    told = advice(run_of(sweep_trials(times)))
+    text = "\n".join(told.sentences)
+    assert "`compression=basic` instead of `compression=none` takes longer" in text
+    assert "`degree=2,compression=basic` is the best of its kind" in text
+
+
+def test_a_factor_that_is_no_scale_is_compared_with_its_slowest_level() -> None:
+    told = advice(
+        sweep({"none": [10.1, 10.0, 10.3], "basic": [13, 12.8, 13.1], "x": [11, 11.1, 11.2]}, "compression")
+    )
+    assert "as fast as `compression=basic`" in told.headline
+
+
+def test_no_median_stands_without_its_spread() -> None:
+    told = advice(sweep({1: [10.1, 10.0, 10.3], 2: [5.0, 5.1, 5.2]}))
+    assert "5.10 s (5.00 to 5.20 s in 3 trials)" in told.headline
+
+
+def test_more_noise_needs_more_repeats_until_there_are_too_many() -> None:
+    needed = [repeats_needed(Noise(sigma**2, 4), 3) for sigma in (0.01, 0.03, 0.06)]
+    assert needed == sorted(needed, key=lambda n: n or 0)
+    assert needed[0] == 3
+    assert repeats_needed(Noise(1.0, 4), 3) is None
+
+
+def test_so_many_repeats_would_indeed_tell_the_difference() -> None:
+    noise = Noise(0.04**2, 8)
+    needed = repeats_needed(noise, 3) or 0
+    enough, short = (Noise(0.04**2 * 2 / n, 2 * (n - 1)).smallest_tellable_pct() for n in (needed, needed - 1))
+    assert (enough or 99) <= 5 < (short or 0)

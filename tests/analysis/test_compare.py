@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.report.make import cell, metric, run_of, sweep, trial
+from toolkit.analysis import compare
+from toolkit.errors import ToolkitError
+from toolkit.model.records import RunRecord
+from toolkit.model.words import EngineName, OperationName, Verdict
+
+TIMES = {1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}
+
+
+def scaled(factor: float) -> dict[int, list[float]]:
+    return {level: [value * factor for value in values] for level, values in TIMES.items()}
+
+
+def test_a_run_twice_as_slow_is_told_to_be_slower() -> None:
+    found = compare(sweep(TIMES, run="a"), sweep(scaled(2), run="b"))
+    assert [pair.verdict for pair in found.pairs] == [Verdict.SLOWER] * 3
+    assert [pair.ratio for pair in found.pairs] == [pytest.approx(2)] * 3
+    assert all(pair.interval and pair.interval.low > 1.8 and pair.interval.high < 2.2 for pair in found.pairs)
+
+
+def test_a_run_against_itself_tells_nothing() -> None:
+    found = compare(sweep(TIMES, run="a"), sweep(TIMES, run="b"))
+    assert {pair.verdict for pair in found.pairs} == {Verdict.UNTOLD}
+    assert all((pair.smallest_tellable_pct or 0) > 0 for pair in found.pairs)
+
+
+def test_between_runs_the_drift_of_whole_sweeps_counts_as_noise() -> None:
+    drift = [1.0, 1.3, 0.8]
+    drifting = {level: [4 / level * d for d in drift] for level in (1, 2, 4)}
+    ahead = {level: [value * 1.1 for value in values] for level, values in drifting.items()}
+    found = compare(sweep(drifting, run="a"), sweep(ahead, run="b"))
+    assert {pair.verdict for pair in found.pairs} == {Verdict.UNTOLD}
+
+
+def test_within_a_run_the_drift_of_whole_sweeps_is_taken_out() -> None:
+    drift = [1.0, 1.3, 0.8]
+    run = sweep({1: [4 * d for d in drift], 2: [4.4 * d for d in drift], 4: [4 * d for d in drift]})
+    found = compare(run, run, cell_a=cell(degree=1), cell_b=cell(degree=2))
+    assert [pair.verdict for pair in found.pairs] == [Verdict.SLOWER]
+    assert found.pairs[0].ratio == pytest.approx(1.1)
+
+
+def test_two_single_cells_of_three_repeats_have_just_enough_for_an_interval() -> None:
+    enough = compare(sweep({2: [4.0, 4.1, 4.05]}, run="a"), sweep({2: [2.0, 2.1, 2.05]}, run="b"))
+    assert [pair.verdict for pair in enough.pairs] == [Verdict.FASTER]
+    too_few = compare(sweep({2: [4.0, 4.1]}, run="a"), sweep({2: [2.0, 2.1]}, run="b"))
+    assert [(pair.verdict, pair.interval) for pair in too_few.pairs] == [(Verdict.UNTOLD, None)]
+    assert too_few.pairs[0].smallest_tellable_pct is not None
+
+
+def test_cells_are_paired_by_their_levels_whatever_the_order_of_the_factors() -> None:
+    a = run_of([trial(1, cell(degree=1, compression="none"), 1, 2.0)], run="a")
+    b = run_of([trial(1, cell(compression="none", degree=1), 1, 3.0)], run="b")
+    (pair,) = compare(a, b).pairs
+    assert pair.ratio == 1.5
+
+
+def test_cells_without_a_partner_are_named() -> None:
+    found = compare(sweep({1: [2.0], 2: [1.0]}, run="a"), sweep({2: [1.0], 4: [1.0]}, run="b"))
+    assert [str(pair.cell_a) for pair in found.pairs] == ["degree=2"]
+    assert found.notes == ("only in run `a`: `degree=1`", "only in run `b`: `degree=4`")
+
+
+def test_runs_without_a_common_cell_are_refused_with_an_example() -> None:
+    with pytest.raises(ToolkitError) as caught:
+        compare(sweep({1: [2.0]}, run="a"), sweep({2: [2.0]}, run="b"))
+    assert caught.value.code == "TK-0109"
+    assert "a/degree=1" in caught.value.hint
+
+
+def test_a_cell_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(ToolkitError) as caught:
+        compare(sweep({1: [2.0]}), sweep({1: [2.0]}), cell_b=cell(degree=9))
+    assert caught.value.code == "TK-0109"
+    assert "`degree=1`" in caught.value.hint
+
+
+def test_a_pair_with_a_failed_side_has_no_ratio() -> None:
+    (pair,) = compare(sweep({1: [2.0]}, run="a"), sweep({1: [None]}, run="b")).pairs
+    assert (pair.ratio, pair.verdict, pair.n_b, pair.median_b) == (None, Verdict.UNTOLD, 0, None)
+
+
+def other_version(run: RunRecord) -> RunRecord:
+    return replace(run, head=replace(run.head, operation_version=2))
+
+
+def other_rows(run: RunRecord) -> RunRecord:
+    return replace(run, trials=tuple(replace(one, rows=7) for one in run.trials))
+
+
+@pytest.mark.parametrize(
+    ("other", "word"),
+    [
+        (sweep(TIMES, run="b", operation=OperationName.INSERT), "operation `ctas` against `insert`"),
+        (sweep(TIMES, run="b", engine=EngineName.ORACLE), "engine `duckdb` against `oracle`"),
+        (other_version(sweep(TIMES, run="b")), "operation version `1` against `2`"),
+        (other_rows(sweep(TIMES, run="b")), "row count 1,000,000 against 7"),
+    ],
+)
+def test_runs_that_did_other_work_are_refused_unless_forced(other: RunRecord, word: str) -> None:
+    run = sweep(TIMES, run="a")
+    with pytest.raises(ToolkitError) as caught:
+        compare(run, other)
+    assert caught.value.code == "TK-0110"
+    assert word in caught.value.message
+    forced = compare(run, other, force=True)
+    assert len(forced.pairs) == 3
+    assert any(word in note for note in forced.notes)
+
+
+def test_rows_that_nobody_counted_are_no_reason_to_refuse() -> None:
+    uncounted = replace(
+        sweep(TIMES, run="b"), trials=tuple(replace(one, rows=None) for one in sweep(TIMES).trials)
+    )
+    assert compare(sweep(TIMES, run="a"), uncounted).notes == ()
+
+
+def test_another_environment_is_told_and_never_refused() -> None:
+    a = sweep(TIMES, run="a", environment={"version": "19.20", "cpu_count": 2})
+    b = sweep(TIMES, run="b", environment={"version": "23.4", "cpu_count": 2, "sga": 8})
+    found = compare(a, b).differences
+    assert [(one.name, one.a, one.b) for one in found] == [("sga", None, 8), ("version", "19.20", "23.4")]
+
+
+def test_metrics_of_different_providers_are_left_out_with_a_sentence() -> None:
+    def with_metrics(run: str, source: str) -> RunRecord:
+        made = sweep(TIMES, run=run)
+        own = (metric("reads", 10.0, source=source), metric("cpu", 5.0, source="osstat"))
+        return replace(made, trials=tuple(replace(one, metrics=own) for one in made.trials))
+
+    found = compare(with_metrics("a", "vstat"), with_metrics("b", "awr"))
+    assert [one.name for one in found.pairs[0].metrics] == ["cpu"]
+    assert found.notes == (
+        "metrics of different providers are left out: `vstat` only in run `a`; `awr` only in run `b`",
+    )
+
+
+@given(st.floats(0.2, 5.0))
+def test_swapping_the_runs_turns_the_ratio_and_the_verdict_over(factor: float) -> None:
+    a, b = sweep(TIMES, run="a"), sweep(scaled(factor), run="b")
+    turned = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER, Verdict.UNTOLD: Verdict.UNTOLD}
+    for one, other in zip(compare(a, b).pairs, compare(b, a).pairs, strict=True):
+        assert one.ratio is not None
+        assert other.ratio == pytest.approx(1 / one.ratio)
+        assert one.interval is not None
+        assert other.interval is not None
+        assert other.interval.low == pytest.approx(one.interval.inverse().low)
+        assert other.verdict is turned[one.verdict]
