@@ -1,0 +1,454 @@
+"""Executes what sessions send: queries on the catalogue or on DuckDB, timed DDL and DML with the degree granted."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import duckdb
+
+from tests.oracle.standin import grammar, parallel
+from tests.oracle.standin.catalogue import VIEWS
+from tests.oracle.standin.errors import ora
+from tests.oracle.standin.grammar import Command, Name
+from tests.oracle.standin.scenario import Scenario
+from tests.oracle.standin.state import Made, Session, State
+from tests.oracle.standin.translate import Translated, hinted_degree, translate
+
+_FORMATS = (("YYYY", "%Y"), ("MM", "%m"), ("DD", "%d"), ("HH24", "%H"), ("MI", "%M"), ("SS", "%S"), ("FF6", "%f"))
+_STATS_ARGUMENTS = frozenset(
+    {"ownname", "tabname", "partname", "estimate_percent", "method_opt", "degree", "granularity", "cascade", "options",
+     "no_invalidate", "force"}
+)  # fmt: skip
+_PARAMETERS = frozenset(
+    {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
+     "optimizer_ignore_parallel_hints"}
+)  # fmt: skip
+
+Rows = tuple[list[tuple[str, str]], list[tuple[object, ...]]]  # (name, DuckDB type) of each column, rows
+
+
+class Engine:
+    """One pretended database, shared by all its sessions."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.state = State(scenario)
+        self.statements: list[str] = []
+        self.failed: dict[str, int] = {}
+        self.lock = threading.RLock()
+        self.released = threading.Event()
+        self.data = duckdb.connect()
+        self.dictionary = duckdb.connect()
+        _define_functions(self.dictionary)
+        self._fill()
+
+    def begin_session(self, service: str) -> Session:
+        """Open a session; its number is never used twice."""
+        with self.lock:
+            sid = self.state.next_session
+            self.state.next_session += 1
+            session = Session(sid, 7, self.scenario.user, datetime.datetime.now().replace(microsecond=0), service)
+            self.state.sessions[sid] = session
+            return session
+
+    def end_session(self, session: Session) -> None:
+        """Forget a session."""
+        with self.lock:
+            self.state.sessions.pop(session.sid, None)
+
+    def query(self, session: Session, data: duckdb.DuckDBPyConnection, text: str, binds: Sequence[object]) -> Rows:
+        """Run a query where its tables are: in the catalogue, or in DuckDB."""
+        translated = translate(text, binds, self._context(session))
+        tables = [name.upper() for _, name in translated.tables]
+        self._refuse_after_direct_load(session, translated)
+        if all(name in VIEWS for name in tables):
+            return self._catalogue(session, tables, translated)
+        asked = translated.degree if translated.degree is not None else 1
+        parallel.remember(
+            session, self.scenario, "Queries Parallelized", parallel.grant(session, self.scenario, asked), 1
+        )
+        return _fetch(data, translated)
+
+    def command(self, session: Session, data: duckdb.DuckDBPyConnection, text: str) -> int:
+        """Run a statement that is no query; return the rows it touched."""
+        command = grammar.recognise(text, session.user)
+        self._misfortune(command.kind)
+        handler: Callable[[Session, duckdb.DuckDBPyConnection, Command], int | None] = getattr(
+            self, f"_do_{command.kind}"
+        )
+        done = handler(session, data, command)
+        self.state.statements_run += 1
+        return done or 0
+
+    # -- what is timed ------------------------------------------------------------------------------------------
+    def _do_ctas(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> int:
+        self._must_be_free(command.name)
+        degree = self._granted(session, command.degree())
+        query = self._query_of(session, command)
+        _ensure_schema(data, command.name)
+        with self._working(session, command.degree(), degree):
+            _run(data, f"CREATE TABLE {_spell(command.name)} AS {query}", degree)
+        asked = hinted_degree(command.parts["query"] or "")
+        kind = "DDL Parallelized" if degree > 1 else "Queries Parallelized"
+        used = degree if degree > 1 else self._granted(session, asked if asked is not None else 1)
+        parallel.remember(session, self.scenario, kind, used, 1)
+        made = self._enter_table(data, command.name)
+        made.degree = _attribute_degree(command.parts.get("parallel"))
+        made.logging = "NO" if (command.parts.get("logging") or "").upper() == "NOLOGGING" else "YES"
+        made.compression = (
+            "ENABLED" if "COMPRESS" in (command.parts.get("compression") or "NO").upper() else "DISABLED"
+        )
+        return made.rows
+
+    def _do_insert(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> int:
+        hints = command.parts["hints"] or ""
+        table = self._found("TABLE", command.name)
+        asked = hinted_degree(f"/*+{hints}*/")
+        load = self._granted(session, asked if asked is not None else 1) if session.dml else 1
+        read = self._granted(session, self._query_degree(session, command))
+        query = self._query_of(session, command)
+        columns = grammar.names(command.parts["columns"])
+        listed = f" ({', '.join(_quote(name) for name in columns)})" if columns else ""
+        if not session.in_transaction:
+            data.execute("BEGIN")
+        session.in_transaction = True
+        with self._working(session, asked or 1, max(load, read)):
+            _run(data, f"INSERT INTO {_spell(command.name)}{listed} {query}", max(load, read))
+        parallel.remember(
+            session, self.scenario, "DML Parallelized" if load > 1 else "Queries Parallelized", max(load, read), 1
+        )
+        if load > 1 or re.search(r"(?<!NO)APPEND\b", hints, re.IGNORECASE):
+            session.loaded.add(command.name)
+        before, table.rows = table.rows, _count(data, command.name)
+        return table.rows - before
+
+    def _do_index_build(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        table = grammar.qualified(command.parts["table"], session.user)
+        on = self._found("TABLE", table)
+        if ("INDEX", command.name) in self.state.objects:
+            raise ora(955, command.name[1])
+        if command.parts["online"] and self.scenario.edition == "se2":
+            raise ora(439)
+        columns = grammar.names(command.parts["columns"])
+        self._must_be_columns(on, columns)
+        if any(
+            [each[0] for each in made.columns] == columns and made.table == table for made in self.state.indexes()
+        ):
+            raise ora(1408)
+        degree = self._granted(session, command.degree())
+        unique = "UNIQUE " if command.parts["unique"] else ""
+        listed = ", ".join(_quote(name) for name in columns)
+        with self._working(session, command.degree(), degree):
+            _run(data, f"CREATE {unique}INDEX {_quote(command.name[1])} ON {_spell(table)} ({listed})", degree)
+        parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)
+        self.state.add(
+            "INDEX",
+            command.name,
+            table=table,
+            columns=[(name, "", "") for name in columns],
+            rows=on.rows,
+            unique=bool(unique),
+            degree=_attribute_degree(command.parts["parallel"]),
+            logging="NO" if (command.parts["logging"] or "").upper() == "NOLOGGING" else "YES",
+            visibility="INVISIBLE" if command.parts["invisible"] else "VISIBLE",
+        )
+
+    def _do_index_rebuild(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        index = self._found("INDEX", command.name, 1418)
+        if command.parts["online"] and self.scenario.edition == "se2":
+            raise ora(439)
+        degree = self._granted(session, command.degree())
+        listed = ", ".join(_quote(name) for name, _, _ in index.columns)
+        unique = "UNIQUE " if index.unique else ""
+        where = f"{_quote(index.table[0])}.{_quote(index.name[1])}"
+        with self._working(session, command.degree(), degree):
+            data.execute(f"DROP INDEX IF EXISTS {where}")
+            _run(data, f"CREATE {unique}INDEX {_quote(index.name[1])} ON {_spell(index.table)} ({listed})", degree)
+        parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)
+        index.status = "VALID"
+        index.degree = _attribute_degree(command.parts["parallel"])
+        index.logging = "NO" if (command.parts["logging"] or "").upper() == "NOLOGGING" else "YES"
+
+    def _do_stats(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        given = grammar.arguments(command.parts["arguments"] or "")
+        unknown = set(given) - _STATS_ARGUMENTS
+        if unknown:
+            raise ora(6550, ", ".join(sorted(unknown)))
+        owner = _package_text(given.get("ownname", "USER"), session.user)
+        whole = (command.parts["procedure"] or "").upper() == "GATHER_SCHEMA_STATS"
+        name = None if whole else _package_text(given.get("tabname", ""), "")
+        tables = [made for made in self.state.tables() if made.name[0] == owner and name in (None, made.name[1])]
+        if not tables:
+            raise ora(20000, f"{owner}.{name or '*'}")
+        degree = self._granted(session, int(given["degree"]) if given.get("degree", "").isdecimal() else 1)
+        with self._working(session, degree, degree):
+            for made in tables:
+                _run(data, f"ANALYZE {_spell(made.name)}", degree)
+                made.analyzed = True
+        parallel.remember(session, self.scenario, "Queries Parallelized", degree, 1)
+
+    # -- what surrounds it --------------------------------------------------------------------------------------
+    def _do_set(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        name, value = (command.parts["parameter"] or "").lower(), command.parts["value"] or ""
+        if name in self.scenario.parameters_refused:
+            raise ora(65040)
+        if name not in _PARAMETERS:
+            raise ora(2248, name)
+        session.parameters[name] = value.strip("'")
+
+    def _do_switch(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        verb, what = (command.parts["verb"] or "").upper(), (command.parts["what"] or "").upper()
+        if what == "DML":
+            if session.in_transaction:
+                raise ora(12841)
+            session.dml = verb != "DISABLE"
+        if what == "QUERY":
+            session.query = {"ENABLE": "ENABLED", "DISABLE": "DISABLED"}.get(verb, "FORCED")
+            session.forced = int(command.parts["degree"] or 0) if verb == "FORCE" else None
+
+    def _do_alter_table(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        _set_attribute(self._found("TABLE", command.name), command.parts["attribute"] or "")
+
+    def _do_alter_index(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        _set_attribute(self._found("INDEX", command.name, 1418), command.parts["attribute"] or "")
+
+    def _do_comment(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        self._found("TABLE", command.name).comment = (command.parts["text"] or "").replace("''", "'")
+
+    def _do_drop_table(self, _: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        self._found("TABLE", command.name)
+        data.execute(f"DROP TABLE {_spell(command.name)}")
+        gone = [made for made in self.state.indexes() if made.table == command.name]
+        for made in gone:
+            del self.state.objects["INDEX", made.name]
+        del self.state.objects["TABLE", command.name]
+
+    def _do_drop_index(self, _: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        index = self._found("INDEX", command.name, 1418)
+        data.execute(f"DROP INDEX {_quote(index.table[0])}.{_quote(index.name[1])}")
+        del self.state.objects["INDEX", command.name]
+
+    def _do_commit(self, session: Session, data: duckdb.DuckDBPyConnection, _: Command) -> None:
+        self.commit(session, data)
+
+    def _do_rollback(self, session: Session, data: duckdb.DuckDBPyConnection, _: Command) -> None:
+        self.rollback(session, data)
+
+    def _do_kill(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        self.state.sessions.pop(int(command.parts["sid"] or 0), None)
+
+    def commit(self, session: Session, data: duckdb.DuckDBPyConnection) -> None:
+        """End the transaction, keeping its work."""
+        if session.in_transaction:
+            data.execute("COMMIT")
+        session.in_transaction = False
+        session.loaded.clear()
+
+    def rollback(self, session: Session, data: duckdb.DuckDBPyConnection) -> None:
+        """End the transaction, dropping its work."""
+        if session.in_transaction:
+            data.execute("ROLLBACK")
+            for name in session.loaded:
+                self.state.objects["TABLE", name].rows = _count(data, name)
+        session.in_transaction = False
+        session.loaded.clear()
+
+    # -- inside -------------------------------------------------------------------------------------------------
+    def _fill(self) -> None:
+        user = self.scenario.user
+        for schema, name, rows in ((user, "GTEST", self.scenario.rows), ("APP", "ORDERS", 500)):
+            _ensure_schema(self.data, (schema, name))
+            self.data.execute(
+                f"CREATE TABLE {_spell((schema, name))} AS SELECT i AS ID, md5(i::VARCHAR) AS IDNAME, i % 97 AS AMOUNT "
+                f"FROM range({rows}) t(i)"
+            )
+            made = self._enter_table(self.data, (schema, name))
+            made.analyzed = True
+        for schema, index, table in (("APP", "ORDERS_IX", "ORDERS"), (user, "GTEST_IX", "GTEST")):
+            self.data.execute(f"CREATE INDEX {_quote(index)} ON {_spell((schema, table))} (IDNAME)")
+            rows = self.state.objects["TABLE", (schema, table)].rows
+            self.state.add(
+                "INDEX", (schema, index), table=(schema, table), columns=[("IDNAME", "", "")], rows=rows
+            )
+
+    def _misfortune(self, kind: str) -> None:
+        if self.scenario.delay_seconds and kind in ("ctas", "insert", "index_build", "index_rebuild", "stats"):
+            self.released.wait(self.scenario.delay_seconds)
+        if self.scenario.lose == kind:
+            # Ends the thread that serves this connection, and with it the socket: no exception handler sees it.
+            raise SystemExit
+        number = self.scenario.fail.get(kind)
+        if number is not None and not (0 < self.scenario.fail_times <= self.failed.get(kind, 0)):
+            self.failed[kind] = self.failed.get(kind, 0) + 1
+            raise ora(number)
+
+    def _context(self, session: Session) -> dict[str, str | None]:
+        return {
+            "DB_NAME": "FREEPDB1", "DB_UNIQUE_NAME": "FREE", "SESSION_USER": session.user, "CURRENT_SCHEMA": session.user,
+            "CURRENT_USER": session.user, "SERVICE_NAME": session.service, "INSTANCE_NAME": "FREE", "SID": str(session.sid),
+            "CON_NAME": "FREEPDB1", "CON_ID": "3", "CLOUD_SERVICE": None, "CLIENT_IDENTIFIER": session.client_identifier,
+        }  # fmt: skip
+
+    def _catalogue(self, session: Session, tables: list[str], translated: Translated) -> Rows:
+        with self.lock:
+            for view in sorted(set(tables)):
+                if view in self.scenario.denied:
+                    raise ora(942, view)
+                self._load_view(session, view)
+            return _fetch(self.dictionary, translated)
+
+    def _load_view(self, session: Session, view: str) -> None:
+        columns = VIEWS[view]
+        spelled = ", ".join(f"{_quote(name)} {kind}" for name, kind in columns)
+        self.dictionary.execute(f"CREATE OR REPLACE TABLE {_quote(view)} ({spelled})")
+        rows = self.state.rows_of(view, session)
+        names = [name for name, _ in columns]
+        for row in rows:
+            strange = set(row) - set(names)
+            assert not strange, f"{view} has no columns {strange}"
+        if rows:
+            marks = ", ".join("?" for _ in names)
+            values = [[row.get(name) for name in names] for row in rows]
+            self.dictionary.executemany(f"INSERT INTO {_quote(view)} VALUES ({marks})", values)
+
+    def _refuse_after_direct_load(self, session: Session, translated: Translated) -> None:
+        if any((schema or session.user, name) in session.loaded for schema, name in translated.tables):
+            raise ora(12838)
+
+    def _query_of(self, session: Session, command: Command) -> str:
+        translated = translate(command.parts["query"] or "", (), self._context(session))
+        for schema, name in translated.tables:
+            if name.upper() != "DUAL" and ("TABLE", (schema or session.user, name)) not in self.state.objects:
+                self._found("TABLE", (schema or session.user, name.upper()))
+        return translated.text
+
+    def _query_degree(self, session: Session, command: Command) -> int:
+        asked = hinted_degree(command.parts["query"] or "")
+        if asked is not None:
+            return asked
+        return session.forced if session.forced else 1
+
+    def _granted(self, session: Session, asked: int) -> int:
+        return parallel.grant(session, self.scenario, asked)
+
+    @contextmanager
+    def _working(self, session: Session, asked: int, degree: int) -> Iterator[None]:
+        session.requested, session.running = asked, degree
+        try:
+            yield
+        finally:
+            session.requested = session.running = 0
+
+    def _must_be_free(self, name: Name) -> None:
+        if ("TABLE", name) in self.state.objects:
+            raise ora(955, name[1])
+
+    def _found(self, kind: str, name: Name, code: int = 942) -> Made:
+        made = self.state.objects.get((kind, name))
+        if made is None:
+            raise ora(code, ".".join(name))
+        return made
+
+    def _must_be_columns(self, table: Made, columns: list[str]) -> None:
+        known = {name for name, _, _ in table.columns}
+        for column in columns:
+            if column not in known:
+                raise ora(904, column)
+
+    def _enter_table(self, data: duckdb.DuckDBPyConnection, name: Name) -> Made:
+        described = data.execute(f"DESCRIBE {_spell(name)}").fetchall()
+        columns = [(row[0].upper(), _oracle_type(row[1]), "Y") for row in described]
+        return self.state.add("TABLE", name, columns=columns, rows=_count(data, name))
+
+
+def _fetch(data: duckdb.DuckDBPyConnection, translated: Translated) -> Rows:
+    try:
+        cursor = data.execute(translated.text, translated.parameters)
+        columns = [(column[0].upper(), str(column[1])) for column in cursor.description or []]
+        return columns, cursor.fetchall()
+    except duckdb.Error as error:
+        raise _as_oracle(error) from error
+
+
+def _run(data: duckdb.DuckDBPyConnection, text: str, degree: int) -> None:
+    data.execute(f"SET threads = {max(1, degree)}")
+    try:
+        data.execute(text)
+    except duckdb.Error as error:
+        raise _as_oracle(error) from error
+
+
+def _as_oracle(error: duckdb.Error) -> Exception:
+    text = str(error)
+    if isinstance(error, duckdb.ConstraintException):
+        return ora(1452, text)
+    if isinstance(error, duckdb.CatalogException) and "Table" in text.split("\n")[0]:
+        return ora(942, text)
+    if isinstance(error, duckdb.BinderException | duckdb.CatalogException):
+        return ora(904, text)
+    if isinstance(error, duckdb.ConversionException):
+        return ora(1722, text)
+    return ora(900, text)
+
+
+def _define_functions(data: duckdb.DuckDBPyConnection) -> None:
+    def to_char(value: datetime.datetime, form: str) -> str:
+        for oracle, python in _FORMATS:
+            form = form.replace(oracle, python)
+        return value.strftime(form)
+
+    data.create_function("oracle_to_char", to_char, ["TIMESTAMP", "VARCHAR"], "VARCHAR")
+    data.execute(
+        "CREATE MACRO oracle_text(x) AS CASE WHEN TRY_CAST(x AS DOUBLE) = ROUND(TRY_CAST(x AS DOUBLE)) "
+        "THEN CAST(CAST(x AS BIGINT) AS VARCHAR) ELSE CAST(x AS VARCHAR) END"
+    )
+
+
+def _set_attribute(made: Made, attribute: str) -> None:
+    word = attribute.upper()
+    if word in ("LOGGING", "NOLOGGING"):
+        made.logging = "YES" if word == "LOGGING" else "NO"
+    elif word == "UNUSABLE":
+        made.status = "UNUSABLE"
+    else:
+        made.degree = _attribute_degree(word)
+
+
+def _attribute_degree(clause: str | None) -> str:
+    if clause is None or clause.upper() == "NOPARALLEL":
+        return "1"
+    digits = re.search(r"\d+", clause)
+    return digits[0] if digits else "DEFAULT"
+
+
+def _package_text(text: str, user: str) -> str:
+    if text.upper() == "USER":
+        return user
+    inner = text.strip("'").replace("''", "'")
+    return inner[1:-1] if inner.startswith('"') else inner.upper()
+
+
+def _oracle_type(kind: str) -> str:
+    return "VARCHAR2" if kind == "VARCHAR" else "DATE" if kind.startswith(("DATE", "TIMESTAMP")) else "NUMBER"
+
+
+def _ensure_schema(data: duckdb.DuckDBPyConnection, name: Name) -> None:
+    data.execute(f"CREATE SCHEMA IF NOT EXISTS {_quote(name[0])}")
+    data.execute("CREATE TABLE IF NOT EXISTS main.dual AS SELECT 'X' AS DUMMY")
+
+
+def _count(data: duckdb.DuckDBPyConnection, name: Name) -> int:
+    row = data.execute(f"SELECT COUNT(*) FROM {_spell(name)}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _spell(name: Name) -> str:
+    return f"{_quote(name[0])}.{_quote(name[1])}"

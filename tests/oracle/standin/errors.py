@@ -1,0 +1,37 @@
+"""ORA- errors as the stand-in raises them."""
+
+from __future__ import annotations
+
+from seerdb.server.backend import BackendError
+
+_TEXTS = {
+    54: "resource busy and acquire with NOWAIT specified or timeout expired",
+    900: "invalid SQL statement",
+    904: "invalid identifier",
+    922: "missing or invalid option",
+    942: "table or view does not exist",
+    955: "name is already used by an existing object",
+    1031: "insufficient privileges",
+    1408: "such column list already indexed",
+    1418: "specified index does not exist",
+    1452: "cannot CREATE UNIQUE INDEX; duplicate keys found",
+    1652: "unable to extend temp segment by 128 in tablespace TEMP",
+    1722: "invalid number",
+    2003: "invalid USERENV parameter",
+    2248: "invalid option for ALTER SESSION",
+    439: "feature not enabled: Online Index Build",
+    6550: "PLS-00306: wrong number or types of arguments in call",
+    12514: "listener does not currently know of service requested in connect descriptor",
+    12801: "error signaled in parallel query server P001",
+    12827: "insufficient parallel query workers available",
+    12838: "cannot read/modify an object after modifying it in parallel",
+    12841: "cannot alter the session parallel DML state within a transaction",
+    20000: "Unable to analyze TABLE, insufficient privileges or does not exist",
+    65040: "operation not allowed from within a pluggable database",
+}
+
+
+def ora(number: int, detail: str = "") -> BackendError:
+    """Make an ORA- error; its text says what Oracle's does, `detail` what the stand-in met."""
+    text = _TEXTS.get(number, "error raised by the scenario")
+    return BackendError(f"{text}{': ' + detail if detail else ''}", ora_code=number)

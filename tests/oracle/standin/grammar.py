@@ -1,0 +1,139 @@
+"""Recognises, by grammar, the statements that are not queries: what is timed, and what surrounds it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from tests.oracle.standin.errors import ora
+
+Name = tuple[str, str]  # schema, name
+
+_IDENT = r'(?:"[^"]+"|[A-Za-z][A-Za-z0-9_$#]*)'
+_NAME = rf"(?:{_IDENT}\.)?{_IDENT}"
+_PARALLEL = r"NOPARALLEL|PARALLEL(?:\s+\d+)?"
+_LOGGING = r"NOLOGGING|LOGGING"
+_TABLE_COMPRESSION = (
+    r"NOCOMPRESS|ROW STORE COMPRESS(?: BASIC| ADVANCED)?|COLUMN STORE COMPRESS(?: FOR (?:QUERY|ARCHIVE)(?: LOW| HIGH)?)?"
+    r"|COMPRESS(?: BASIC| FOR (?:OLTP|(?:QUERY|ARCHIVE)(?: LOW| HIGH)?))?"
+)
+_INDEX_ATTRIBUTE = (
+    rf"PCTFREE\s+\d+|TABLESPACE\s+{_IDENT}|{_LOGGING}|ONLINE|{_PARALLEL}|INVISIBLE|VISIBLE|NOCOMPRESS"
+    r"|COMPRESS(?: ADVANCED(?: LOW| HIGH)?| \d+)?"
+)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A recognised statement: its kind and its parts."""
+
+    kind: str
+    name: Name = ("", "")
+    parts: dict[str, str | None] = field(default_factory=dict)
+
+    def degree(self) -> int:
+        """Return the degree of the parallel clause; 0 for PARALLEL without a number."""
+        clause = (self.parts.get("parallel") or "NOPARALLEL").upper()
+        if clause == "NOPARALLEL":
+            return 1
+        digits = re.search(r"\d+", clause)
+        return int(digits[0]) if digits else 0
+
+
+# The order of a table's attributes is fixed, that of an index's is free (SQL Language Reference).
+_FORMS: tuple[tuple[str, str], ...] = (
+    (
+        "ctas",
+        rf"CREATE\s+TABLE\s+(?P<name>{_NAME})(?:\s+PCTFREE\s+\d+)?(?:\s+TABLESPACE\s+{_IDENT})?"
+        rf"(?:\s+(?P<logging>{_LOGGING}))?(?:\s+(?P<compression>{_TABLE_COMPRESSION}))?"
+        rf"(?:\s+(?P<parallel>{_PARALLEL}))?\s+AS\s+(?P<query>(?:SELECT|WITH)\b.*)",
+    ),
+    (
+        "insert",
+        rf"INSERT\s*(?:/\*\+(?P<hints>.*?)\*/)?\s*INTO\s+(?P<name>{_NAME})(?:\s+(?!SELECT\b|WITH\b)[A-Za-z]\w*)?"
+        r"(?:\s*\((?P<columns>[^()]*)\))?\s+(?P<query>(?:SELECT|WITH)\b.*)",
+    ),
+    (
+        "index_build",
+        rf"CREATE\s+(?P<unique>UNIQUE\s+)?INDEX\s+(?P<name>{_NAME})\s+ON\s+(?P<table>{_NAME})\s*"
+        rf"\((?P<columns>[^()]*)\)(?P<attributes>(?:\s+(?:{_INDEX_ATTRIBUTE}))*)",
+    ),
+    (
+        "index_rebuild",
+        rf"ALTER\s+INDEX\s+(?P<name>{_NAME})\s+REBUILD(?P<attributes>(?:\s+(?:{_INDEX_ATTRIBUTE}))*)",
+    ),
+    ("alter_index", rf"ALTER\s+INDEX\s+(?P<name>{_NAME})\s+(?P<attribute>{_PARALLEL}|{_LOGGING}|UNUSABLE)"),
+    ("alter_table", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?P<attribute>{_PARALLEL}|{_LOGGING})"),
+    ("drop_table", rf"DROP\s+TABLE\s+(?P<name>{_NAME})(?P<purge>\s+PURGE)?"),
+    ("drop_index", rf"DROP\s+INDEX\s+(?P<name>{_NAME})"),
+    ("comment", rf"COMMENT\s+ON\s+TABLE\s+(?P<name>{_NAME})\s+IS\s+'(?P<text>(?:[^']|'')*)'"),
+    ("set", r"ALTER\s+SESSION\s+SET\s+(?P<parameter>\w+)\s*=\s*(?P<value>'[^']*'|[\w.]+)"),
+    (
+        "switch",
+        r"ALTER\s+SESSION\s+(?P<verb>ENABLE|DISABLE|FORCE)\s+PARALLEL\s+(?P<what>DML|DDL|QUERY)(?:\s+PARALLEL\s+(?P<degree>\d+))?",
+    ),
+    ("kill", r"ALTER\s+SYSTEM\s+KILL\s+SESSION\s+'(?P<sid>\d+),(?P<serial>\d+)'\s+IMMEDIATE"),
+    (
+        "stats",
+        r"BEGIN\s+DBMS_STATS\.(?P<procedure>GATHER_TABLE_STATS|GATHER_SCHEMA_STATS)\s*\((?P<arguments>.*)\)\s*;\s*END\s*;",
+    ),
+    ("commit", r"COMMIT"),
+    ("rollback", r"ROLLBACK"),
+)
+_COMPILED = tuple((kind, re.compile(form, re.IGNORECASE | re.DOTALL)) for kind, form in _FORMS)
+
+
+def recognise(text: str, schema: str) -> Command:
+    """Return the command a statement is.
+
+    Raises:
+        BackendError: ORA-00900 for anything that no form fits.
+    """
+    for kind, form in _COMPILED:
+        match = form.fullmatch(text.strip())
+        if match:
+            parts = match.groupdict()
+            name = qualified(parts["name"], schema) if parts.get("name") else ("", "")
+            return Command(kind, name, _with_attributes(parts))
+    raise ora(922 if re.match(r"\s*(CREATE|ALTER)\b", text, re.IGNORECASE) else 900, text.split("\n")[0][:80])
+
+
+def qualified(text: str | None, schema: str) -> Name:
+    """Read a name as Oracle does: folded unless quoted, the session's schema unless said."""
+    parts = [part[1:-1] if part.startswith('"') else part.upper() for part in re.findall(_IDENT, text or "")]
+    return (parts[0], parts[1]) if len(parts) == 2 else (schema, parts[0])
+
+
+def names(text: str | None) -> list[str]:
+    """Read a list of column names."""
+    found = re.findall(_IDENT, text or "")
+    return [part[1:-1] if part.startswith('"') else part.upper() for part in found]
+
+
+def arguments(text: str) -> dict[str, str]:
+    """Read the named arguments of a package call.
+
+    Raises:
+        BackendError: ORA-06550 for an argument without a name.
+    """
+    found: dict[str, str] = {}
+    for part in re.findall(r"(?:'(?:[^']|'')*'|[^,'])+", text):
+        match = re.fullmatch(r"\s*(\w+)\s*=>\s*(.*?)\s*", part, re.DOTALL)
+        if not match:
+            raise ora(6550, part.strip())
+        found[match[1].lower()] = match[2]
+    return found
+
+
+def _with_attributes(parts: dict[str, str | None]) -> dict[str, str | None]:
+    text = parts.get("attributes")
+    if text is None:
+        return parts
+    found = {
+        "parallel": re.search(_PARALLEL, text, re.IGNORECASE),
+        "logging": re.search(_LOGGING, text, re.IGNORECASE),
+        "online": re.search(r"\bONLINE\b", text, re.IGNORECASE),
+        "invisible": re.search(r"\bINVISIBLE\b", text, re.IGNORECASE),
+        "compression": re.search(r"\bCOMPRESS\b", text, re.IGNORECASE),
+    }
+    return {**parts, **{name: match[0] if match else None for name, match in found.items()}}

@@ -1,0 +1,48 @@
+"""What a stand-in pretends to be, and what goes wrong in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_BANNERS = {
+    "ee": "Oracle Database 19c Enterprise Edition Release 19.0.0.0.0 - Production",
+    "se2": "Oracle Database 19c Standard Edition 2 Release 19.0.0.0.0 - Production",
+    "free": "Oracle Database 23ai Free Release 23.0.0.0.0 - Develop, Learn, and Run for Free",
+    "26": "Oracle AI Database 26ai Enterprise Edition Release 23.26.0.0.0 - Production",
+}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A stand-in's edition, limits and faults.
+
+    `fail` raises an ORA- number when a statement of that kind comes (`ctas`, `insert`, `index_build`,
+    `index_rebuild`, `stats`, `commit`, `drop`), the first `fail_times` times or always (0). `lose` drops the
+    connection in the middle of one. `denied` views answer ORA-00942, `parameters_refused` ORA-65040.
+    """
+
+    edition: str = "ee"
+    max_servers: int = 80
+    denied: frozenset[str] = frozenset()
+    parameters_refused: frozenset[str] = frozenset()
+    fail: Mapping[str, int] = field(default_factory=dict)
+    fail_times: int = 0
+    lose: str | None = None
+    delay_seconds: float = 0.0
+    rows: int = 2000
+    user: str = "DBATK"
+    password: str = "tiger"
+    service: str = "FREEPDB1"
+
+    @property
+    def banner(self) -> str:
+        return _BANNERS[self.edition]
+
+    @property
+    def parallel(self) -> bool:
+        return self.edition in ("ee", "26")
+
+    @property
+    def number(self) -> tuple[int, int]:
+        return {"free": (23, 0), "26": (23, 26)}.get(self.edition, (19, 0))

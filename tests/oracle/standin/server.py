@@ -1,0 +1,148 @@
+"""The wire: one backend a session, and the context manager tests and other suites use."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from seerdb.common.tns_consts import FIELD_VERSION_19_1
+from seerdb.server import ColumnMeta, Result, Server
+from seerdb.server.backend import BindVar, SessionInfo
+from seerdb.server.identity import ServerIdentity
+
+from tests.oracle.standin.engine import Engine
+from tests.oracle.standin.errors import ora
+from tests.oracle.standin.scenario import Scenario
+from tests.oracle.standin.state import Session
+
+_VARCHAR, _NUMBER, _DATE = 1, 2, 12
+
+
+@dataclass(frozen=True)
+class Standin:
+    """A running stand-in: where it listens and what it received, in the order received."""
+
+    host: str
+    port: int
+    engine: Engine
+    password: str
+
+    @property
+    def url(self) -> str:
+        """The target URL; the password is another matter."""
+        return f"oracle://dbatk@{self.host}:{self.port}/{self.engine.scenario.service}"
+
+    @property
+    def statements(self) -> list[str]:
+        """Every statement received so far, from all sessions, in order."""
+        return self.engine.statements
+
+    def sessions(self) -> list[Session]:
+        """The sessions open now."""
+        return list(self.engine.state.sessions.values())
+
+    def tables(self) -> set[str]:
+        """The tables there are, as SCHEMA.NAME."""
+        return {".".join(made.name) for made in self.engine.state.tables()}
+
+
+class Backend:
+    """Answers one session."""
+
+    capabilities: frozenset[object] = frozenset()
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.data = engine.data.cursor()
+        self.session: Session | None = None
+
+    def authenticate(self, username: str) -> str | None:
+        return self.engine.scenario.password if username.upper() == self.engine.scenario.user else None
+
+    def open_session(self, attributes: dict[str, str]) -> None:
+        service = attributes.get("service_name", "")
+        if service.upper() != self.engine.scenario.service:
+            raise ora(12514, service)
+        self._session()
+
+    def session_info(self) -> SessionInfo:
+        session = self._session()
+        return SessionInfo(session.sid, session.serial, "FREE", "FREEPDB1", None, session.service)
+
+    def session_release(self) -> ServerIdentity:
+        major, minor = self.engine.scenario.number
+        banner = self.engine.scenario.banner.encode()
+        return ServerIdentity((major << 24) | (minor << 16), b"23", b"- Production", banner)
+
+    def set_end_to_end(self, attributes: dict[str, str | None]) -> None:
+        session = self._session()
+        for name in ("module", "action", "client_identifier"):
+            if name in attributes:
+                setattr(session, name, attributes[name])
+
+    def execute(self, sql: str, binds: Sequence[object] = ()) -> Result:
+        session = self._session()
+        if session.sid not in self.engine.state.sessions:
+            raise SystemExit  # killed by another session: the connection goes
+        self.engine.statements.append(sql)
+        values = [bind.value if isinstance(bind, BindVar) else _plain(bind) for bind in binds]
+        if sql.lstrip().upper().startswith(("SELECT", "WITH")):
+            columns, rows = self.engine.query(session, self.data, sql, values)
+            described = [_describe(name, kind) for name, kind in columns]
+            return Result(described, [tuple(map(_cell, row)) for row in rows], len(rows))
+        return Result(rowcount=self.engine.command(session, self.data, sql))
+
+    def commit(self) -> None:
+        self.engine.commit(self._session(), self.data)
+
+    def rollback(self) -> None:
+        self.engine.rollback(self._session(), self.data)
+
+    def close(self) -> None:
+        if self.session is not None:
+            self.engine.rollback(self.session, self.data)
+            self.engine.end_session(self.session)
+        self.data.close()
+
+    def _session(self) -> Session:
+        if self.session is None:
+            self.session = self.engine.begin_session(self.engine.scenario.service)
+        return self.session
+
+
+@contextmanager
+def running_standin(scenario: Scenario | None = None) -> Iterator[Standin]:
+    """Serve a scenario on a free port of this host until the block ends."""
+    engine = Engine(scenario or Scenario())
+    logging.getLogger("seerdb.server").setLevel(logging.ERROR)
+    server = Server("127.0.0.1", 0, backend_factory=lambda: Backend(engine), field_version=FIELD_VERSION_19_1)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield Standin("127.0.0.1", server.port, engine, engine.scenario.password)
+    finally:
+        engine.released.set()
+        server.close()
+        thread.join(5)
+
+
+def _describe(name: str, kind: str) -> ColumnMeta:
+    upper = kind.upper()
+    if upper.startswith(("TIMESTAMP", "DATE")):
+        return ColumnMeta(name.encode(), _DATE, 7, 7)
+    if upper.startswith(("VARCHAR", "STRING")) or upper == '"NULL"':
+        return ColumnMeta(name.encode(), _VARCHAR, 4000, 4000)
+    return ColumnMeta(name.encode(), _NUMBER, 22, 22)
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return int(value) if isinstance(value, bool) else value
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, str) else value

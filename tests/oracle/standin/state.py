@@ -1,0 +1,341 @@
+"""What the stand-in knows: its tables and indexes, its sessions, and the catalogue rows that tell of them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tests.oracle.standin.grammar import Name
+from tests.oracle.standin.scenario import Scenario
+
+BLOCK = 8192
+BEGAN = datetime.datetime(2026, 11, 1, 6, 30, 0)
+CatalogueRow = dict[str, object]
+
+
+@dataclass
+class Made:
+    """A table or an index."""
+
+    kind: str
+    name: Name
+    object_id: int
+    created: datetime.datetime
+    table: Name = ("", "")
+    columns: list[tuple[str, str, str]] = field(default_factory=list)
+    rows: int = 0
+    analyzed: bool = False
+    comment: str | None = None
+    degree: str = "1"
+    logging: str = "YES"
+    compression: str = "DISABLED"
+    unique: bool = False
+    status: str = "VALID"
+    visibility: str = "VISIBLE"
+
+    @property
+    def bytes(self) -> int:
+        return 65536 * (1 + self.rows // 1000)
+
+
+@dataclass
+class Session:
+    """One session: its parameters, its switches, and what parallel execution did for it."""
+
+    sid: int
+    serial: int
+    user: str
+    logon: datetime.datetime
+    service: str
+    module: str | None = None
+    action: str | None = None
+    client_identifier: str | None = None
+    parameters: dict[str, str] = field(default_factory=dict)
+    dml: bool = False
+    query: str = "ENABLED"
+    forced: int | None = None
+    in_transaction: bool = False
+    loaded: set[Name] = field(default_factory=set)
+    last: dict[str, int] = field(default_factory=dict)
+    total: dict[str, int] = field(default_factory=dict)
+    running: int = 0
+    requested: int = 0
+
+
+PARAMETERS = {
+    "cpu_count": "8", "parallel_min_servers": "0", "parallel_degree_policy": "MANUAL", "parallel_min_percent": "0",
+    "parallel_degree_limit": "CPU", "parallel_servers_target": "64", "parallel_force_local": "FALSE",
+    "parallel_threads_per_cpu": "2", "parallel_adaptive_multi_user": "FALSE", "pga_aggregate_target": "1073741824",
+    "ddl_lock_timeout": "0", "control_management_pack_access": "DIAGNOSTIC+TUNING", "recyclebin": "on",
+    "optimizer_ignore_hints": "FALSE", "optimizer_ignore_parallel_hints": "FALSE", "resumable_timeout": "0",
+    "compatible": "19.0.0", "db_block_size": str(BLOCK),
+}  # fmt: skip
+
+
+@dataclass
+class State:
+    """Everything the catalogue tells."""
+
+    scenario: Scenario
+    objects: dict[tuple[str, Name], Made] = field(default_factory=dict)
+    sessions: dict[int, Session] = field(default_factory=dict)
+    next_object: int = 70001
+    next_session: int = 101
+    statements_run: int = 0
+
+    def add(self, kind: str, name: Name, **attributes: object) -> Made:
+        """Enter a new object."""
+        made = Made(kind, name, self.next_object, datetime.datetime.now().replace(microsecond=0), **attributes)  # type: ignore[arg-type]
+        self.next_object += 1
+        self.objects[kind, name] = made
+        return made
+
+    def tables(self) -> list[Made]:
+        return [made for (kind, _), made in self.objects.items() if kind == "TABLE"]
+
+    def indexes(self) -> list[Made]:
+        return [made for (kind, _), made in self.objects.items() if kind == "INDEX"]
+
+    def rows_of(self, view: str, session: Session) -> list[CatalogueRow]:
+        """Return the rows of a catalogue view, as this session sees them."""
+        return _ROWS[view](self, session)
+
+
+def _version(state: State, _: Session) -> list[CatalogueRow]:
+    return [{"BANNER": state.scenario.banner}]
+
+
+def _instance(state: State, _: Session) -> list[CatalogueRow]:
+    version = ".".join(map(str, state.scenario.number)) + ".0.0.0"
+    return [
+        {"INSTANCE_NUMBER": 1, "INSTANCE_NAME": "FREE", "HOST_NAME": "standin", "VERSION": version,
+         "STARTUP_TIME": BEGAN, "STATUS": "OPEN", "PARALLEL": "NO"}
+    ]  # fmt: skip
+
+
+def _database(_: State, __: Session) -> list[CatalogueRow]:
+    return [
+        {"DBID": 1405, "NAME": "FREE", "DB_UNIQUE_NAME": "FREE", "LOG_MODE": "ARCHIVELOG", "OPEN_MODE": "READ WRITE",
+         "DATABASE_ROLE": "PRIMARY", "FORCE_LOGGING": "NO", "SUPPLEMENTAL_LOG_DATA_MIN": "NO", "CDB": "YES"}
+    ]  # fmt: skip
+
+
+def _option(state: State, _: Session) -> list[CatalogueRow]:
+    value = "TRUE" if state.scenario.parallel else "FALSE"
+    names = ("Parallel execution", "Parallel backup and recovery", "Online Index Build", "Basic Compression",
+             "Advanced Compression", "Bit-mapped indexes", "Partitioning", "Parallel load")  # fmt: skip
+    return [{"PARAMETER": name, "VALUE": value} for name in names]
+
+
+def _parameter(state: State, session: Session) -> list[CatalogueRow]:
+    values = {**PARAMETERS, "parallel_max_servers": str(state.scenario.max_servers), **session.parameters}
+    return [
+        {"NUM": number, "NAME": name, "VALUE": value, "ISDEFAULT": "FALSE" if name == "compatible" else "TRUE"}
+        for number, (name, value) in enumerate(sorted(values.items()), 1)
+    ]
+
+
+def _session(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"SID": each.sid, "SERIAL#": each.serial, "USERNAME": each.user, "STATUS": "ACTIVE", "MODULE": each.module,
+         "ACTION": each.action, "CLIENT_IDENTIFIER": each.client_identifier, "LOGON_TIME": each.logon,
+         "PROGRAM": "python@standin", "TYPE": "USER", "PDML_STATUS": "ENABLED" if each.dml else "DISABLED",
+         "PDDL_STATUS": "ENABLED", "PQ_STATUS": each.query}
+        for each in state.sessions.values()
+    ]  # fmt: skip
+
+
+def _px_session(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"SID": 900 + number, "SERIAL#": 1, "QCSID": each.sid, "QCSERIAL#": each.serial, "SERVER_SET": 1,
+         "SERVER#": number, "DEGREE": each.running, "REQ_DEGREE": each.requested}
+        for each in state.sessions.values()
+        if each.running > 1
+        for number in range(1, each.running + 1)
+    ]  # fmt: skip
+
+
+def _pq_sesstat(state: State, session: Session) -> list[CatalogueRow]:
+    number = state.scenario.number
+    names = ["Queries Parallelized", "DML Parallelized", "DDL Parallelized", "DFO Trees", "Allocation Height",
+             "Allocation Width", "Local Msgs Sent"]  # fmt: skip
+    names += ["Servers", "Server Sets"] if number >= (23, 26) else ["Server Threads", "DOP", "Slave Sets"]
+    return [
+        {"STATISTIC": name, "LAST_QUERY": session.last.get(name, 0), "SESSION_TOTAL": session.total.get(name, 0)}
+        for name in names
+    ]
+
+
+def _sysstat(state: State, _: Session) -> list[CatalogueRow]:
+    values = {"redo size": 4096, "user commits": 1, "physical write total bytes": BLOCK * 10, "execute count": 1}
+    return [
+        {"STATISTIC#": number, "NAME": name, "VALUE": each * state.statements_run}
+        for number, (name, each) in enumerate(values.items())
+    ]
+
+
+def _system_event(state: State, _: Session) -> list[CatalogueRow]:
+    waits = (
+        ("direct path write", "User I/O"),
+        ("SQL*Net message from client", "Idle"),
+        ("log file sync", "Commit"),
+    )
+    return [
+        {"EVENT": event, "WAIT_CLASS": kind, "TIME_WAITED_MICRO": 1000 * state.statements_run}
+        for event, kind in waits
+    ]
+
+
+def _time_model(state: State, _: Session) -> list[CatalogueRow]:
+    return [{"STAT_NAME": name, "VALUE": 5000 * state.statements_run} for name in ("DB time", "DB CPU")]
+
+
+def _osstat(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"STAT_NAME": "NUM_CPUS", "VALUE": 8, "CUMULATIVE": "NO"},
+        {"STAT_NAME": "BUSY_TIME", "VALUE": state.statements_run, "CUMULATIVE": "YES"},
+    ]
+
+
+def _objects(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"OWNER": made.name[0], "OBJECT_NAME": made.name[1], "OBJECT_ID": made.object_id, "OBJECT_TYPE": made.kind,
+         "CREATED": made.created, "LAST_DDL_TIME": made.created, "STATUS": "VALID"}
+        for made in state.objects.values()
+    ]  # fmt: skip
+
+
+def _tables(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "TABLESPACE_NAME": "USERS", "STATUS": "VALID",
+         "LOGGING": made.logging, "DEGREE": made.degree.rjust(10), "PARTITIONED": "NO", "TEMPORARY": "N",
+         "SECONDARY": "N", "NESTED": "NO", "COMPRESSION": made.compression, "DROPPED": "NO"}
+        for made in state.tables()
+    ]  # fmt: skip
+
+
+def _tab_statistics(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "OBJECT_TYPE": "TABLE",
+         "NUM_ROWS": made.rows if made.analyzed else None, "BLOCKS": made.bytes // BLOCK if made.analyzed else None}
+        for made in state.tables()
+    ]  # fmt: skip
+
+
+def _tab_cols(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "COLUMN_NAME": column, "DATA_TYPE": kind,
+         "NULLABLE": nullable, "COLUMN_ID": number, "HIDDEN_COLUMN": "NO", "VIRTUAL_COLUMN": "NO"}
+        for made in state.tables()
+        for number, (column, kind, nullable) in enumerate(made.columns, 1)
+    ]  # fmt: skip
+
+
+def _tab_comments(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "TABLE_TYPE": "TABLE", "COMMENTS": made.comment}
+        for made in state.tables()
+    ]
+
+
+def _indexes(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"OWNER": made.name[0], "INDEX_NAME": made.name[1], "INDEX_TYPE": "NORMAL", "TABLE_OWNER": made.table[0],
+         "TABLE_NAME": made.table[1], "TABLE_TYPE": "TABLE", "UNIQUENESS": "UNIQUE" if made.unique else "NONUNIQUE",
+         "COMPRESSION": made.compression, "TABLESPACE_NAME": "USERS", "LOGGING": made.logging, "STATUS": made.status,
+         "DEGREE": made.degree.ljust(4), "PARTITIONED": "NO", "TEMPORARY": "N", "SECONDARY": "N", "DROPPED": "NO",
+         "VISIBILITY": made.visibility}
+        for made in state.indexes()
+    ]  # fmt: skip
+
+
+def _ind_columns(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"INDEX_OWNER": made.name[0], "INDEX_NAME": made.name[1], "TABLE_OWNER": made.table[0],
+         "TABLE_NAME": made.table[1], "COLUMN_NAME": column[0], "COLUMN_POSITION": number, "DESCEND": "ASC"}
+        for made in state.indexes()
+        for number, column in enumerate(made.columns, 1)
+    ]  # fmt: skip
+
+
+def _ind_statistics(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {
+            "OWNER": made.name[0],
+            "INDEX_NAME": made.name[1],
+            "OBJECT_TYPE": "INDEX",
+            "LEAF_BLOCKS": made.bytes // BLOCK,
+        }
+        for made in state.indexes()
+    ]
+
+
+def _all_users(state: State, _: Session) -> list[CatalogueRow]:
+    users = (("SYS", "Y"), ("APP", "N"), (state.scenario.user, "N"))
+    return [{"USERNAME": name, "CREATED": BEGAN, "ORACLE_MAINTAINED": ours} for name, ours in users]
+
+
+def _user_users(_: State, session: Session) -> list[CatalogueRow]:
+    return [
+        {"USERNAME": session.user, "DEFAULT_TABLESPACE": "USERS", "TEMPORARY_TABLESPACE": "TEMP", "CREATED": BEGAN}
+    ]
+
+
+def _quotas(_: State, __: Session) -> list[CatalogueRow]:
+    return [{"TABLESPACE_NAME": "USERS", "BYTES": 10 * 2**20, "MAX_BYTES": 50 * 2**30}]
+
+
+def _tablespaces(_: State, __: Session) -> list[CatalogueRow]:
+    return [
+        {"TABLESPACE_NAME": name, "BLOCK_SIZE": BLOCK, "STATUS": "ONLINE", "CONTENTS": contents}
+        for name, contents in (("USERS", "PERMANENT"), ("TEMP", "TEMPORARY"))
+    ]
+
+
+def _segments(state: State, session: Session | None) -> list[CatalogueRow]:
+    return [
+        {"OWNER": made.name[0], "SEGMENT_NAME": made.name[1], "SEGMENT_TYPE": made.kind, "BYTES": made.bytes}
+        for made in state.objects.values()
+        if session is None or made.name[0] == session.user
+    ]
+
+
+def _without_owner(rows: list[CatalogueRow]) -> list[CatalogueRow]:
+    return [{name: value for name, value in row.items() if name != "OWNER"} for row in rows]
+
+
+_ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
+    "V$VERSION": _version,
+    "V$INSTANCE": _instance,
+    "V$DATABASE": _database,
+    "V$OPTION": _option,
+    "V$PARAMETER": _parameter,
+    "V$SESSION": _session,
+    "V$PX_SESSION": _px_session,
+    "V$PQ_SESSTAT": _pq_sesstat,
+    "V$SYSSTAT": _sysstat,
+    "V$SYSTEM_EVENT": _system_event,
+    "V$SYS_TIME_MODEL": _time_model,
+    "V$OSSTAT": _osstat,
+    "ALL_OBJECTS": _objects,
+    "ALL_TABLES": _tables,
+    "ALL_TAB_STATISTICS": _tab_statistics,
+    "ALL_TAB_COLS": _tab_cols,
+    "ALL_TAB_COMMENTS": _tab_comments,
+    "ALL_INDEXES": _indexes,
+    "ALL_IND_COLUMNS": _ind_columns,
+    "ALL_IND_STATISTICS": _ind_statistics,
+    "ALL_USERS": _all_users,
+    "USER_USERS": _user_users,
+    "USER_TS_QUOTAS": _quotas,
+    "USER_TABLESPACES": _tablespaces,
+    "DBA_TABLESPACES": _tablespaces,
+    "USER_SEGMENTS": lambda state, session: _without_owner(_segments(state, session)),
+    "DBA_SEGMENTS": lambda state, _: _segments(state, None),
+    "DBA_FREE_SPACE": lambda _, __: [{"TABLESPACE_NAME": "USERS", "BYTES": 40 * 2**30}],
+    "DBA_DATA_FILES": lambda _, __: [
+        {"TABLESPACE_NAME": "USERS", "BYTES": 2**30, "AUTOEXTENSIBLE": "YES", "MAXBYTES": 2**35}
+    ],
+    "DUAL": lambda _, __: [{"DUMMY": "X"}],
+}

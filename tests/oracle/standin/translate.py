@@ -1,0 +1,115 @@
+"""Turns a query of Oracle into one DuckDB executes, without looking at what it is for."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from tests.oracle.standin.errors import ora
+
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
+_BIND = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|:(?P<name>[A-Za-z]\w*)", re.DOTALL)
+_HINT = re.compile(
+    r"(?P<no>NO_)?PARALLEL\s*\(\s*(?:(?P<alias>[A-Za-z]\w*)[\s,]+)?(?P<degree>\w+)\s*\)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A query for DuckDB: its text, its parameters, the tables it reads, and the degree its hints ask for."""
+
+    text: str
+    parameters: list[object]
+    tables: tuple[tuple[str, str], ...]
+    degree: int | None
+
+
+def translate(text: str, binds: Sequence[object], context: Mapping[str, str | None]) -> Translated:
+    """Translate one query.
+
+    Args:
+        text: the query, in Oracle's words.
+        binds: values in the order in which the text names them.
+        context: what SYS_CONTEXT('USERENV', ...) answers.
+
+    Raises:
+        BackendError: ORA-00900 when it cannot be parsed, ORA-02003 for an unknown USERENV key.
+    """
+    try:
+        tree = sqlglot.parse_one(text, read="oracle")
+    except sqlglot.errors.ParseError as error:
+        raise ora(900, str(error)[:120]) from error
+    values = dict(zip(bind_names(text), binds, strict=True))
+    parameters: list[object] = []
+
+    degree = hinted_degree(text)
+    for hint in list(tree.find_all(exp.Hint)):
+        hint.pop()
+    # From the leaves up: what stands inside a rewritten node has been rewritten already.
+    for node in reversed(list(tree.walk(bfs=False))):
+        if isinstance(node, exp.Placeholder):
+            parameters.append(values[str(node.this)])
+            node.replace(sqlglot.parse_one(f"${len(parameters)}", read="duckdb"))
+            continue
+        changed = _rewrite(node, context)
+        if changed is not node:
+            node.replace(changed)
+    tables = tuple((table.db or "", table.name) for table in tree.find_all(exp.Table))
+    return Translated(tree.sql(dialect="duckdb", identify=True), parameters, tables, degree)
+
+
+def bind_names(text: str) -> list[str]:
+    """Return the names of the binds, one for each place."""
+    return [match["name"] for match in _BIND.finditer(text) if match["name"]]
+
+
+def hinted_degree(text: str) -> int | None:
+    """Return the degree that the hints ask for: 1 for NO_PARALLEL, 0 for DEFAULT and AUTO, None without any."""
+    for hint in re.findall(r"/\*\+(.*?)\*/", text, re.DOTALL):
+        match = _HINT.search(hint)
+        if match:
+            return 1 if match["no"] else int(match["degree"]) if match["degree"].isdecimal() else 0
+    return None
+
+
+def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Expression:
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "SYS_CONTEXT":
+        return _context(node, context)
+    if isinstance(node, exp.ToChar):
+        arguments = [node.this, node.args["format"]] if node.args.get("format") else [node.this]
+        return exp.Anonymous(
+            this="oracle_to_char" if len(arguments) == 2 else "oracle_text", expressions=arguments
+        )
+    if isinstance(node, exp.ToNumber):
+        return exp.cast(node.this, "DOUBLE")
+    if isinstance(node, exp.CurrentTimestamp):
+        return exp.cast(exp.Literal.string(datetime.datetime.now().isoformat(" ", "seconds")), "TIMESTAMP")
+    if isinstance(node, exp.Sub) and _is_date_literal(node.expression):
+        # Oracle's difference of two dates is a number of days.
+        return sqlglot.parse_one(
+            f"((EPOCH(CAST({node.this.sql('duckdb')} AS TIMESTAMP)) "
+            f"- EPOCH(CAST({node.expression.sql('duckdb')} AS TIMESTAMP))) / 86400)",
+            read="duckdb",
+        )
+    if isinstance(node, exp.Pseudocolumn | exp.Column) and node.name.upper() == "ROWNUM":
+        return exp.Literal.number(1)
+    return node
+
+
+def _context(node: exp.Anonymous, context: Mapping[str, str | None]) -> exp.Expression:
+    key = node.expressions[1].name.upper()
+    if key not in context:
+        raise ora(2003, key)
+    value = context[key]
+    return exp.null() if value is None else exp.Literal.string(value)
+
+
+def _is_date_literal(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Cast | exp.DateStrToDate) and isinstance(node.this, exp.Literal)
