@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
+
+import psutil
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
@@ -14,7 +17,6 @@ from toolkit.model.words import EngineName, Role
 from toolkit.snapshots import CounterProvider, HostProvider, Provider, ThreadProvider
 from toolkit.targets.base import Target
 
-_SERVER_PROCESSES = {EngineName.POSTGRESQL: ("postgres",), EngineName.ORACLE: ("ora_", "oracle", "xe_", "db_")}
 _CHOICES = ("auto", "none", "vstat", "pgstat", "duckstat", "osstat")
 
 
@@ -42,7 +44,7 @@ def providers_of(
     if engine is EngineName.DUCKDB:
         found.append(ThreadProvider())
     if host_is_ours(target):
-        found.append(HostProvider(_SERVER_PROCESSES.get(engine, ())))
+        found.append(HostProvider(_server_process(sessions), embedded=engine is EngineName.DUCKDB))
     connect = functools.partial(_monitor, sessions)
     found.append(CounterProvider("sample", engine.value, connect, run, sample=dialect.sample_file(facts)))
     if experiment.snapshot not in {"none", "osstat"}:
@@ -51,6 +53,22 @@ def providers_of(
             for file in dialect.snapshot_files(facts)
         ]
     return tuple(found)
+
+
+def _server_process(sessions: Sessions) -> int | None:
+    """Return the first process of a server on this host: the parent of our session's own process.
+
+    Only a session that says `pid N`, of a process whose parent bears the same name, tells.
+    """
+    found = re.fullmatch(r"pid (\d+)", sessions.get(Role.CONTROL).identity)
+    if found is None:
+        return None
+    try:
+        backend = psutil.Process(int(found[1]))
+        parent = backend.parent()
+        return parent.pid if parent is not None and parent.name() == backend.name() else None
+    except psutil.Error:
+        return None
 
 
 def _monitor(sessions: Sessions) -> Connection:

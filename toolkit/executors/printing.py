@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from toolkit.model.steps import Stages, Step
-from toolkit.model.words import Effect, EngineName, StepKind
+from toolkit.model.words import EngineName, StepKind
 
 _CLIENT = {
     EngineName.ORACLE: "SQL*Plus",
@@ -86,13 +86,14 @@ def _timed(stages: Stages, number: int, workers: int) -> list[str]:
 
 
 def _stage(title: str, steps: Sequence[Step]) -> list[str]:
-    shown = [step for step in steps if step.effect is not Effect.READS or step.keep_as is not None]
-    if not shown:
+    if not steps:
         return []
-    return ["", f"-- {title}", *(line for step in shown for line in _statement(step))]
+    return ["", f"-- {title}", *(line for step in steps for line in _statement(step))]
 
 
 def _statement(step: Step) -> list[str]:
+    if step.own_read:
+        return [f"-- reads sql/{step.name}.sql"]
     if step.kind is StepKind.BLOCK:
         return [step.text, "/"]
     if step.kind is StepKind.COMMAND:

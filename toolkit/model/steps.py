@@ -52,6 +52,8 @@ class Step:
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
     limit_seconds: float | None = None
+    own_read: bool = False
+    """A plain SQL file of ours that only reads: a script names it instead of showing it."""
     argv: tuple[str, ...] = ()
     """For `StepKind.COMMAND`: the argument list; `text` then shows it."""
 

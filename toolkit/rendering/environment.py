@@ -16,6 +16,7 @@ from toolkit import resources
 from toolkit.dialects.base import Call, ContextValue, Dialect
 from toolkit.model.steps import Step
 from toolkit.model.values import QualifiedName, Scalar
+from toolkit.model.words import Effect
 
 _KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\(\d{1,3}\))?")
 _HEADER = re.compile(r"\A(?:[ \t]*--[^\n]*\n|[ \t]*\n)*")
@@ -160,4 +161,5 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         undo=tuple(render_call(dialect, back) for back in call.undo),
         tolerates=call.tolerates,
         keep_as=call.keep_as,
+        own_read=call.file and call.effect is Effect.READS,
     )

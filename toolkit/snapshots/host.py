@@ -43,12 +43,14 @@ class HostState:
         return self.user + self.system
 
 
-def _server_seconds(names: tuple[str, ...]) -> float:
-    """Sum the CPU of the server's processes, those already ended and reaped by them included."""
+def _server_seconds(root: int | None) -> float:
+    """Sum the CPU seconds of the server's processes, those it has reaped included."""
+    if root is None:
+        return 0.0
     total = 0.0
-    for process in psutil.process_iter(["name"]):
-        name = process.info["name"] or ""
-        if name.startswith(names):
+    with contextlib.suppress(psutil.Error):
+        server = psutil.Process(root)
+        for process in (server, *server.children(recursive=True)):
             with contextlib.suppress(psutil.Error):
                 times = process.cpu_times()
                 total += times.user + times.system
@@ -56,11 +58,11 @@ def _server_seconds(names: tuple[str, ...]) -> float:
     return total
 
 
-def host_state(server_names: tuple[str, ...]) -> HostState:
+def host_state(server: int | None) -> HostState:
     """Read the host now.
 
     Args:
-        server_names: how the names of the database server's processes begin; empty for an embedded engine.
+        server: process id of the database server's first process; None for an embedded engine.
     """
     cpu = psutil.cpu_times()
     own = psutil.Process().cpu_times()
@@ -72,7 +74,7 @@ def host_state(server_names: tuple[str, ...]) -> HostState:
         iowait=getattr(cpu, "iowait", 0.0),
         idle=cpu.idle,
         ours=own.user + own.system,
-        server=_server_seconds(server_names) if server_names else 0.0,
+        server=_server_seconds(server),
         read_bytes=float(disk.read_bytes) if disk else 0.0,
         write_bytes=float(disk.write_bytes) if disk else 0.0,
         read_count=float(disk.read_count) if disk else 0.0,
@@ -90,23 +92,29 @@ def others_part(before: HostState, after: HostState) -> float | None:
 
 
 class HostProvider:
-    """Samples the host once a second at most; `server_names` as in `host_state`."""
+    """Samples the host once a second at most.
+
+    Args:
+        server: process id of the database server's first process.
+        embedded: whether the engine runs in this process, so that our CPU time is the database's.
+    """
 
     name = "osstat"
 
-    def __init__(self, server_names: tuple[str, ...] = ()) -> None:
-        self._names = server_names
-        self._before = self._last = host_state(server_names)
+    def __init__(self, server: int | None = None, *, embedded: bool = False) -> None:
+        self._server = server
+        self._embedded = embedded
+        self._before = self._last = host_state(None)
         self._peaks: dict[str, float] = {}
 
     def begin(self) -> None:
         self._peaks = {}
-        self._before = self._last = host_state(self._names)
+        self._before = self._last = host_state(self._server)
 
     def sample(self, at_seconds: float) -> tuple[Sample, ...]:
         if time.monotonic() - self._last.at < 0.9:
             return ()
-        now = host_state(())
+        now = host_state(None)
         values = _rates(self._last, now)
         values["host_memory_used_bytes"] = float(psutil.virtual_memory().used)
         self._last = now
@@ -115,12 +123,13 @@ class HostProvider:
         return tuple(Sample(at_seconds, name, value) for name, value in values.items())
 
     def end(self) -> tuple[Metric, ...]:
-        after = host_state(self._names)
+        after = host_state(self._server)
         others = others_part(self._before, after)
         if others is not None:
             self._peaks["others_part"] = others
-        used = after.server - self._before.server if self._names else after.ours - self._before.ours
-        self._peaks["cpu_seconds"] = max(0.0, used)
+        if self._embedded or self._server is not None:
+            used = after.ours - self._before.ours if self._embedded else after.server - self._before.server
+            self._peaks["cpu_seconds"] = max(0.0, used)
         return self._metrics(after, others)
 
     def _metrics(self, after: HostState, others: float | None) -> tuple[Metric, ...]:

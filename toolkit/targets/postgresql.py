@@ -72,6 +72,12 @@ class PostgresqlTarget:
         return self._access.address.display
 
     @property
+    def local(self) -> bool:
+        """Whether the server runs on this host: no host, a socket folder, or the loop."""
+        host = (self._access.address.host or dict(self._access.address.parameters).get("host") or "").lower()
+        return host in _LOCAL or host.startswith("/")
+
+    @property
     def lease_key(self) -> str:
         address = self._access.address
         given = dict(address.parameters)
@@ -170,6 +176,7 @@ class PostgresqlConnection:
         self._notices: list[str] = []
         self._running = False
         self._lock = threading.Lock()
+        self._turn = threading.Lock()
         session.add_notice_handler(self._heard)
         _register_texts(session)
 
@@ -194,20 +201,24 @@ class PostgresqlConnection:
 
         given = {name: binds[name] for name in names_in(text)} if binds else {}
         sent = translate(text, "%({})s".format, _double_percent) if given else text
-        self._notices = []
+        with self._turn:  # sampling and the reads around a trial share the monitor's session
+            self._mark_running(True)
+            try:
+                return self._answer(sent, given)
+            except psycopg.Error as error:
+                raise self._failed(error) from None
+            finally:
+                self._mark_running(False)
+
+    def _mark_running(self, running: bool) -> None:
         with self._lock:
-            self._running = True
-        try:
-            # the text was made by templates that let only quoted names and values through
-            cursor = self._session.execute(sent, given or None)
-            rows = _rows(cursor)
-            count = cursor.rowcount if cursor.rowcount >= 0 else None
-            return Answer(rows, count, tuple(self._notices))
-        except psycopg.Error as error:
-            raise self._failed(error) from None
-        finally:
-            with self._lock:
-                self._running = False
+            self._running = running
+
+    def _answer(self, sent: str, given: Mapping[str, Scalar]) -> Answer:
+        self._notices = []
+        cursor = self._session.execute(sent, given or None)
+        rows = _rows(cursor)
+        return Answer(rows, cursor.rowcount if cursor.rowcount >= 0 else None, tuple(self._notices))
 
     def _failed(self, error: psycopg.Error) -> DatabaseError:
         import psycopg
