@@ -1,8 +1,8 @@
 """How often `compare` gives a verdict on identical runs.
 
     python benchmarks/false_alarms.py                    simulated pairs
-    python benchmarks/false_alarms.py --duckdb [PAIRS]   pairs of real sweeps, run by dbatk on DuckDB (60 if not given)
-    python benchmarks/false_alarms.py --runs FOLDER      pairs of stored sweeps: the documents of `--json`, two by two
+    python benchmarks/false_alarms.py --duckdb [PAIRS]   pairs of real sweeps that dbatk runs on DuckDB (60)
+    python benchmarks/false_alarms.py --runs FOLDER      pairs of stored sweeps: `--json` documents, two by two
 
 Prints the share of pairs with a verdict (5 % is expected of 95 % intervals) and exits 1 above 5 % and two standard
 errors.
@@ -128,9 +128,11 @@ def stored_pairs(folder: Path) -> Iterator[tuple[RunRecord, RunRecord]]:
 
 def share_of_alarms(title: str, pairs: Iterable[tuple[RunRecord, RunRecord]]) -> bool:
     """Print the share of verdicts; return whether it is as small as it should be."""
-    verdicts = [pair.verdict for a, b in pairs for pair in compare(a, b, force=True).pairs]
+    compared = [compare(a, b, force=True).pairs for a, b in pairs]
+    verdicts = [pair.verdict for found in compared for pair in found]
     alarms = sum(verdict is not Verdict.UNTOLD for verdict in verdicts)
-    limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / max(len(verdicts), 1))
+    # the cells of a pair of runs drift together, so the pairs of runs are what is independent
+    limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / max(len(compared), 1))
     print(f"{title}: {alarms} verdicts in {len(verdicts)} pairs of cells ({alarms / max(len(verdicts), 1):.1%})")
     return bool(verdicts) and alarms / len(verdicts) <= limit
 

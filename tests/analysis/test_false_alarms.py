@@ -12,7 +12,7 @@ from toolkit.analysis import compare
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Verdict
 
-PAIRS = 200
+PAIRS = 300
 
 
 def simulated(
@@ -44,8 +44,8 @@ def alarms(cells: int, drift: float, slower: float = 1.0, seed: int = 11) -> flo
 @pytest.mark.parametrize("cells", [1, 3])
 @pytest.mark.parametrize("drift", [0.0, 0.03, 0.1])
 def test_identical_runs_of_three_repeats_raise_about_one_alarm_in_twenty(cells: int, drift: float) -> None:
-    # 5 % expected; three standard errors of so many pairs allow for 9 %
-    assert alarms(cells, drift) <= 0.09
+    # 5 % expected; two and a half standard errors of so many pairs allow for 8 %
+    assert alarms(cells, drift) <= 0.08
 
 
 def test_a_difference_of_the_smallest_tellable_size_is_told_most_of_the_time() -> None:

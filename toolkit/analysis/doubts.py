@@ -46,7 +46,8 @@ def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
         said = [*said[:_MOST_SENTENCES], f"{more} more cells have trials that did not end ok"]
     disturbed = sum(summary.disturbed for summary in found.cells)
     if disturbed:
-        said.append(f"{count(disturbed)} trials were disturbed by other load and are kept out of the numbers")
+        trials = "1 trial was" if disturbed == 1 else f"{count(disturbed)} trials were"
+        said.append(f"{trials} disturbed by other load and kept out of the numbers")
     return tuple(said)
 
 

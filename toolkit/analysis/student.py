@@ -61,7 +61,7 @@ def t_quantile(probability: float, degrees: float) -> float:
 
     Args:
         probability: between 0 and 1, both excluded.
-        degrees: degrees of freedom, positive; Satterthwaite's need not be whole.
+        degrees: degrees of freedom, positive; of a sum of variances they need not be whole.
 
     Raises:
         ValueError: an argument lies outside its range.

@@ -26,7 +26,7 @@ SHAPES = {
     "hexagon": "M-2.6-4.6h5.2L5.3 0L2.6 4.6h-5.2L-5.3 0z",
     "star": "M0-6L1.6-1.9L6-1.6L2.6 1.2L3.7 5.4L0 3L-3.7 5.4L-2.6 1.2L-6-1.6L-1.6-1.9z",
     "cross": "M-4.2-4.2L4.2 4.2M4.2-4.2L-4.2 4.2",
-    "dot": "M-2.4 0a2.4 2.4 0 1 0 4.8 0a2.4 2.4 0 1 0-4.8 0z",
+    "dot": "M-2.7 0a2.7 2.7 0 1 0 5.4 0a2.7 2.7 0 1 0-5.4 0z",
 }
 SERIES_SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "hexagon", "star")
 

@@ -162,7 +162,7 @@ def _time_chart(layout: _Layout) -> Chart:
 def _raw(place: tuple[float, float], index: int, summary: CellSummary, value: float) -> Mark:
     # beside the interval bar, so that a trial never hides behind it
     x, y = place
-    return Mark(round(x - 5.5, 1), y, "dot", index, "raw", f"{clean(str(summary.cell))}: {seconds(value)}")
+    return Mark(round(x - 7.5, 1), y, "dot", index, "raw", f"{clean(str(summary.cell))}: {seconds(value)}")
 
 
 def _cell_label(summary: CellSummary) -> str:

@@ -84,3 +84,4 @@ def _comparison(view: ComparisonView) -> Iterator[str]:
     yield from _headed("Keep in mind", _bullets(view.notes))
     yield from _headed("Cell against cell", markdown_table(view.pairs))
     yield from _headed("Metrics of both", markdown_table(view.metrics) if view.metrics else "")
+    yield from _headed("How to read it", _bullets(view.method))

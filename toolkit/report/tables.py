@@ -93,7 +93,7 @@ def cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None,
         times = [seconds(summary.median_seconds), spread(summary)]
         levels = _levels(summary.cell, names)
         rows.append([*levels, *times, *speed, count(summary.n), remark])
-        marks.append("best" if summary.cell == (recommended or best) else "" if summary.n else "not-ok")
+        marks.append("best" if summary.cell == recommended else "" if summary.n else "not-ok")
     return table("Cells", columns, rows, marks)
 
 

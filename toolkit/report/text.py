@@ -88,4 +88,5 @@ def _comparison(view: ComparisonView) -> list[str]:
         *_headed("Keep in mind", _bullets(view.notes)),
         *_headed("Cell against cell", text_table(view.pairs)),
         *_headed("Metrics of both", text_table(view.metrics) if view.metrics else []),
+        *_headed("How to read it", _bullets(view.method)),
     ]

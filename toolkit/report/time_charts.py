@@ -162,7 +162,9 @@ def order_chart(found: RunAnalysis) -> Chart | None:
     clock = time_unit(at)
     x = linear(0.0, max(at) * clock.per_second, LEFT, RIGHT)
     levels = [_level(trial, medians.get(trial.cell)) for trial in trials]
-    y = linear(0.0, max([110.0, *(level for level in levels if level is not None)]), BOTTOM, TOP)
+    known = [level for level in levels if level is not None]
+    # zoomed in on the drift; a trial without a time stands on the axis
+    y = linear(max(0.0, min([95.0, *known]) - 5), max([105.0, *known]), BOTTOM, TOP)
     marks = [
         _order_mark(trial, x(when * clock.per_second), y, level)
         for trial, when, level in zip(trials, at, levels, strict=True)

@@ -29,7 +29,7 @@ from toolkit.report.tables import (
     trials_table,
 )
 from toolkit.report.time_charts import host_charts, order_chart
-from toolkit.units import MISSING, change, count, percent, quantity, ratio, seconds
+from toolkit.units import MISSING, change, count, number, percent, quantity, ratio, seconds
 
 _SCRIPTS = "script*.sql"
 
@@ -73,6 +73,7 @@ class ComparisonView:
     pairs: Table
     metrics: Table | None
     notes: tuple[str, ...]
+    method: tuple[str, ...]
 
 
 def run_view(run: RunRecord) -> RunView:
@@ -228,6 +229,22 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
         pairs=_pairs_table(comparison),
         metrics=_metrics(comparison),
         notes=tuple(clean(note) for note in comparison.notes),
+        method=_comparison_method(comparison),
+    )
+
+
+def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
+    same = comparison.a.head.run == comparison.b.head.run
+    noise = (
+        "The two cells are of one run: the drift of whole sweeps is taken out."
+        if same
+        else "Between two runs the drift of whole sweeps does not cancel: it counts as noise, pooled over both."
+    )
+    return (
+        "B / A compares medians: below 1 B needs less time. Faster and slower are said only when the 95 % "
+        "interval (Student's t on the logarithms of the times, widened to the ratio of the medians) leaves out 1.",
+        noise,
+        "Tellable is the smallest difference that these repeats would have told four times out of five.",
     )
 
 
@@ -261,10 +278,10 @@ def _pairs_table(comparison: Comparison) -> Table:
             seconds(pair.median_a),
             seconds(pair.median_b),
             ratio(pair.ratio),
-            MISSING if pair.interval is None else f"{ratio(pair.interval.low)} to {ratio(pair.interval.high)}",
+            MISSING if pair.interval is None else f"{number(pair.interval.low)} to {number(pair.interval.high)}",
             pair.verdict.value,
             percent(pair.smallest_tellable_pct),
-            f"{pair.n_a} / {pair.n_b}",
+            f"{pair.n_a}, {pair.n_b}",
         ]
         for pair in comparison.pairs
     ]
@@ -272,7 +289,7 @@ def _pairs_table(comparison: Comparison) -> Table:
         *left("cell"),
         *right("median A", "median B", "B / A", "95 % interval"),
         *left("verdict"),
-        *right("smallest tellable", "trials A / B"),
+        *right("tellable", "trials"),
     ]
     marks = ["" if pair.verdict is Verdict.UNTOLD else pair.verdict.value for pair in comparison.pairs]
     return table("Cell against cell", columns, rows, marks)

@@ -1,0 +1,66 @@
+"""Text, markdown and CSV as they were last looked at; `DBATK_GOLDEN=write` writes them anew."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.report.make import cell, host_samples, metric, run_of, sweep, sweep_trials, trial
+from toolkit.analysis import compare
+from toolkit.model.records import Artifact, RunRecord
+from toolkit.model.words import Outcome
+from toolkit.report import Format, render, render_comparison
+
+FOLDER = Path(__file__).parent / "golden"
+
+
+def measured() -> RunRecord:
+    times = {
+        cell(degree=level): [8.1 / level**0.9 * (1 + jitter) for jitter in (0, 0.02, 0.01)] for level in (1, 2, 4)
+    }
+    counted = [
+        replace(
+            one,
+            metrics=(metric("bytes_written", 6.4e7), metric("db_time", one.elapsed_seconds or 0.0, "seconds")),
+            samples=host_samples(3, 70),
+            effective_parallelism=1.9,
+            phases={"prepare": 0.02},
+        )
+        for one in sweep_trials(times)
+    ]
+    odd = [
+        trial(
+            10, cell(degree=8), 1, None, outcome=Outcome.DOWNGRADED, reason="8 asked, 4 granted", granted_degree=4
+        ),
+        trial(11, cell(degree=4), 4, 9.9, disturbed=True),
+    ]
+    return run_of(
+        [*counted, *odd],
+        label="nightly",
+        warnings=("the host was busy before the run",),
+        artifacts=(Artifact("script.sql", "text/sql", b"CREATE TABLE gtest_copy AS\nSELECT * FROM gtest;\n"),),
+    )
+
+
+def check(name: str, text: str) -> None:
+    path = FOLDER / name
+    if os.environ.get("DBATK_GOLDEN") == "write":
+        FOLDER.mkdir(exist_ok=True)
+        path.write_bytes(text.encode("utf-8"))
+    assert text == path.read_bytes().decode("utf-8")
+
+
+@pytest.mark.parametrize("chosen", [Format.TEXT, Format.MARKDOWN, Format.CSV])
+def test_the_report_of_a_run_is_as_it_was_looked_at(chosen: Format) -> None:
+    check(f"run.{chosen}", render(measured(), chosen))
+
+
+@pytest.mark.parametrize("chosen", [Format.TEXT, Format.MARKDOWN])
+def test_the_report_of_a_comparison_is_as_it_was_looked_at(chosen: Format) -> None:
+    later = sweep(
+        {1: [8.0, 8.1, 8.2], 2: [3.0, 3.1, 3.05]}, run="20261122-052307-cd34", environment={"cpu_count": 4}
+    )
+    check(f"comparison.{chosen}", render_comparison(compare(measured(), later), chosen))

@@ -1,0 +1,179 @@
+"""The page in a real browser: phone and desk width, light and dark, keyboard, no network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.report.make import host_samples, sweep
+from tests.report.test_golden import measured
+from tests.report.test_render import evil_run
+from toolkit.analysis import compare
+from toolkit.report import Format, render
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"]
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        if "chromium" in os.environ.get("DBATK_REQUIRE", ""):
+            pytest.fail(f"DBATK_REQUIRE names chromium, but {CHROMIUM} is missing")
+        pytest.skip(f"{CHROMIUM} is missing: install Debian's chromium to test the page in a browser")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    later = sweep({1: [8.0, 8.1, 8.2], 2: [3.0, 3.1, 3.05]}, run="20261122-052307-cd34")
+    texts = {
+        "one": render(measured(), Format.HTML),
+        "two": render([measured(), later], Format.HTML, comparisons=[compare(measured(), later)]),
+        "evil": render(evil_run(), Format.HTML),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in texts}
+
+
+@pytest.fixture(params=["one", "two", "evil"])
+def address(request: pytest.FixtureRequest, pages: dict[str, Path]) -> str:
+    return pages[request.param].as_uri()
+
+
+def opened(browser: Browser, address: str, width: int, scheme: str = "light") -> Page:
+    """Open the page; whatever it asks for besides itself, says or throws fails the test on `checked`."""
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme, offline=True)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: asked.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: asked.append(f"dialog: {dialog.message}"))
+    page.on("console", lambda message: asked.append(f"console: {message.text}"))
+    page.goto(address)
+    assert asked == [address]
+    return page
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_never_scrolls_sideways_and_asks_for_nothing(browser: Browser, address: str, width: int) -> None:
+    page = opened(browser, address, width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+def test_headings_come_in_order(browser: Browser, address: str) -> None:
+    page = opened(browser, address, 1280)
+    levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(h => +h.tagName[1])")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    page.context.close()
+
+
+def test_every_chart_has_an_accessible_name_and_ids_are_unique(browser: Browser, address: str) -> None:
+    page = opened(browser, address, 1280)
+    names = page.evaluate(
+        """[...document.querySelectorAll('svg:not([aria-hidden])')].map(s =>
+            [s.getAttribute('role'), ...s.getAttribute('aria-labelledby').split(' ')
+                .map(id => document.getElementById(id).textContent.trim())])"""
+    )
+    assert names
+    assert all(role == "img" and title and description for role, title, description in names)
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+    page.context.close()
+
+
+def test_the_keyboard_sees_where_it_is(browser: Browser, pages: dict[str, Path]) -> None:
+    page = opened(browser, pages["two"].as_uri(), 1280)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    for _ in range(4):
+        outline = page.evaluate(
+            """(() => { const s = getComputedStyle(document.activeElement);
+                return [s.outlineStyle, s.outlineWidth] })()"""
+        )
+        assert outline == ["solid", "3px"]
+        page.keyboard.press("Tab")
+    page.context.close()
+
+
+CONTRAST = """() => {
+  const channel = v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4 };
+  const parse = c => c.match(/[\\d.]+/g).map(Number);
+  const light = c => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
+  const behind = e => { for (; e; e = e.parentElement) {
+    const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255] };
+  const bad = [];
+  for (const e of document.querySelectorAll('h1,h2,h3,p,li,dt,dd,td,th,code,a,summary,figcaption,svg text')) {
+    const style = getComputedStyle(e), inSvg = e.namespaceURI.endsWith('svg');
+    const ink = light(parse(inSvg ? style.fill : style.color));
+    const paper = light(behind(inSvg ? e.closest('figure') : e));
+    const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    if (ratio < 4.5) bad.push([e.tagName, e.textContent.slice(0, 30), ratio]);
+  }
+  for (const e of document.querySelectorAll('path.m:not(.raw):not(.hollow):not(.disturbed), path.bar, polyline')) {
+    const ink = light(parse(getComputedStyle(e).stroke)), paper = light(behind(e.closest('figure')));
+    const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    if (ratio < 3) bad.push([e.getAttribute('class'), '', ratio]);
+  }
+  return bad;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_and_marks_stand_out_from_the_page(browser: Browser, pages: dict[str, Path], scheme: str) -> None:
+    page = opened(browser, pages["two"].as_uri(), 1280, scheme)
+    assert page.evaluate(CONTRAST) == []
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(17, 21, 26)")
+    page.context.close()
+
+
+def test_printing_unfolds_what_is_folded(browser: Browser, tmp_path: Path) -> None:
+    run = sweep({level: [8 / level + 0.01 * index for index in range(40)] for level in (1, 2)})
+    path = tmp_path / "long.html"
+    path.write_text(render(run, Format.HTML), encoding="utf-8")
+    page = opened(browser, path.as_uri(), 1280)
+    shown = "document.querySelector('details .scroll').checkVisibility()"
+    assert page.evaluate(shown) is False
+    page.emulate_media(media="print")
+    assert page.evaluate(shown) is True
+    page.context.close()
+
+
+def test_words_in_a_chart_stay_readable_on_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
+    page = opened(browser, pages["one"].as_uri(), 390)
+    heights = page.evaluate(
+        "[...document.querySelectorAll('figure svg text')].map(t => t.getBoundingClientRect().height)"
+    )
+    assert min(heights) >= 9
+    page.context.close()
+
+
+def test_the_samples_of_the_test_page_are_drawn(browser: Browser, pages: dict[str, Path]) -> None:
+    assert host_samples(3, 70)
+    page = opened(browser, pages["one"].as_uri(), 1280)
+    assert page.evaluate("document.querySelectorAll('figure polyline.series').length") >= 6
+    page.context.close()
