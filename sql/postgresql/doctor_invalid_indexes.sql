@@ -5,8 +5,8 @@
 -- Params: none
 -- Versions: PostgreSQL 14 and later
 SELECT n.nspname::text AS schema_name, i.relname::text AS index_name, c.relname::text AS table_name,
-       format('DROP INDEX %I.%I;', n.nspname, i.relname) AS drop_text,
-       format('REINDEX INDEX %I.%I;', n.nspname, i.relname) AS rebuild_text,
+       format('DROP INDEX %I.%I', n.nspname, i.relname) AS drop_text,
+       format('REINDEX INDEX %I.%I', n.nspname, i.relname) AS rebuild_text,
        pg_relation_size(i.oid) AS byte_count
   FROM pg_catalog.pg_index x
   JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid

@@ -207,4 +207,4 @@ def settle(work: Work) -> tuple[Call, ...]:
     name = work.object.name
     text = ".".join(quote(part) for part in (name.schema, name.name) if part)
     values: Values = {"name_text": text, "drop_text": f"DROP INDEX {text}"}
-    return (Call("drop_invalid_index", values, effect=Effect.CHANGES, object=work.object),)
+    return (Call("drop_invalid_index", values, effect=Effect.DROPS, object=work.object),)

@@ -1,0 +1,24 @@
+"""What the PostgreSQL tests share: a target, its sessions, and a way to run calls as the runner does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.postgresql.helpers import RUN, Bench, open_bench, target_of
+from tests.servers.postgresql import Server
+from toolkit.targets.postgresql import PostgresqlTarget
+
+
+@pytest.fixture
+def target(postgresql_server: Server) -> PostgresqlTarget:
+    return target_of(postgresql_server)
+
+
+@pytest.fixture
+def bench(target: PostgresqlTarget, postgresql_schema: str) -> Iterator[Bench]:
+    """Sessions for control, work and monitoring, and a schema of the test's own."""
+    bench = open_bench(target, postgresql_schema, RUN)
+    yield bench
+    bench.close()

@@ -1,0 +1,126 @@
+"""The judgement of evidence, without a server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.postgresql.helpers import index, table, work_of
+from toolkit.dialects.base import Work
+from toolkit.dialects.postgresql import DIALECT
+from toolkit.dialects.postgresql.granted import SERIAL_PLAN
+from toolkit.dialects.postgresql.parallel import workers_by_memory, workers_by_size
+from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import OperationName
+
+ON = QualifiedName("t", "s")
+
+
+def ctas(degree: int) -> Work:
+    return work_of(OperationName.CTAS, table("t", "s"), query="SELECT 1", degree=degree)
+
+
+def build(degree: int) -> Work:
+    return work_of(OperationName.INDEX_BUILD, index("i", ON), columns=("a",), degree=degree)
+
+
+def plan(*workers: int) -> tuple[Row, ...]:
+    gathers = [{"Node Type": "Gather", "Workers Planned": each, "Plans": [{"Node Type": "Seq Scan"}]}
+               for each in workers]  # fmt: skip
+    return ({"query plan": json.dumps([{"Plan": {"Node Type": "Append", "Plans": gathers}}])},)
+
+
+def counted(asked: int, launched: int) -> dict[str, tuple[Row, ...]]:
+    return {"degree_before": ({"asked": 5, "launched": 5},),
+            "degree": ({"asked": 5 + asked, "launched": 5 + launched},)}  # fmt: skip
+
+
+REQUEST = 'building index "i" on table "t" with request for {} parallel worker{}'
+SERIALLY = 'building index "i" on table "t" serially'
+
+
+def test_a_plan_without_a_gather_is_serial_whatever_was_sampled() -> None:
+    granted = DIALECT.granted(ctas(4), {"plan": plan()}, {"parallel_workers": 3}, ())
+    assert (granted.degree, granted.sentence) == (1, SERIAL_PLAN)
+
+
+@pytest.mark.parametrize(
+    ("planned", "counters", "peak", "degree", "source"),
+    [
+        ((3,), counted(3, 3), 0, 4, "pg_stat_database.parallel_workers_launched"),
+        ((3,), counted(3, 1), 0, 2, "pg_stat_database.parallel_workers_launched"),
+        ((3, 3), counted(6, 6), 6, 4, "pg_stat_database.parallel_workers_launched"),
+        ((3,), counted(9, 9), 3, 4, "workers seen in pg_stat_activity"),  # somebody else's query counted too
+        ((3, 3), counted(6, 4), 2, 3, "workers seen in pg_stat_activity"),  # which Gather lost is not known
+        ((3,), {}, 3, 4, "workers seen in pg_stat_activity"),
+        ((3,), {}, 1, 2, "workers seen in pg_stat_activity"),
+        ((3,), {}, 9, 4, "workers seen in pg_stat_activity"),
+        ((3,), {}, 0, None, "plan"),
+    ],
+)
+def test_the_degree_of_a_query_follows_the_best_evidence(
+    planned: tuple[int, ...], counters: dict, peak: int, degree: int | None, source: str
+) -> None:
+    kept = {"plan": plan(*planned), **counters}
+    granted = DIALECT.granted(ctas(4), kept, {"parallel_workers": peak}, ())
+    assert (granted.degree, granted.source) == (degree, source)
+    assert granted.sentence
+
+
+def test_no_evidence_at_all_gives_no_degree() -> None:
+    assert DIALECT.granted(ctas(4), {}, {}, ()).degree is None
+    assert DIALECT.granted(build(4), {}, {}, ()).degree is None
+
+
+def test_a_plan_that_cannot_be_read_proves_nothing() -> None:
+    assert DIALECT.granted(ctas(4), {"plan": ({"query plan": "{"},)}, {}, ()).degree is None
+
+
+@pytest.mark.parametrize(
+    ("notices", "peak", "degree"),
+    [
+        ((SERIALLY,), 3, 1),
+        ((REQUEST.format(3, "s"),), 3, 4),
+        ((REQUEST.format(1, ""),), 3, 2),
+        ((REQUEST.format(3, "s"),), 2, 3),
+        ((REQUEST.format(3, "s"),), 0, None),
+        ((SERIALLY, REQUEST.format(3, "s"), SERIALLY), 3, 4),  # small indexes of a schema are serial by rule
+        (("index \"i\" will be validated",), 2, 3),
+    ],
+)  # fmt: skip
+def test_the_degree_of_a_build_follows_notice_and_samples(notices: tuple, peak: int, degree: int | None) -> None:
+    granted = DIALECT.granted(build(4), {}, {"parallel_workers": peak}, notices)
+    assert granted.degree == degree
+
+
+def test_a_name_that_spells_a_notice_does_not_lie() -> None:
+    notice = 'building index "x" with request for 7 parallel workers" on table "t" serially'
+    assert DIALECT.granted(build(4), {}, {}, (notice,)).degree == 1
+
+
+def test_degree_one_and_insert_are_one_process() -> None:
+    assert DIALECT.granted(ctas(1), {}, {"parallel_workers": 2}, ()).degree == 1
+    insert = work_of(OperationName.INSERT, table("t", "s"), query="SELECT 1", degree=1)
+    assert DIALECT.granted(insert, {}, {"parallel_workers": 2}, ()).degree == 1
+
+
+# compute_parallel_worker: 1 worker from 8 MB on, 2 from 24, 3 from 72, 4 from 216
+@pytest.mark.parametrize(("megabytes", "workers"), [(7, 0), (8, 1), (23, 1), (24, 2), (72, 3), (216, 4)])
+def test_workers_by_size_follow_powers_of_three(megabytes: int, workers: int) -> None:
+    assert workers_by_size(megabytes * 128, 1024) == workers
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**6))
+def test_more_blocks_never_mean_fewer_workers(blocks: int, threshold: int) -> None:
+    assert workers_by_size(blocks, threshold) <= workers_by_size(blocks + 1, threshold)
+
+
+@given(st.integers(1, 10**8), st.integers(0, 1024))
+def test_each_process_of_a_build_has_its_32_megabytes(kilobytes: int, wanted: int) -> None:
+    kept = workers_by_memory(kilobytes, wanted)
+    assert 0 <= kept <= wanted
+    assert kept == 0 or kilobytes // (kept + 1) >= 32768
+    assert kept == wanted or kilobytes // (kept + 2) < 32768

@@ -1,0 +1,174 @@
+"""Every SQL file runs, on every release found here that it is for, and gives the columns promised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.postgresql.helpers import Bench, open_bench, target_of
+from tests.servers.fixtures import missing
+from tests.servers.postgresql import begun_from, installed, running_postgresql
+from toolkit import resources
+from toolkit.dialects.catalogue import CATALOGUE
+from toolkit.dialects.postgresql import DIALECT
+from toolkit.rendering import sql_file
+from toolkit.targets.binds import names_in
+
+FILES = sorted((resources.sql_root() / "postgresql").glob("*.sql"))
+TEMPLATES = sorted((resources.template_root() / "postgresql").glob("*.sql.j2"))
+HEADER = ("Title", "Needs", "License", "Effect", "Params", "Versions")
+RELEASES = list(installed()) or ["found"]
+ODD = 'Ünder "quoted" table'
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def release(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    """A bench on each release found here, with a table of an odd name and one index in schema `Odd "S"`."""
+    folder = installed().get(request.param)
+    if folder is None:
+        missing("postgresql", "no server binaries here")
+        return
+    with begun_from(folder) as server:
+        bench = open_bench(target_of(server), 'Odd "S"', "run-of-files")
+        schema, table = DIALECT.quote(bench.schema), DIALECT.quote(ODD)
+        for text in (
+            f"CREATE SCHEMA {schema}",
+            f"CREATE TABLE {schema}.{table} (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, "
+            "twice int GENERATED ALWAYS AS (1 + 1) STORED)",
+            f'CREATE INDEX "on ON ""x""" ON {schema}.{table} (name DESC, lower(name)) WHERE name <> \' ON \'',
+            f"CREATE VIEW {schema}.v AS SELECT 1 AS one",
+        ):
+            bench.control.execute(text)
+        yield bench
+        bench.close()
+
+
+def versions(path: Path) -> tuple[int, int]:
+    match = re.search(r"^-- Versions: PostgreSQL (\d+)(?: and later| (?:to|and) (\d+))$", path.read_text(), re.M)
+    assert match is not None, path.name
+    return int(match[1]), int(match[2] or 99)
+
+
+@pytest.mark.parametrize("path", [*FILES, *TEMPLATES], ids=lambda path: path.name)
+def test_every_script_opens_with_its_header(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    assert [re.match(r"-- (\w+): \S", line)[1] for line in lines[:6]] == list(HEADER)
+    assert versions(path)
+    assert "\t" not in path.read_text()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_sql_file_is_one_statement_with_its_binds_declared(path: Path) -> None:
+    text = path.read_text()
+    assert text.rstrip().endswith(";")
+    assert ";" not in re.sub(r"--[^\n]*|'[^']*'", "", sql_file("postgresql", path.stem))
+    params = re.search(r"^-- Params: (.*)$", text, re.M)[1]
+    assert set(re.findall(r":(\w+)", params)) == set(names_in(sql_file("postgresql", path.stem)))
+
+
+def test_every_read_of_the_catalogue_has_its_file() -> None:
+    assert set(CATALOGUE) <= {path.stem for path in FILES}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_file_runs_on_the_releases_it_is_for(release: Bench, path: Path) -> None:
+    low, high = versions(path)
+    if not low <= release.facts.release.number[0] <= high:
+        pytest.skip("for other releases")
+    name = 'on ON "x"' if path.stem == "index" else ODD
+    binds = {"schema": release.schema, "name": name, "run": "run-of-files", "read_only": "off"}
+    rows = release.control.execute(sql_file("postgresql", path.stem), binds).rows
+    if path.stem in CATALOGUE:
+        assert rows
+        assert set(CATALOGUE[path.stem]) <= set(rows[0])
+    if path.stem.startswith("snapshot_"):
+        assert set(rows[0]) == {"metric_name", "metric_value", "metric_unit", "metric_kind"}
+        assert all(isinstance(row["metric_value"], float) for row in rows)
+        assert len({row["metric_name"] for row in rows}) == len(rows)
+
+
+def test_the_snapshot_files_of_a_release_are_for_it_and_no_counter_comes_twice(release: Bench) -> None:
+    number = release.facts.release.number[0]
+    names: list[object] = []
+    for file in DIALECT.snapshot_files(release.facts):
+        low, high = versions(resources.sql_root() / "postgresql" / f"{file}.sql")
+        assert low <= number <= high
+        names += [row["metric_name"] for row in release.read(file)]
+    assert len(set(names)) == len(names)
+    assert {"wal_bytes", "temp_bytes", "checkpoints_timed"} <= set(names)
+    assert ("io_read_bytes" in names) == (number >= 16)
+
+
+def test_an_insert_may_not_name_generated_columns_and_knows_identities(release: Bench) -> None:
+    rows = release.read("columns", schema=release.schema, name=ODD)
+    assert [(row["column_name"], row["identity"], row["position"]) for row in rows] == [
+        ("id", "always", 1), ("name", "", 2),
+    ]  # fmt: skip
+
+
+def test_an_index_definition_is_cut_at_the_tables_name_whatever_the_names_hold(release: Bench) -> None:
+    row = release.read("index", schema=release.schema, name='on ON "x"')[0]
+    assert row["definition"] == "USING btree (name DESC, lower(name)) WHERE (name <> ' ON '::text)"
+    assert row["column_list"] == "name, lower(name)"
+    assert (row["is_unique"], row["is_valid"]) == ("no", "yes")
+    assert len(release.read("schema_indexes", schema=release.schema)) == 2
+
+
+def test_a_view_has_its_kind_and_no_size(release: Bench) -> None:
+    row = release.read("relation", schema=release.schema, name="v")[0]
+    assert (row["kind"], row["row_estimate"], row["byte_count"]) == ("view", None, None)
+
+
+def test_a_type_of_the_name_is_in_the_way_of_a_table(release: Bench) -> None:
+    release.control.execute(f"CREATE TYPE {DIALECT.quote(release.schema)}.mood AS ENUM ('glad')")
+    assert [row["object_kind"] for row in release.read("name_in_use", schema=release.schema, name="mood")] == [
+        "type"
+    ]
+    assert release.read("name_in_use", schema=release.schema, name="free") == ()
+
+
+def test_the_identity_is_had_without_the_system_identifier_when_that_is_not_granted(release: Bench) -> None:
+    control = release.control
+    control.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+    control.execute("DROP ROLE IF EXISTS poor")
+    control.execute("CREATE ROLE poor")
+    control.execute(f"GRANT USAGE ON SCHEMA {DIALECT.quote(release.schema)} TO poor")
+    try:
+        control.execute("SET ROLE poor")
+        poor = release.read("identity", schema=release.schema, name=ODD)[0]
+        server = release.read("server")[0]
+    finally:
+        control.execute("RESET ROLE")
+        control.execute("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC")
+    rich = release.read("identity", schema=release.schema, name=ODD)[0]
+    assert str(poor["identity"]).endswith("@unknown")
+    assert str(server["database_id"]).endswith("@unknown")
+    assert re.fullmatch(r"\d+@\d+@\d{10,}", str(rich["identity"]))
+
+
+def test_doctor_has_something_to_say_on_every_release(release: Bench) -> None:
+    answers = {file: release.read(file) for file in DIALECT.doctor_files}
+    facts = type(release.facts)(release.facts.engine, release.facts.release,
+                                {**release.facts.answers, **answers})  # fmt: skip
+    checks = DIALECT.checks(facts)
+    assert {check.state for check in checks} <= {"ok", "note", "warning", "problem"}
+    assert {"release", "parallel workers", "index builds", "CREATE", "free space"} <= {
+        each.name for each in checks
+    }
+    assert all(check.action for check in checks if check.state in {"warning", "problem"})
+
+
+def test_a_server_begun_here_is_gone_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DBATK_TEST_POSTGRESQL_URL", raising=False)
+    if not installed():
+        missing("postgresql", "no server binaries here")
+    held = None
+    with pytest.raises(KeyboardInterrupt), running_postgresql() as server:
+        held = server
+        raise KeyboardInterrupt
+    assert held is not None
+    assert held.process.poll() is not None
+    assert not held.data.exists()

@@ -1,0 +1,181 @@
+"""What is refused with which sentence; releases, error catalogue and doctor, without a server."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.postgresql.helpers import index, table, work_of
+from toolkit.dialects.postgresql import DIALECT
+from toolkit.dialects.postgresql.advice import ERRORS
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row, Support
+from toolkit.model.words import EngineName, Mode, ObjectKind, OperationName, SupportState
+
+FACTS = DIALECT.assume("17")
+ON = QualifiedName("t", "s")
+INDEX = {OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD}
+
+
+def support(operation: OperationName, facts: Facts = FACTS, *, ours: bool = True, **more: object) -> Support:
+    ref = index("i", ON) if operation in INDEX else table("t", "s", ours=ours)
+    return DIALECT.support(work_of(operation, ref, **more), facts)
+
+
+@pytest.mark.parametrize("operation", list(OperationName))
+def test_every_operation_is_supported_plainly(operation: OperationName) -> None:
+    assert support(operation).ok
+
+
+@pytest.mark.parametrize(
+    ("operation", "more", "words"),
+    [
+        ("insert", {"degree": 2}, "INSERT ... SELECT never writes in parallel on PostgreSQL"),
+        ("stats-gather", {"degree": 2}, "ANALYZE of one table is one process"),
+        ("ctas", {"degree": 0}, "takes a number"),
+        ("ctas", {"degree": 4096}, "1024 workers"),
+        ("ctas", {"mode": Mode.JOB, "options": {"logging": "nologging"}}, "measurements only"),
+        ("index-build", {"options": {"logging": "nologging"}}, "logged as its table"),
+        ("insert", {"options": {"logging": "nologging"}, "ours": False}, "user's table"),
+        ("ctas", {"options": {"compression": "basic"}}, "no compression `basic`"),
+        ("ctas", {"options": {"compression": "none"}}, "STORAGE EXTERNAL"),
+        ("index-build", {"options": {"compression": "lz4"}}, "never compressed"),
+        ("insert", {"options": {"compression": "lz4"}}, "when its table is made"),
+        ("index-rebuild", {"options": {"pctfree": 10}}, "REINDEX takes no fillfactor"),
+        ("index-build", {"options": {"on_live_objects": True}}, "no invisible index"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_its_sentence(operation: str, more: dict, words: str) -> None:
+    answer = support(OperationName(operation), **more)
+    assert answer.state is SupportState.UNSUPPORTED
+    assert words in answer.sentence
+
+
+@pytest.mark.parametrize(
+    ("operation", "more"),
+    [
+        ("ctas", {"options": {"logging": "nologging"}}),
+        ("insert", {"options": {"logging": "nologging"}}),
+        ("ctas", {"options": {"compression": "lz4"}, "degree": 64}),
+        (
+            "index-build",
+            {"options": {"compression": "none", "online": True, "on_live_objects": True}, "degree": 3},
+        ),
+    ],
+)
+def test_what_can_be_done_is_supported(operation: str, more: dict) -> None:
+    assert support(OperationName(operation), **more).ok
+
+
+def test_a_server_built_without_lz4_says_so() -> None:
+    row: Row = {**FACTS.first("server"), "toast_compressions": "pglz"}
+    facts = Facts(EngineName.POSTGRESQL, FACTS.release, {"server": (row,)})
+    answer = support(OperationName.CTAS, facts, options={"compression": "lz4"})
+    assert "built without lz4" in answer.sentence
+
+
+def test_old_releases_and_replicas_are_refused() -> None:
+    old = DIALECT.release({"version_text": "13.4"})
+    assert "older than 14" in support(OperationName.CTAS, Facts(EngineName.POSTGRESQL, old)).sentence
+    row: Row = {**FACTS.first("server"), "in_recovery": "yes"}
+    replica = Facts(EngineName.POSTGRESQL, FACTS.release, {"server": (row,)})
+    assert "replica" in support(OperationName.CTAS, replica).sentence
+
+
+def test_statistics_of_a_schema_in_one_call_are_refused() -> None:
+    ref = ObjectRef(ObjectKind.STATISTICS, QualifiedName("s"))
+    assert not DIALECT.support(work_of(OperationName.STATS_GATHER, ref), FACTS).ok
+
+
+@pytest.mark.parametrize("text", ["14", "15", "16", "17", "18", "17.10"])
+def test_known_releases_can_be_assumed(text: str) -> None:
+    facts = DIALECT.assume(text)
+    assert facts.assumed
+    assert facts.release.number[0] == int(text[:2])
+    assert len(DIALECT.snapshot_files(facts)) >= 3
+
+
+@pytest.mark.parametrize("text", ["13", "19-ee", "", "x", "99"])
+def test_unknown_releases_name_the_known_ones(text: str) -> None:
+    with pytest.raises(ToolkitError, match="no release") as caught:
+        DIALECT.assume(text)
+    assert caught.value.code == "TK-0102"
+    assert "14, 15, 16, 17, 18" in caught.value.hint
+
+
+# -- errors -----------------------------------------------------------------------------------------------------
+def test_every_sqlstate_has_five_characters_a_meaning_and_an_advice() -> None:
+    for code, advice in ERRORS.items():
+        assert re.fullmatch(r"[0-9A-Z]{5}", code)
+        assert advice.meaning
+        assert advice.advice
+
+
+@pytest.mark.parametrize("code", ["53300", "55P03", "40P01", "57P03", "08006"])
+def test_errors_that_may_be_gone_at_the_next_try_are_passing(code: str) -> None:
+    assert DIALECT.explain(code, "").passing
+
+
+@pytest.mark.parametrize("code", ["42P01", "42501", "53100", "25006", "23505"])
+def test_errors_that_stay_are_not_passing(code: str) -> None:
+    assert not DIALECT.explain(code, "").passing
+
+
+def test_an_unlisted_code_is_explained_by_its_class_and_nonsense_not_at_all() -> None:
+    assert DIALECT.explain("22P99", "").meaning
+    assert DIALECT.explain("99999", "") is None
+    assert DIALECT.explain("ORA-01652", "") is None
+
+
+def test_a_full_shared_memory_is_not_taken_for_a_full_disk() -> None:
+    advice = DIALECT.explain("53100", "could not resize shared memory segment: No space left on device")
+    assert "/dev/shm" in advice.meaning
+
+
+# -- doctor -----------------------------------------------------------------------------------------------------
+def checks(settings: dict[str, str] | None = None, **answers: Row) -> dict[str, object]:
+    rows = tuple({"name": name, "value": value, "unit": None} for name, value in (settings or {}).items())
+    found = {"server": FACTS.answers["server"], **({"doctor_settings": rows} if rows else {}),
+             **{key: (row,) for key, row in answers.items()}}  # fmt: skip
+    return {check.name: check for check in DIALECT.checks(Facts(EngineName.POSTGRESQL, FACTS.release, found))}
+
+
+def test_no_workers_at_all_is_a_problem_with_its_remedy() -> None:
+    line = checks({"max_worker_processes": "8", "max_parallel_workers": "0"})["parallel workers"]
+    assert (line.state, "serially" in line.consequence) == ("problem", True)
+    assert "max_parallel_workers" in line.action
+
+
+def test_the_memory_of_index_builds_tells_the_highest_degree() -> None:
+    line = checks({"maintenance_work_mem": "65536", "max_parallel_maintenance_workers": "2"})["index builds"]
+    assert "degree 2 at most" in line.consequence
+    assert checks({"maintenance_work_mem": "16384"})["index builds"].state == "warning"
+
+
+def test_the_size_of_the_table_named_tells_what_a_degree_can_give() -> None:
+    row = {"schema_name": "s", "table_name": "t", "byte_count": 24 * 1024**2}
+    line = checks({"min_parallel_table_scan_size": "1024"}, source=row)["degree by size of s.t"]
+    assert "degree 3" in line.consequence
+    small = checks({"min_parallel_table_scan_size": "1024"}, source={**row, "byte_count": 8192})
+    assert small["degree by size of s.t"].state == "warning"
+
+
+def test_a_missing_grant_comes_with_the_exact_grant() -> None:
+    row = {"user_name": 'o"dd', "schema_name": "Work", "may_create": "no",
+           "reads_all_stats": "no", "may_signal": "no", "reads_control": "no"}  # fmt: skip
+    lines = checks(doctor_grants=row)
+    assert lines["CREATE"].state == "problem"
+    assert lines["CREATE"].action == 'GRANT CREATE ON SCHEMA "Work" TO "o""dd";'
+    assert lines["statistics of others"].action == 'GRANT pg_read_all_stats TO "o""dd";'
+
+
+def test_free_space_is_said_to_be_unknown_never_guessed() -> None:
+    assert checks()["free space"].evidence.startswith("unknown")
+
+
+def test_what_was_not_read_is_said_to_be_unknown() -> None:
+    lines = checks()
+    assert {lines[name].evidence[:7] for name in ("settings", "state", "grants")} == {"unknown"}
