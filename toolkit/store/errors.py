@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from toolkit.errors import ToolkitError
-from toolkit.store.location import Place
+from toolkit.store.location import HIDDEN, Place
 
 _BY_SQLITE = {
     "BUSY": "TK-0404",
@@ -81,6 +81,8 @@ def _own_words(error: DBAPIError, place: Place) -> str:
 
 
 def _shows_secret(text: str, place: Place) -> bool:
+    if place.shown.endswith(HIDDEN):
+        return True
     address = (place.url or "").partition("://")[2]
     secrets = (address.rpartition("@")[0].partition(":")[2], address.partition("?")[2])
     return any(secret and (secret in text or unquote(secret) in text) for secret in secrets)

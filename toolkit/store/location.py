@@ -16,6 +16,7 @@ import platformdirs
 from toolkit.errors import ToolkitError
 
 _SQLITE, _POSTGRESQL = ("sqlite",), ("postgresql", "postgres", "postgresql+psycopg")
+HIDDEN = "..."
 _PLAIN = re.compile(r"[\w.:\[\]/-]*")
 
 
@@ -47,8 +48,10 @@ def find_place(location: str | Path | None) -> Place:
         return _file(text)
     if scheme in _SQLITE:
         return _file(_sqlite_path(rest))
-    if scheme in _POSTGRESQL:
+    if scheme in _POSTGRESQL and rest.count("@") <= 1:
         return Place(f"postgresql://{_shown_address(rest)}", url=f"postgresql+psycopg://{rest}")
+    if scheme in _POSTGRESQL:
+        raise _refused("the address of the store has more than one `@`", "write an `@` within a password as %40")
     raise _refused(f"a results store cannot live in `{scheme if _PLAIN.fullmatch(scheme) else 'this URL'}`")
 
 
@@ -72,15 +75,14 @@ def _sqlite_path(rest: str) -> str:
 def _shown_address(rest: str) -> str:
     """Return host, port and database. Anything that might be part of a password makes it dots."""
     address = rest.partition("?")[0]
-    if rest.count("@") > 1 or ("@" in rest and "@" not in address):
-        return "..."
+    if rest.count("@") != address.count("@"):
+        return HIDDEN
     address = address.rpartition("@")[2]
-    return address if _PLAIN.fullmatch(address) else "..."
+    return address if _PLAIN.fullmatch(address) else HIDDEN
 
 
-def _refused(message: str) -> ToolkitError:
-    return ToolkitError(
-        message,
-        code="TK-0102",
-        hint="give a path, `sqlite:////absolute/path` or `postgresql://user@host:port/database`",
-    )
+def _refused(
+    message: str,
+    hint: str = "give a path, `sqlite:////absolute/path` or `postgresql://user@host:port/database`",
+) -> ToolkitError:
+    return ToolkitError(message, code="TK-0102", hint=hint)

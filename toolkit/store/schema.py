@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from toolkit.store.values import instant_of, instant_text
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION_ID = 0x64626174
 """Marks a SQLite file as ours (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
 
@@ -284,4 +284,8 @@ warning = Table(
     sqlite_with_rowid=False,
 )
 
-Index("journal_open", journal.c.state, journal.c.run)
+journal_open = Index("journal_open", journal.c.state, journal.c.run)
+run_newest = Index("run_newest", run.c.began_at, run.c.run)
+run_label = Index("run_label", run.c.label, run.c.began_at)
+trial_ended = Index("trial_ended", trial.c.run, trial.c.outcome, trial.c.trial)
+"""Counts the ended trials of every listed run without reading the trials."""

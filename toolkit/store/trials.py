@@ -21,7 +21,7 @@ from toolkit.store.values import thin
 class Trials(Part):
     """Writes trials."""
 
-    def begin_trial(  # noqa: PLR0917
+    def begin_trial(
         self, run: str, number: int, attempt: int, cell: Cell, repeat: int, began_at: datetime
     ) -> None:
         """Record that a trial begins.

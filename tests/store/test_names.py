@@ -1,0 +1,62 @@
+"""What a user may call a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.store.make import RUN, head
+from toolkit.errors import ToolkitError
+from toolkit.store.store import Store
+
+OLD, NEW = "20261120-051342-0001", "20261121-051399-ab40"
+
+
+@pytest.fixture
+def three(store: Store) -> Store:
+    store.create_run(head(OLD, later=-86400, label="nightly"))
+    store.create_run(head(NEW, later=9, label="morning"))
+    return store
+
+
+@pytest.mark.parametrize(
+    ("ref", "run"),
+    [
+        (RUN, RUN),
+        ("20261120", OLD),
+        ("20261121-05134", RUN),
+        ("20261121-051342-ab3f", RUN),
+        ("last", NEW),
+        ("morning", NEW),
+        ("nightly", RUN),
+    ],
+)
+def test_a_run_is_found_by_id_beginning_last_and_label(three: Store, ref: str, run: str) -> None:
+    assert three.resolve(ref) == run
+
+
+def test_a_beginning_of_several_runs_is_refused_and_they_are_named(three: Store) -> None:
+    with pytest.raises(ToolkitError, match="several runs begin with `20261121`") as caught:
+        three.resolve("20261121")
+    assert caught.value.code == "TK-0109"
+    assert RUN in caught.value.hint
+    assert NEW in caught.value.hint
+    assert OLD not in caught.value.hint
+
+
+def test_the_nearest_names_are_suggested(three: Store) -> None:
+    with pytest.raises(ToolkitError, match="`mornig`") as caught:
+        three.resolve("mornig")
+    assert caught.value.code == "TK-0109"
+    assert "`morning`" in caught.value.hint
+
+
+@pytest.mark.parametrize("ref", ["", "%", "2026112_", "zzz", "'", "20261121%", "\x7f", "20261121-051342-ab3f "])
+def test_what_is_no_name_of_a_run_finds_none(three: Store, ref: str) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        three.resolve(ref)
+    assert caught.value.code == "TK-0109"
+
+
+def test_last_of_an_empty_store_says_so(another: Store) -> None:
+    with pytest.raises(ToolkitError, match="no run is stored yet"):
+        another.resolve("last")
