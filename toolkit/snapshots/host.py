@@ -148,7 +148,7 @@ class HostProvider:
             spent["host_others_pct"] = (100.0 * others, "%")
         for name, value in self._peaks.items():
             if name.startswith("host_"):
-                spent[f"{name}_peak"] = (value, "bytes" if name.endswith("bytes") else "%")
+                spent[f"{name}_peak"] = (value, _unit(name))
         return tuple(Metric(name, value, unit, self.name) for name, (value, unit) in spent.items())
 
     def peaks(self) -> Mapping[str, float]:
@@ -158,12 +158,18 @@ class HostProvider:
         return ()
 
 
+def _unit(name: str) -> str:
+    if name.endswith("_bytes_per_s"):
+        return "bytes/s"
+    return "bytes" if name.endswith("_bytes") else "%"
+
+
 def _rates(before: HostState, after: HostState) -> dict[str, float]:
     elapsed = max(after.at - before.at, 1e-9)
     capacity = elapsed * (psutil.cpu_count() or 1)
     return {
         "host_cpu_pct": 100.0 * max(0.0, after.busy - before.busy) / capacity,
         "host_iowait_pct": 100.0 * max(0.0, after.iowait - before.iowait) / capacity,
-        "host_disk_read_bytes": max(0.0, after.read_bytes - before.read_bytes) / elapsed,
-        "host_disk_write_bytes": max(0.0, after.write_bytes - before.write_bytes) / elapsed,
+        "host_disk_read_bytes_per_s": max(0.0, after.read_bytes - before.read_bytes) / elapsed,
+        "host_disk_write_bytes_per_s": max(0.0, after.write_bytes - before.write_bytes) / elapsed,
     }

@@ -1,0 +1,110 @@
+"""A database of each engine with the same small tables, for suites that every engine must pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from tests.servers.postgresql import Server
+from toolkit.config.urls import parse_url
+from toolkit.model.protocols import Event
+from toolkit.model.words import EngineName
+from toolkit.targets.base import Access, Target
+from toolkit.targets.duckdb import DuckdbTarget
+from toolkit.targets.postgresql import PostgresqlTarget
+
+ROWS = 30_000
+
+
+@dataclass
+class Heard:
+    """Events as they came."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def emit(self, event: Event) -> None:
+        self.events.append(event)
+
+    def texts(self, kind: str) -> list[str]:
+        return [event.text for event in self.events if event.kind == kind]
+
+
+@dataclass
+class Arena:
+    """A target, the schema of its tables, and a way to ask the database beside the toolkit."""
+
+    engine: EngineName
+    url: str
+    schema: str
+    make: Callable[[], Target]
+    ask: Callable[[str], list[tuple[object, ...]]]
+    statements: list[str] = field(default_factory=list)
+
+    def target(self) -> Target:
+        """Return a target that records what is sent."""
+        made = self.make()
+        made.observer = self.statements.append
+        return made
+
+    def leftovers(self) -> list[str]:
+        """Return names of objects that a run left behind."""
+        return [str(row[0]) for row in self.ask(_LEFT[self.engine]) if "dbatk" in str(row[0]).lower()]
+
+
+_LEFT = {
+    EngineName.DUCKDB: "SELECT table_name FROM duckdb_tables() UNION ALL SELECT index_name FROM duckdb_indexes()",
+    EngineName.POSTGRESQL: "SELECT relname FROM pg_class",
+}
+
+
+@contextmanager
+def duckdb_arena(folder: Path) -> Iterator[Arena]:
+    """A DuckDB file with GTEST (two indexes) and a table of odd names."""
+    path = folder / "arena.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute(
+            "CREATE TABLE gtest AS SELECT range AS id, md5(range::VARCHAR) AS idname, range % 100 AS k "
+            f"FROM range({ROWS})"
+        )
+        made.execute("CREATE INDEX gtest_idname ON gtest (idname)")
+        made.execute("CREATE INDEX gtest_k ON gtest (k)")
+        made.execute('CREATE TABLE "Odd ""t;é" ("a b" INTEGER PRIMARY KEY, c VARCHAR NOT NULL)')
+        made.execute("""INSERT INTO "Odd ""t;é" SELECT range, 'x' FROM range(10)""")
+        made.execute("CREATE TABLE nothing (id INTEGER)")
+
+    def ask(text: str) -> list[tuple[object, ...]]:
+        with duckdb.connect(str(path)) as beside:
+            return beside.execute(text).fetchall()
+
+    url = f"duckdb:///{path}"
+    yield Arena(EngineName.DUCKDB, url, "main", lambda: DuckdbTarget(Access(parse_url(url))), ask)
+
+
+@contextmanager
+def postgresql_arena(server: Server, schema: str) -> Iterator[Arena]:
+    """A schema of a real PostgreSQL server with the same tables."""
+    with server.connect() as made:
+        made.execute(f"SET search_path = {schema}")
+        made.execute(
+            "CREATE TABLE gtest AS SELECT i AS id, md5(i::text) AS idname, i % 100 AS k "
+            f"FROM generate_series(1, {ROWS}) i"
+        )
+        made.execute("CREATE INDEX gtest_idname ON gtest (idname)")
+        made.execute("CREATE INDEX gtest_k ON gtest (k)")
+        made.execute('CREATE TABLE "Odd ""t;é" ("a b" integer PRIMARY KEY, c varchar NOT NULL)')
+        made.execute("""INSERT INTO "Odd ""t;é" SELECT i, 'x' FROM generate_series(1, 10) i""")
+        made.execute("CREATE TABLE nothing (id integer)")
+        made.execute("ANALYZE gtest")
+
+    def ask(text: str) -> list[tuple[object, ...]]:
+        with server.connect() as beside:
+            return beside.execute(text.encode()).fetchall()
+
+    def make() -> Target:
+        return PostgresqlTarget(Access(parse_url(server.url), password=lambda: server.password))
+
+    yield Arena(EngineName.POSTGRESQL, server.url, schema, make, ask)

@@ -1,0 +1,251 @@
+"""What every engine must do for every operation: the work, the evidence, and nothing left behind."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.engines.arena import ROWS, Arena, Heard
+from toolkit.app.execute import Approvals, script, start
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.records import RunRecord
+from toolkit.model.runid import run_key
+from toolkit.model.values import Factor, Level
+from toolkit.model.words import EngineName, Keep, Mode, OperationName, Outcome, RunState
+from toolkit.store.store import Store
+
+O = OperationName  # noqa: E741
+
+
+def names(arena: Arena, **names: str) -> dict[str, OptionValue]:
+    return {option: f"{arena.schema}.{name}" for option, name in names.items()}
+
+
+def experiment(
+    arena: Arena,
+    operation: OperationName,
+    options: dict[str, OptionValue],
+    *,
+    mode: Mode = Mode.MEASUREMENT,
+    repeat: int = 1,
+    warmup: int = 0,
+    keep: Keep = Keep.NONE,
+    **levels: tuple[Level, ...],
+) -> Experiment:
+    factors = tuple(Factor(name, values) for name, values in ({"degree": (1,)} | levels).items())
+    return Experiment(arena.url, operation, options, factors, mode, repeat, warmup, seed=7, keep=keep)
+
+
+def run(arena: Arena, store: Store, work: Experiment) -> RunRecord:
+    target = arena.target()
+    try:
+        made = start(work, target, store=store, approvals=Approvals(not_production=True), events=Heard())
+    finally:
+        target.close()
+    assert store.journal(made).open_entries() == ()
+    assert store.lease_of_run(made) is None
+    return store.load_run(made)
+
+
+CASES = {
+    O.CTAS: {"source": "gtest", "table": "made"},
+    O.INSERT: {"source": "gtest", "table": "gtest"},
+    O.INDEX_BUILD: {"table": "gtest"},
+    O.INDEX_REBUILD: {"table": "gtest"},
+    O.STATS_GATHER: {"table": "gtest"},
+}
+
+
+def case(arena: Arena, operation: OperationName) -> dict[str, OptionValue]:
+    options = names(arena, **CASES[operation])
+    if operation is O.INDEX_BUILD:
+        options["columns"] = ("idname", "k")
+    return options
+
+
+@pytest.mark.parametrize("operation", list(O))
+def test_a_measurement_runs_every_trial_and_leaves_nothing(
+    arena: Arena, store: Store, operation: OperationName
+) -> None:
+    record = run(arena, store, experiment(arena, operation, case(arena, operation), repeat=2, warmup=1))
+    assert [trial.outcome for trial in record.trials] == [Outcome.OK] * 3, [t.reason for t in record.trials]
+    assert [trial.repeat for trial in record.trials] == [0, 1, 2]
+    assert all(trial.elapsed_seconds for trial in record.trials)
+    assert record.head.state is RunState.DONE
+    assert arena.leftovers() == []
+    if operation in {O.CTAS, O.INSERT}:
+        assert {trial.rows for trial in record.trials} == {ROWS}
+    assert arena.ask(f"SELECT count(*) FROM {arena.schema}.gtest") == [(ROWS,)]
+
+
+@pytest.mark.parametrize("operation", list(O))
+def test_what_a_script_shows_is_what_runs(arena: Arena, store: Store, operation: OperationName) -> None:
+    work = experiment(arena, operation, case(arena, operation))
+    target = arena.make()
+    shown = script(work, target)
+    target.close()
+    record = run(arena, store, work)
+    key = run_key(record.head.run)
+    sent = [re.sub(rf"{key}_\d+", "RUN_1", text, flags=re.IGNORECASE) for text in arena.statements]
+    sent = [re.sub(key, "RUN", text, flags=re.IGNORECASE).replace("dbatk_RUN", "dbatk_run") for text in sent]
+    sent = [text.replace("dbatk_run_S", "dbatk_run_s") for text in sent]
+    for statement in statements_of(shown):
+        assert statement in sent, f"shown but never sent:\n{statement}"
+
+
+def statements_of(shown: str) -> list[str]:
+    """Split a script as its client would: comments and client commands left out."""
+    lines = [line for line in shown.splitlines() if not line.startswith(("--", ".", "\\"))]
+    return [part.strip() for part in re.split(r";\n", "\n".join(lines) + "\n") if part.strip()]
+
+
+def test_a_job_makes_the_named_table_and_it_stays(arena: Arena, store: Store) -> None:
+    record = run(arena, store, experiment(arena, O.CTAS, case(arena, O.CTAS), mode=Mode.JOB))
+    (trial,) = record.trials
+    assert (trial.outcome, trial.rows, trial.warmup) == (Outcome.OK, ROWS, False)
+    assert arena.ask(f"SELECT count(*) FROM {arena.schema}.made") == [(ROWS,)]
+    assert [item.label for item in trial.items] == [f"{arena.schema}.made"]
+
+
+def test_a_job_inserts_into_the_table_itself(arena: Arena, store: Store) -> None:
+    run(arena, store, experiment(arena, O.INSERT, case(arena, O.INSERT), mode=Mode.JOB))
+    assert arena.ask(f"SELECT count(*) FROM {arena.schema}.gtest") == [(2 * ROWS,)]
+
+
+def test_a_job_builds_the_named_index(arena: Arena, store: Store) -> None:
+    options = case(arena, O.INDEX_BUILD) | {"name": "made_ix", "unique": True}
+    run(arena, store, experiment(arena, O.INDEX_BUILD, options, mode=Mode.JOB))
+    assert [row for row in arena.ask(ALL_INDEXES[arena.engine]) if row[0] == "made_ix"] == [("made_ix",)]
+
+
+ALL_INDEXES = {
+    EngineName.DUCKDB: "SELECT index_name FROM duckdb_indexes()",
+    EngineName.POSTGRESQL: "SELECT indexname::text FROM pg_indexes",
+}
+
+
+def test_a_name_in_use_is_never_replaced(arena: Arena, store: Store) -> None:
+    options = names(arena, source="gtest", table="nothing")
+    with pytest.raises(ToolkitError, match="already exists") as caught:
+        run(arena, store, experiment(arena, O.CTAS, options, mode=Mode.JOB))
+    assert caught.value.code == "TK-0205"
+    assert store.list_runs() == []
+
+
+@pytest.mark.parametrize("operation", list(O))
+def test_a_table_that_is_not_there_is_said_before_anything_is_stored(
+    arena: Arena, store: Store, operation: OperationName
+) -> None:
+    options = {name: f"{arena.schema}.missing" for name in CASES[operation]}
+    if operation is O.INDEX_BUILD:
+        options["columns"] = ("id",)
+    with pytest.raises(ToolkitError) as caught:
+        run(arena, store, experiment(arena, operation, options))
+    assert caught.value.code == "TK-0204"
+    assert store.list_runs() == []
+
+
+def test_an_index_column_that_is_not_there_is_told_with_the_nearest(arena: Arena, store: Store) -> None:
+    options = names(arena, table="gtest") | {"columns": ("idnam",)}
+    with pytest.raises(ToolkitError, match="no column `idnam`") as caught:
+        run(arena, store, experiment(arena, O.INDEX_BUILD, options))
+    assert "idname" in caught.value.hint
+
+
+def test_no_rows_where_rows_were_expected_is_a_failure(arena: Arena, store: Store) -> None:
+    options: dict[str, OptionValue] = {
+        "query": f"SELECT * FROM {arena.schema}.gtest WHERE k < 0",
+        "table": f"{arena.schema}.made",
+    }
+    record = run(arena, store, experiment(arena, O.CTAS, options))
+    (trial,) = record.trials
+    assert (trial.outcome, trial.error_code) == (Outcome.FAILED, "TK-0208")
+    assert trial.elapsed_seconds is None
+
+
+def test_a_copy_of_an_empty_table_is_no_failure(arena: Arena, store: Store) -> None:
+    options = names(arena, source="nothing", table="made")
+    (trial,) = run(arena, store, experiment(arena, O.CTAS, options)).trials
+    assert (trial.outcome, trial.rows) == (Outcome.OK, 0)
+
+
+@pytest.mark.parametrize("operation", [O.CTAS, O.INSERT, O.STATS_GATHER, O.INDEX_REBUILD])
+def test_odd_names_go_all_the_way(arena: Arena, store: Store, operation: OperationName) -> None:
+    odd = f'{arena.schema}."Odd ""t;é"'
+    options: dict[str, OptionValue] = {"table": odd}
+    if operation in {O.CTAS, O.INSERT}:
+        options["source"] = odd
+    if operation is O.CTAS:
+        options["table"] = f'{arena.schema}."New ""t;é"'
+    if operation is O.INDEX_REBUILD and arena.engine is EngineName.DUCKDB:
+        pytest.skip("the index of a key is no index of its own on DuckDB")
+    mode = Mode.JOB if operation is O.CTAS else Mode.MEASUREMENT
+    record = run(arena, store, experiment(arena, operation, options, mode=mode))
+    assert [trial.outcome for trial in record.trials] == [Outcome.OK], record.trials[0].reason
+
+
+def test_whole_schemas_are_taken_biggest_first(arena: Arena, store: Store) -> None:
+    options: dict[str, OptionValue] = {"schema": (arena.schema,)}
+    for operation in (O.STATS_GATHER, O.INDEX_REBUILD):
+        (trial,) = run(arena, store, experiment(arena, operation, options)).trials
+        assert trial.outcome is Outcome.OK, trial.reason
+        assert "gtest" in trial.items[0].label
+        assert len(trial.items) >= 2
+    assert arena.leftovers() == []
+
+
+def test_keep_all_leaves_the_objects_of_the_trials(arena: Arena, store: Store) -> None:
+    record = run(arena, store, experiment(arena, O.CTAS, case(arena, O.CTAS), repeat=2, keep=Keep.ALL))
+    key = run_key(record.head.run).lower()
+    assert sorted(arena.leftovers()) == [f"dbatk_{key}_101", f"dbatk_{key}_201"]
+
+
+def test_keep_best_makes_the_named_table_at_the_end(arena: Arena, store: Store) -> None:
+    record = run(arena, store, experiment(arena, O.CTAS, case(arena, O.CTAS), repeat=2, keep=Keep.BEST))
+    assert arena.ask(f"SELECT count(*) FROM {arena.schema}.made") == [(ROWS,)]
+    assert [trial.repeat for trial in record.trials] == [1, 2, 0]
+    assert arena.leftovers() == []
+
+
+def test_an_unsupported_cell_is_a_result_and_the_others_run(arena: Arena, store: Store) -> None:
+    work = experiment(arena, O.CTAS, case(arena, O.CTAS), repeat=2, compression=("archive_high", "auto"))
+    if arena.engine is EngineName.POSTGRESQL:
+        work = experiment(arena, O.INSERT, case(arena, O.INSERT), repeat=2, degree=(1, 2))
+    record = run(arena, store, work)
+    outcomes = [trial.outcome for trial in record.trials]
+    assert outcomes.count(Outcome.UNSUPPORTED) == 1
+    assert outcomes.count(Outcome.OK) == 2
+    refused = next(trial for trial in record.trials if trial.outcome is Outcome.UNSUPPORTED)
+    assert refused.reason
+    assert refused.elapsed_seconds is None
+
+
+def test_a_job_that_cannot_be_had_is_refused_with_the_reason(arena: Arena, store: Store) -> None:
+    work = experiment(arena, O.CTAS, case(arena, O.CTAS), mode=Mode.JOB, compression=("archive_high",))
+    with pytest.raises(ToolkitError) as caught:
+        run(arena, store, work)
+    assert caught.value.code == "TK-0304"
+    assert store.list_runs() == []
+
+
+def test_a_failing_statement_fails_its_trial_with_the_databases_code(arena: Arena, store: Store) -> None:
+    options: dict[str, OptionValue] = {
+        "query": f"SELECT CAST(idname AS integer) AS x FROM {arena.schema}.gtest",
+        "table": f"{arena.schema}.made",
+    }
+    (trial,) = run(arena, store, experiment(arena, O.CTAS, options)).trials
+    assert trial.outcome is Outcome.FAILED
+    assert trial.error_code in {"ConversionException", "22P02"}
+    assert trial.elapsed_seconds is None
+    assert arena.leftovers() == []
+
+
+def test_the_environment_names_the_server_and_this_host(arena: Arena, store: Store) -> None:
+    record = run(arena, store, experiment(arena, O.CTAS, case(arena, O.CTAS)))
+    assert record.environment["server_version"]
+    assert record.environment["host_cpu_count"]
+    assert dialect_of(arena.engine).engine is record.head.engine
+    assert [artifact.name for artifact in record.artifacts if artifact.name == "script.sql"]

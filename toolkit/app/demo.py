@@ -1,0 +1,156 @@
+"""The demo: an embedded database, a table like the published GTEST, four sweeps, one report.
+
+The table is sized to the machine by a small trial beforehand, so that the whole demo stays within its time.
+Nothing is promised: whatever comes out is shown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.app.execute import Approvals, start
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions
+from toolkit.model.address import Address
+from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.protocols import Event, Events
+from toolkit.model.steps import Step
+from toolkit.model.values import Factor
+from toolkit.model.words import Effect, EngineName, Mode, OperationName
+from toolkit.rendering import sql_file
+from toolkit.runner import Stop
+from toolkit.store import Store, open_store
+from toolkit.targets.base import Access
+from toolkit.targets.duckdb import DuckdbTarget
+
+DEGREES = (1, 2, 4)
+REPEAT = 3
+_TRIAL_ROWS = 200_000
+_LEAST_ROWS, _MOST_ROWS = 300_000, 6_000_000
+_SWEEP_SHARE = 0.62
+"""Part of the whole time that goes into the trials; the rest is data, start and report."""
+
+_SWEEPS: tuple[tuple[OperationName, Mapping[str, OptionValue]], ...] = (
+    (OperationName.CTAS, {"source": "gtest", "table": "gtest_copy"}),
+    (OperationName.INSERT, {"source": "gtest", "table": "gtest"}),
+    (OperationName.INDEX_BUILD, {"table": "gtest", "columns": ("idname",)}),
+    (OperationName.STATS_GATHER, {"table": "gtest"}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """What the demo leaves: its runs, the report, and the text of the table."""
+
+    run_ids: tuple[str, ...]
+    report: Path
+    store: Path
+    rows: int
+    text: str
+
+
+def run_demo(out: Path, *, events: Events, seconds: float = 55.0, stop: Stop | None = None) -> DemoResult:
+    """Make the data, sweep, compare and write `report.html` into a folder.
+
+    Args:
+        out: the folder; made when it is not there. Its table is made anew, its results are kept. A demo that runs
+            there already holds the database file, so a second one is refused and changes nothing.
+        events: told what happens.
+        seconds: how long the whole demo may take.
+        stop: as in `start`.
+
+    Raises:
+        ToolkitError: TK-0405 when the folder cannot be written.
+    """
+    from toolkit.report import render, summary_text
+
+    database = _folder(out) / "demo.duckdb"
+    address = Address(EngineName.DUCKDB, str(database), parameters=(("create", "yes"),))
+    target = DuckdbTarget(Access(address))
+    try:
+        rows = _make_data(target, events, seconds * _SWEEP_SHARE)
+        with open_store(out / "store.sqlite") as store:
+            runs = _sweep_all(target, store, events, stop or Stop(), seconds * _SWEEP_SHARE)
+            records = [store.load_run(run) for run in runs]
+    finally:
+        target.close()
+    report = out / "report.html"
+    report.write_text(render(records, "html"), encoding="utf-8")
+    return DemoResult(tuple(runs), report, out / "store.sqlite", rows, summary_text(records))
+
+
+def _folder(out: Path) -> Path:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".dbatk-probe"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise ToolkitError(
+            f"`{out}` cannot be written: {error.strerror}", code="TK-0405", hint="give another folder with --out"
+        ) from None
+    return out
+
+
+def _make_data(target: DuckdbTarget, events: Events, budget: float) -> int:
+    """Make the table as large as the budget allows, judged by a small one made first."""
+    sessions = Sessions(target, "dbatk-demo")
+    try:
+        rows = _fitting_rows(sessions, budget)
+        events.emit(Event("setup", f"making the table gtest with {rows:,} rows"))
+        _create(sessions, rows)
+        return rows
+    finally:
+        sessions.close()
+
+
+def _create(sessions: Sessions, rows: int) -> None:
+    _run(sessions, "DROP TABLE IF EXISTS gtest")
+    sessions.run(Step("demo", sql_file("duckdb", "demo_gtest"), binds={"rows": rows}, effect=Effect.CREATES))
+    _run(sessions, "CHECKPOINT")
+
+
+def _run(sessions: Sessions, text: str) -> float:
+    begun = time.perf_counter()
+    sessions.run(Step("demo", text, effect=Effect.CHANGES))
+    return time.perf_counter() - begun
+
+
+def _fitting_rows(sessions: Sessions, budget: float) -> int:
+    """Return how many rows fit: one sweep of all operations on a small table, scaled up.
+
+    A trial at degree 1 is the longest; twelve trials of each operation are run.
+    """
+    _create(sessions, _TRIAL_ROWS)
+    _run(sessions, "SET threads = 1")
+    copied = _run(sessions, "CREATE TABLE small AS SELECT * FROM gtest")
+    indexed = _run(sessions, "CREATE INDEX small_ix ON small (idname)")
+    _run(sessions, "DROP TABLE small")
+    _run(sessions, "RESET threads")
+    per_row = (2.2 * copied + 1.35 * indexed) / _TRIAL_ROWS
+    trials = len(DEGREES) * (REPEAT + 1)
+    rows = budget / (trials * per_row)
+    return int(min(_MOST_ROWS, max(_LEAST_ROWS, rows)) // 100_000 * 100_000)
+
+
+def _sweep_all(target: DuckdbTarget, store: Store, events: Events, stop: Stop, budget: float) -> list[str]:
+    runs = []
+    for name, options in _SWEEPS:
+        experiment = Experiment(
+            target.display,
+            name,
+            options,
+            (Factor("degree", DEGREES),),
+            Mode.MEASUREMENT,
+            repeat=REPEAT,
+            warmup=1,
+            name=f"demo {name}",
+            label=f"demo-{name}",
+            seed=1,
+            budget_seconds=budget,
+        )
+        runs.append(start(experiment, target, store=store, approvals=Approvals(), events=events, stop=stop))
+    return runs
