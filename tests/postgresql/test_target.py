@@ -141,9 +141,24 @@ def own_server(settings: dict[str, str] | None = None):
         (("db", "u", "h", None), ("db2", "u", "h", None), False),
     ],
 )
-def test_the_lease_key_is_equal_for_the_same_database(one: tuple, other: tuple, same: bool) -> None:
+def test_the_lease_key_is_equal_for_the_same_database(
+    one: tuple, other: tuple, same: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PGHOST", "PGPORT"):
+        monkeypatch.delenv(name, raising=False)
     keys = [PostgresqlTarget(Access(Address(EngineName.POSTGRESQL, *each))).lease_key for each in (one, other)]
     assert (keys[0] == keys[1]) is same
+
+
+@pytest.mark.parametrize(
+    ("host", "local"), [(None, True), ("127.0.0.1", True), ("db.example", False), ("/tmp", True)]
+)
+def test_a_server_is_local_when_its_address_says_so(
+    host: str | None, local: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PGHOST", raising=False)
+    target = PostgresqlTarget(Access(Address(EngineName.POSTGRESQL, "db", "me", host)))
+    assert target.local is local
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------

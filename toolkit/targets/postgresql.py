@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -73,18 +74,21 @@ class PostgresqlTarget:
 
     @property
     def local(self) -> bool:
-        """Whether the server runs on this host: no host, a socket folder, or the loop."""
-        host = (self._access.address.host or dict(self._access.address.parameters).get("host") or "").lower()
+        host = self._host()
         return host in _LOCAL or host.startswith("/")
 
     @property
     def lease_key(self) -> str:
         address = self._access.address
-        given = dict(address.parameters)
-        host = (address.host or given.get("host") or "").lower()
-        port = address.port or given.get("port") or 5432
-        name = "localhost" if host in _LOCAL or host.startswith("/") else host
+        port = address.port or dict(address.parameters).get("port") or os.environ.get("PGPORT") or 5432
+        name = "localhost" if self.local else self._host()
         return f"postgresql:{name}:{port}/{address.database or address.user or ''}"
+
+    def _host(self) -> str:
+        """Return the host as libpq chooses it; empty for the local socket."""
+        address = self._access.address
+        host = address.host or dict(address.parameters).get("host") or os.environ.get("PGHOST") or ""
+        return host.lower()
 
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> PostgresqlConnection:
         del role
