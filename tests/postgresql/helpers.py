@@ -57,6 +57,7 @@ class Bench:
     kept: dict[str, tuple[Row, ...]] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
+    server: Server | None = None
 
     def name(self, name: str) -> QualifiedName:
         return QualifiedName(name, self.schema)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,7 @@ def release(request: pytest.FixtureRequest) -> Iterator[Bench]:
         return
     with begun_from(folder) as server:
         bench = open_bench(target_of(server), 'Odd "S"', "run-of-files")
+        bench.server = server
         schema, table = DIALECT.quote(bench.schema), DIALECT.quote(ODD)
         for text in (
             f"CREATE SCHEMA {schema}",
@@ -83,6 +85,20 @@ def test_every_file_of_the_release_runs_and_gives_its_columns(release: Bench) ->
         if low <= number <= high and (why := _wrong(release, path.stem)):
             wrong[path.stem] = why
     assert wrong == {}
+
+
+def test_the_files_run_in_psql_as_they_are(release: Bench) -> None:
+    number, server = release.facts.release.number[0], release.server
+    files = [path for path in FILES if versions(path)[0] <= number <= versions(path)[1]]
+    names = {"schema": release.schema, "name": ODD, "run": "some run", "read_only": "off"}
+    given = [part for name, text in names.items() for part in ("-v", f"{name}={DIALECT.literal(text)}")]
+    done = subprocess.run(
+        [server.bin_dir / "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", *given, "-h", server.host, "-p",
+         str(server.port), "-U", server.user, server.database, *(f"--file={path}" for path in files)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count(" row") >= len(files)
 
 
 def _wrong(release: Bench, file: str) -> str:
