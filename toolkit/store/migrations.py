@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import DDL, Connection, func, select
+from sqlalchemy import Connection, func, select, text
 
 from toolkit import __version__
 from toolkit.errors import ToolkitError
@@ -30,12 +30,12 @@ class Migration:
 
 
 def _index_lists(connection: Connection) -> None:
-    for name, columns in {
-        "run_newest": "run (began_at, run)",
-        "run_label": "run (label, began_at)",
-        "trial_ended": "trial (run, outcome, trial)",
-    }.items():
-        connection.execute(DDL(f"CREATE INDEX {name} ON {columns}"))
+    for statement in (
+        "CREATE INDEX run_newest ON run (began_at, run)",
+        "CREATE INDEX run_label ON run (label, began_at)",
+        "CREATE INDEX trial_ended ON trial (run, outcome, trial)",
+    ):
+        connection.execute(text(statement))
 
 
 MIGRATIONS: tuple[Migration, ...] = (Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),)
