@@ -21,6 +21,7 @@ CANARY = "s3cr3tXcanary"
         ("duckdb:///rel.duckdb", Address(DUCKDB, "rel.duckdb")),
         ("duckdb:////abs/a%20b.duckdb", Address(DUCKDB, "/abs/a b.duckdb")),
         ("duckdb://", Address(DUCKDB, "")),
+        ("duckdb:///new.duckdb?create=yes", Address(DUCKDB, "new.duckdb", parameters=(("create", "yes"),))),
         ("duckdb:///:memory:", Address(DUCKDB, "")),
         ("postgresql://u@h:5432/db", Address(POSTGRESQL, "db", "u", "h", 5432)),
         ("postgres://h/db", Address(POSTGRESQL, "db", None, "h")),
@@ -73,6 +74,7 @@ def test_a_sid_is_refused_with_the_right_form(url: str) -> None:
     "url",
     [
         "", "dwh", "mysql://h/db", "duckbd:///x", "host://", "://", "duckdb://rel.duckdb", "duckdb:///folder/",
+        "duckdb:///x?create=no",
         "postgresql://u@h:port/db", "postgresql://u@h:0/db", "postgresql://u@h:99999/db", "postgresql://:5432/db",
         "postgresql://@h/db", "postgresql://u@h/a/b", "postgresql://u@h/db%00", "postgresql://u@h/d b",
         "postgresql://u@h/db?x", "postgresql://u@h/%ff", "oracle://", "oracle://s@", "oracle://s@h:1521",

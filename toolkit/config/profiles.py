@@ -16,7 +16,7 @@ import fcntl
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -29,7 +29,7 @@ from toolkit.documents import Document, check_no_secret, did_you_mean, nearest, 
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 
-DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir")
+DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create")
 LICENCES = ("diagnostics_pack", "tuning_pack")
 _KEYS = ("url", "password", "production", "max_degree", "work_schema", "licenses", "options")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
@@ -147,6 +147,23 @@ def check_profile_name(name: str) -> str:
             hint="begin with a letter; letters, digits, `_`, `.` and `-` may follow, 60 at most",
         )
     return name
+
+
+def parse_options(pairs: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Read driver options typed as `key=value`.
+
+    Raises:
+        ToolkitError: TK-0101 for an unknown one, TK-0102 for another shape.
+    """
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not value:
+            raise ToolkitError(
+                "a driver option is no `key=value`", code="TK-0102", hint="such as `mode=sysdba` or `thick=true`"
+            )
+        found[name] = value
+    return _options(found)
 
 
 def _shown(name: str) -> str:

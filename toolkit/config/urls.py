@@ -80,10 +80,14 @@ def _engine(scheme: str) -> EngineName:
 def _duckdb(rest: str) -> Address:
     if rest and not rest.startswith("/"):
         raise _bad(EngineName.DUCKDB, "has too few slashes")
-    path = _decode(EngineName.DUCKDB, rest.removeprefix("/"))
+    location, _, query = rest.partition("?")
+    path = _decode(EngineName.DUCKDB, location.removeprefix("/"))
     if path.endswith("/"):
         raise _bad(EngineName.DUCKDB, "names a folder")
-    return Address(EngineName.DUCKDB, "" if path == ":memory:" else path)
+    parameters = _parameters(EngineName.DUCKDB, query)
+    if any(parameter != ("create", "yes") for parameter in parameters):
+        raise _bad(EngineName.DUCKDB, "has a parameter other than `?create=yes`")
+    return Address(EngineName.DUCKDB, "" if path == ":memory:" else path, parameters=parameters)
 
 
 def _split_user(engine: EngineName, rest: str) -> tuple[str | None, str]:

@@ -179,7 +179,7 @@ def _check_general(general: General) -> None:
     _check_range("repeat", general.repeat, 1, MOST_REPEATS)
     _check_range("warmup", general.warmup, 0, MOST_WARMUPS)
     _check_range("seed", general.seed, 0, LARGEST_SEED)
-    _check_label(general.label)
+    check_label(general.label)
     if general.snapshot not in SNAPSHOTS:
         raise ToolkitError(
             f"`snapshot` cannot be `{general.snapshot[:80]}`",
@@ -188,7 +188,12 @@ def _check_general(general: General) -> None:
         )
 
 
-def _check_label(label: str | None) -> None:
+def check_label(label: str | None) -> None:
+    """Refuse a label that could not name a run.
+
+    Raises:
+        ToolkitError: TK-0102.
+    """
     if label is None:
         return
     plain = label.isprintable() and label == label.strip() and "/" not in label

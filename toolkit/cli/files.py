@@ -1,0 +1,121 @@
+"""`demo`, `run` and `plan`: what begins from nothing or from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit.cli.output import out, out_json, out_table, say
+from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, SCRIPT, TARGET, Said, add_command, argument, option
+from toolkit.errors import ExitCode
+
+if TYPE_CHECKING:
+    from toolkit.app.execute import Plan
+    from toolkit.model.experiment import Experiment
+
+_FILE = argument("file", "experiment file (TOML)")
+_DEMO_SECONDS = 55.0
+
+
+def add_files(app: typer.Typer) -> None:
+    """Add the commands."""
+    where = option("out", "folder for the data and report.html (./dbatk-demo)", metavar="DIR")
+    json_and_debug = [one for one in OUTPUT if one.name != "store"]
+    add_command(
+        app, "demo", _demo, [where, QUIET, *json_and_debug], "Try everything on embedded data, in a minute."
+    )
+    label = option("label", "name of the run")
+    run = [_FILE, TARGET, label, *SCRIPT, *APPROVALS, QUIET, *OUTPUT]
+    add_command(app, "run", _run, run, "Run an experiment file.")
+    add_command(
+        app, "plan", _plan, [_FILE, TARGET, *OUTPUT], "Show what an experiment file would do; change nothing."
+    )
+
+
+def _demo(said: Said) -> int:
+    from toolkit.app.demo import run_demo
+    from toolkit.cli.progress import Progress
+
+    folder = Path(said.text("out") or "dbatk-demo")
+    with Progress(quiet=said.flag("quiet")) as progress:
+        result = run_demo(folder, events=progress, seconds=_DEMO_SECONDS)
+    if said.flag("json"):
+        document = {"runs": list(result.run_ids), "report": str(result.report), "store": str(result.store)}
+        out_json(document)
+    else:
+        out(result.text)
+        say(f"\nthe report is {result.report}")
+        say(
+            f"\nhint: `dbatk runs list --store {result.store}` lists the runs; `dbatk ctas --help` is the next step"
+        )
+    return ExitCode.DONE
+
+
+def _run(said: Said) -> int:
+    from toolkit.cli.launch import launch
+
+    return launch(_experiment(said), said)
+
+
+def _experiment(said: Said) -> Experiment:
+    from dataclasses import replace
+
+    from toolkit.design.build import check_label
+    from toolkit.design.file import load_experiment
+
+    experiment = load_experiment(Path(said.required("file")), target=said.text("target"))
+    label = said.text("label")
+    check_label(label)
+    return experiment if label is None else replace(experiment, label=label)
+
+
+def _plan(said: Said) -> int:
+    from toolkit.app.execute import describe
+    from toolkit.cli.launch import fitted, reach
+
+    experiment = _experiment(said)
+    reached = reach(experiment.target)
+    try:
+        plan = describe(fitted(experiment, reached), reached.target)
+    finally:
+        reached.target.close()
+    if said.flag("json"):
+        out_json(_plan_document(plan))
+    else:
+        _show_plan(plan)
+    return ExitCode.DONE
+
+
+def _show_plan(plan: Plan) -> None:
+    experiment = plan.experiment
+    out(f"{experiment.operation} on {experiment.target}, a {experiment.mode}")
+    for note in plan.notes:
+        out(note)
+    out("")
+    out_table(
+        ("cell", "can be had"), ((str(cell), support.sentence or support.state) for cell, support in plan.cells)
+    )
+    out("")
+    sweep = ((str(t.number), "warm-up" if t.warmup else str(t.repeat), str(t.cell)) for t in plan.trials)
+    out_table(("trial", "repeat", "cell"), sweep)
+
+
+def _plan_document(plan: Plan) -> dict[str, object]:
+    experiment = plan.experiment
+    return {
+        "mode": experiment.mode.value,
+        "target": experiment.target,
+        "operation": experiment.operation.value,
+        "seed": experiment.seed,
+        "notes": list(plan.notes),
+        "cells": [
+            {"factors": dict(cell), "state": support.state.value, "sentence": support.sentence}
+            for cell, support in plan.cells
+        ],
+        "trials": [
+            {"trial": trial.number, "repeat": trial.repeat, "warmup": trial.warmup, "factors": dict(trial.cell)}
+            for trial in plan.trials
+        ],
+    }

@@ -1,0 +1,223 @@
+"""From what was said to a run and its result: what all commands that run something share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolkit.cli.output import on_terminal, out, out_json, out_raw, say
+from toolkit.cli.parameters import Said
+from toolkit.cli.progress import Progress
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.app.approvals import Approvals
+    from toolkit.app.targets import Reached
+    from toolkit.model.experiment import Experiment
+    from toolkit.model.words import EngineName
+    from toolkit.store import Store
+
+
+def launch(experiment: Experiment, said: Said) -> int:
+    """Save, print or run an experiment, as the options say."""
+    _check_script_options(said)
+    save_as = said.text("save_as")
+    if save_as is not None:
+        return _save(experiment, Path(save_as))
+    if said.flag("dry_run"):
+        return _print_script(experiment, said)
+    from toolkit.app.execute import start
+    from toolkit.store import open_store
+
+    reached = reach(experiment.target)
+    experiment = fitted(experiment, reached)
+    with open_store(said.text("store")) as store:
+        try:
+            with Progress(quiet=said.flag("quiet")) as progress:
+                run = start(
+                    experiment,
+                    reached.target,
+                    store=store,
+                    approvals=approvals_of(said),
+                    events=progress,
+                    standing=reached.standing,
+                )
+        finally:
+            reached.target.close()
+        return show_result(store, run, said)
+
+
+def reach(text: str | None) -> Reached:
+    """Return the target named, with a prompt for its password where there is a terminal.
+
+    Raises:
+        ToolkitError: TK-0107 when none is named; as `find_target`.
+    """
+    from toolkit.app.targets import find_target
+
+    return find_target(named_target(text), prompt=_prompt if _asks() else None)
+
+
+def named_target(text: str | None) -> str:
+    """Return the target's name.
+
+    Raises:
+        ToolkitError: TK-0107 when none was given.
+    """
+    if not text:
+        raise ToolkitError(
+            "no target is named", code="TK-0107", hint="add `-t NAME|URL`, such as `-t duckdb:///file.duckdb`"
+        )
+    return text
+
+
+def fitted(experiment: Experiment, reached: Reached) -> Experiment:
+    """Check an experiment against the engine, and fill in what the profile says.
+
+    Raises:
+        ToolkitError: TK-0304 for an option the engine does not have, TK-0105 for a query in another's quotes.
+    """
+    from dataclasses import replace
+
+    check_for_engine(experiment, reached.target.engine)
+    if experiment.work_schema is None and reached.work_schema is not None:
+        return replace(experiment, work_schema=reached.work_schema)
+    return experiment
+
+
+def check_for_engine(experiment: Experiment, engine: EngineName) -> None:
+    """Refuse options and quotes the engine does not have."""
+    from toolkit.design.build import check_engine
+    from toolkit.design.query import check_query
+
+    check_engine(experiment, engine)
+    if "query" in experiment.options:
+        check_query(str(experiment.options["query"]), engine)
+
+
+def approvals_of(said: Said) -> Approvals:
+    """Return what the user allowed; questions are asked only on a terminal."""
+    from toolkit.app.approvals import Approvals
+
+    return Approvals(
+        said.flag("not_production"),
+        said.text("yes_production"),
+        said.flag("allow_commands"),
+        _ask if _asks() and not said.flag("json") else None,
+    )
+
+
+def show_result(store: Store, run: str, said: Said) -> int:
+    """Show what came out and return the exit status: 3 when some cell has no good repetition."""
+    from toolkit.app.results import ended_well, failures, find_run
+
+    record = find_run(store, run, samples=said.flag("json"))
+    if said.flag("json"):
+        from toolkit.analysis import run_document
+        from toolkit.report import json_text
+
+        out_raw(json_text(run_document(record)))
+    else:
+        from toolkit.report import render
+
+        out(render(record, "text"))
+    well = ended_well(record)
+    if not said.flag("quiet"):
+        if not well:
+            for sentence in failures(record):
+                say(f"not ok: {sentence}")
+        say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` makes a page of it")
+    return ExitCode.DONE if well else ExitCode.INCOMPLETE
+
+
+# -- without running --------------------------------------------------------------------------------------------
+def _check_script_options(said: Said) -> None:
+    for name in ("assume", "facts"):
+        if name in said and not said.flag("dry_run"):
+            raise ToolkitError(f"`--{name}` goes with `--dry-run`", code="TK-0107", hint="add `--dry-run`")
+    if "assume" in said and "facts" in said:
+        raise ToolkitError("`--assume` and `--facts` exclude each other", code="TK-0107", hint="leave one out")
+
+
+def _save(experiment: Experiment, path: Path) -> int:
+    from toolkit.app.results import write_file
+    from toolkit.design.dump import dump_experiment
+
+    if path.exists():
+        raise ToolkitError(f"`{path}` exists", code="TK-0405", hint="give another name; nothing is replaced")
+    write_file(path, dump_experiment(experiment))
+    say(f"wrote {path}; run it with `dbatk run {path}`")
+    return ExitCode.DONE
+
+
+def _print_script(experiment: Experiment, said: Said) -> int:
+    from toolkit.app.planning import script
+    from toolkit.app.targets import engine_of
+
+    facts = said.text("facts")
+    text = None if facts is None else read_text(facts)
+    if "assume" in said or text is not None:
+        engine = engine_of(experiment.target)
+        check_for_engine(experiment, engine)
+        printed = script(experiment, None, engine=engine, assume=said.text("assume"), facts_text=text)
+    else:
+        reached = reach(experiment.target)
+        try:
+            printed = script(fitted(experiment, reached), reached.target)
+        finally:
+            reached.target.close()
+    if said.flag("json"):
+        out_json({"script": printed})
+    else:
+        out_raw(printed)
+    return ExitCode.DONE
+
+
+def read_text(name: str) -> str:
+    """Read a file of the user's, `-` for standard input.
+
+    Raises:
+        ToolkitError: TK-0106.
+    """
+    try:
+        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ToolkitError(
+            f"`{name}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
+            code="TK-0106",
+            hint="check the path and its permissions",
+        ) from None
+    except UnicodeDecodeError:
+        raise ToolkitError(f"`{name}` is not UTF-8 text", code="TK-0106", hint="save it as UTF-8") from None
+
+
+# -- asking -----------------------------------------------------------------------------------------------------
+def _asks() -> bool:
+    return sys.stdin.isatty() and on_terminal(sys.stderr)
+
+
+def _ask(question: str) -> bool:
+    import typer
+
+    return bool(typer.confirm(question, default=False, err=True))
+
+
+def _prompt(what: str) -> str | None:
+    from getpass import getpass
+
+    return getpass(f"{what}: ", stream=sys.stderr) or None
+
+
+def confirmed(said: Said, question: str) -> None:
+    """Ask before something is removed; `--yes` answers, and where nobody can be asked it is needed.
+
+    Raises:
+        ToolkitError: TK-0107 without a terminal, TK-0130 when the answer is no.
+    """
+    if said.flag("yes"):
+        return
+    if not _asks() or said.flag("json"):
+        raise ToolkitError(f"nobody can be asked: {question}", code="TK-0107", hint="add `--yes`")
+    if not _ask(question):
+        raise ToolkitError("not done", code="TK-0130", hint="nothing was changed")

@@ -1,0 +1,155 @@
+"""The command `dbatk`: puts the commands together, and turns whatever goes wrong into a sentence and a status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+
+import typer
+
+from toolkit import __version__
+from toolkit.cli.files import add_files
+from toolkit.cli.operations import add_operations
+from toolkit.cli.output import out_raw, show_error
+from toolkit.cli.results import add_results
+from toolkit.cli.targets import add_targets
+from toolkit.errors import ExitCode, ToolkitError
+
+_USAGE: type[BaseException] = typer.BadParameter.__mro__[1]
+_SHOWN: type[BaseException] = typer.BadParameter.__mro__[2]
+"""The parser's own errors; its base class is not part of typer's public face in every release."""
+
+
+def _group(help: str) -> typer.Typer:
+    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        out_raw(f"dbatk {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: bool = typer.Option(
+        False, "--version", help="show the version", callback=_version, is_eager=True, show_default=False
+    ),
+) -> None:
+    """Run, measure and compare the heavy jobs of Oracle, PostgreSQL and DuckDB.
+
+    Try `dbatk demo` first: it needs no server.
+    """
+    del version
+
+
+def build_app() -> typer.Typer:
+    """Return the whole command line."""
+    app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.callback()(_root)
+    index, stats = _group("Build and rebuild indexes."), _group("Gather statistics.")
+    runs, target = _group("Look at, resume, delete and export runs."), _group("Keep targets under names.")
+    add_files(app)
+    add_operations(app, index, stats)
+    app.add_typer(index, name="index")
+    app.add_typer(stats, name="stats")
+    app.add_typer(runs, name="runs")
+    add_results(app, runs)
+    app.add_typer(target, name="target")
+    add_targets(app, target)
+    return app
+
+
+def run() -> None:
+    """Run the command line and exit."""
+    status = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence()
+    sys.exit(status)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit status; never raises but for `--debug`'s sake prints a traceback."""
+    as_json, debug = _has(arguments, "--json"), _has(arguments, "--debug")
+    try:
+        answer = build_app()(args=list(arguments), prog_name="dbatk", standalone_mode=False)
+        return answer if isinstance(answer, int) else ExitCode.DONE
+    except BrokenPipeError:
+        _silence()
+        return ExitCode.FAILED
+    except (KeyboardInterrupt, typer.Abort):
+        error = ToolkitError("interrupted", code="TK-0130", hint="`dbatk runs list` shows what can be resumed")
+    except ToolkitError as caught:
+        error = caught
+        _trace(debug)
+    except Exception as caught:  # noqa: BLE001 - the last resort: nobody sees a traceback unasked
+        if isinstance(caught, _SHOWN):
+            if type(caught).__name__ == "NoArgsIsHelpError":
+                out_raw(str(caught))
+                return ExitCode.DONE
+            error = _usage_error(caught)
+        else:
+            error = _fault(caught)
+            _trace(debug)
+    try:
+        show_error(error, as_json=as_json)
+    except BrokenPipeError:
+        _silence()
+    return error.exit_code
+
+
+def _has(arguments: Sequence[str], flag: str) -> bool:
+    """Whether a flag was given, also when the rest of the line cannot be read."""
+    said = list(arguments)
+    return flag in (said[: said.index("--")] if "--" in said else said)
+
+
+def _trace(debug: bool) -> None:
+    if debug:
+        import traceback
+
+        traceback.print_exc(file=sys.stderr)
+
+
+def _silence() -> None:
+    """Point standard output nowhere: its reader went away, and the interpreter would complain when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fault(caught: Exception) -> ToolkitError:
+    """Name the kind of an unexpected exception; its text could hold anything, a secret too."""
+    return ToolkitError(f"something unexpected happened: {type(caught).__name__}", code="TK-0901")
+
+
+# -- the parser's errors ----------------------------------------------------------------------------------------
+def _usage_error(caught: BaseException) -> ToolkitError:
+    context = getattr(caught, "ctx", None)
+    path = getattr(context, "command_path", "dbatk")
+    hint = f"see `{path} --help`"
+    word = getattr(caught, "option_name", None)
+    if word and type(caught).__name__ == "NoSuchOption":
+        return _unknown(f"there is no option `{word}`", str(word), _flags(context), hint)
+    message = str(caught.format_message()) if hasattr(caught, "format_message") else str(caught)
+    if message.startswith("No such command"):
+        word = message.split("'")[1] if message.count("'") > 1 else ""
+        return _unknown(f"there is no command `{word}`", word, _commands(context), hint)
+    sentence = message.strip().rstrip(".").replace("'", "`")
+    return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)
+
+
+def _unknown(sentence: str, word: str, known: Iterable[str], hint: str) -> ToolkitError:
+    from toolkit.documents import nearest
+
+    near = nearest(word, known)
+    return ToolkitError(sentence, code="TK-0101", hint=f"did you mean `{near}`? {hint}" if near else hint)
+
+
+def _flags(context: object) -> list[str]:
+    parameters = getattr(getattr(context, "command", None), "params", [])
+    return [flag for parameter in parameters for flag in getattr(parameter, "opts", []) if flag.startswith("--")]
+
+
+def _commands(context: object) -> list[str]:
+    return list(getattr(getattr(context, "command", None), "commands", {}))

@@ -1,0 +1,88 @@
+"""What reaches the terminal: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from toolkit.errors import ToolkitError
+
+WIDTH = 80
+_KEPT = frozenset("\n\t")
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+def plain(text: str) -> str:
+    """Return text from outside without characters a terminal acts upon (escapes, direction marks)."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char for char in text if char in _KEPT or unicodedata.category(char) not in _UNSAFE)
+
+
+def out(text: str) -> None:
+    """Write a result to standard output."""
+    _write(sys.stdout, plain(text).rstrip("\n") + "\n")
+
+
+def out_raw(text: str) -> None:
+    """Write a document or script to standard output as it is."""
+    _write(sys.stdout, text if text.endswith("\n") else text + "\n")
+
+
+def say(text: str) -> None:
+    """Write a message to standard error."""
+    _write(sys.stderr, plain(text) + "\n")
+
+
+def out_json(document: object) -> None:
+    """Write one JSON document, escaped to ASCII so that no terminal acts on it."""
+    out_raw(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
+
+
+def out_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a table of at most 80 columns; long cells fold."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for column in table.columns:
+        column.overflow = "fold"
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    console = Console(file=sys.stdout, width=WIDTH, highlight=False, markup=False, emoji=False)
+    with console.capture() as capture:
+        console.print(table)
+    _write(sys.stdout, "".join(line.rstrip() + "\n" for line in capture.get().splitlines()))
+
+
+def show_error(error: ToolkitError, *, as_json: bool) -> None:
+    """Show an error in words on standard error, or as a document on standard output."""
+    message = plain(error.message)
+    if error.database_code and error.database_code not in message:
+        message = f"{error.database_code}: {message}"
+    if as_json:
+        out_json({"error": {"code": error.code, "message": message, "hint": plain(error.hint)}})
+        return
+    head, hint = _styled("error", "1;31"), _styled("hint", "1;36")
+    _write(sys.stderr, f"{head}: {message} [{error.code}]\n\n{hint}: {plain(error.hint)}\n")
+
+
+def on_terminal(stream: TextIO) -> bool:
+    """Whether a person sees this stream as it is written."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _styled(text: str, code: str) -> str:
+    colour = on_terminal(sys.stderr) and not os.environ.get("NO_COLOR")
+    return f"\x1b[{code}m{text}\x1b[0m" if colour else text
+
+
+def _write(stream: TextIO, text: str) -> None:
+    stream.write(text.encode(stream.encoding or "utf-8", "replace").decode(stream.encoding or "utf-8"))
+    stream.flush()

@@ -1,0 +1,112 @@
+"""Options of commands as data: declared once, put together into the signatures that typer reads."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated
+
+import typer
+
+
+class Said:
+    """What the user said on the command line, by parameter name."""
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        self._values = values
+
+    def __contains__(self, name: str) -> bool:
+        return self._values.get(name) is not None
+
+    def text(self, name: str) -> str | None:
+        """Return a text, or None."""
+        value = self._values.get(name)
+        return None if value is None else str(value)
+
+    def required(self, name: str) -> str:
+        """Return a text that typer made sure of."""
+        return str(self._values[name])
+
+    def number(self, name: str) -> int | None:
+        """Return a whole number, or None."""
+        value = self._values.get(name)
+        return value if isinstance(value, int) else None
+
+    def flag(self, name: str) -> bool:
+        """Return whether a flag was given."""
+        return self._values.get(name) is True
+
+    def texts(self, name: str) -> list[str]:
+        """Return the values of an option given several times."""
+        value = self._values.get(name)
+        return [str(one) for one in value] if isinstance(value, list) else []
+
+
+Body = Callable[[Said], int]
+
+
+def option(
+    name: str, help: str, *flags: str, kind: object = str, metavar: str | None = None, hidden: bool = False
+) -> inspect.Parameter:
+    """Declare an option; it is None (a flag: False) when not given."""
+    declared = flags or ("--" + name.replace("_", "-"),)
+    annotation = kind if kind is bool or kind == list[str] else kind | None  # type: ignore[operator]
+    default: object = False if kind is bool else [] if kind == list[str] else None
+    shown = None if kind is bool else metavar or "TEXT"
+    info = typer.Option(*declared, help=help, metavar=shown, hidden=hidden, show_default=False)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, info]
+    )
+
+
+def argument(name: str, help: str, *, kind: object = str, metavar: str | None = None) -> inspect.Parameter:
+    """Declare a required argument."""
+    info = typer.Argument(help=help, metavar=metavar or name.upper())
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, info])
+
+
+def add_command(
+    app: typer.Typer, name: str, body: Body, parameters: Iterable[inspect.Parameter], help: str
+) -> None:
+    """Add a command whose signature is made from declared parameters."""
+
+    def command(**values: object) -> int:
+        return body(Said(values))
+
+    made = list(parameters)
+    command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in made}
+    command.__name__ = name.replace("-", "_")
+    app.command(name, help=help)(command)
+
+
+TARGET = option("target", "profile name or URL of the database", "-t", "--target", metavar="NAME|URL")
+OUTPUT = (
+    option("json", "print one JSON document on standard output", kind=bool),
+    option("store", "results store: a path or an SQLAlchemy URL", metavar="PATH|URL"),
+    option("debug", "show tracebacks", kind=bool),
+)
+QUIET = option("quiet", "show no progress", "-q", "--quiet", kind=bool)
+APPROVALS = (
+    option("not_production", "the target is not production", kind=bool),
+    option("yes_production", "run on the production target of this name", metavar="NAME"),
+    option("allow_commands", "let factors run commands on this host", kind=bool),
+)
+DESIGN = (
+    option("repeat", "counted sweeps; makes a measurement (3 if several cells)", kind=int, metavar="N"),
+    option("warmup", "sweeps before them that do not count (1)", kind=int, metavar="N"),
+    option("snapshot", "what is read around trials: auto, none, osstat, ...", metavar="PROVIDER"),
+    option("work_schema", "schema for objects of ours", metavar="NAME"),
+    option("keep", "objects of a measurement that stay: none, best, all", metavar="WHICH"),
+    option("budget", "stop between trials after this time, resumable", metavar="2h"),
+    option("time_limit", "cancel a timed statement after this time", metavar="30m"),
+    option("quiet_wait", "wait this long at most for a calm host before a trial", metavar="5m"),
+    option("label", "name of the run", metavar="TEXT"),
+    option("seed", "of the order of trials", kind=int, metavar="N"),
+    option("save_as", "write the experiment file instead of running", metavar="FILE"),
+)
+SCRIPT = (
+    option("dry_run", "print the whole script, change nothing", kind=bool),
+    option("assume", "with --dry-run: do not connect, assume release and edition", metavar="19-ee"),
+    option("facts", "with --dry-run: do not connect, take the facts of a file", metavar="FILE"),
+)

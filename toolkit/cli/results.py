@@ -1,0 +1,232 @@
+"""`runs`, `compare` and `report`: what was stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit.cli.output import out, out_json, out_raw, out_table, say
+from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Said, add_command, argument, option
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.analysis import Comparison
+    from toolkit.model.records import RunHead, RunRecord
+    from toolkit.store import Store
+
+FOLLOW_SECONDS = 1.0
+_RUN = argument("run", "run id or the beginning of one, label, or `last`")
+_FORMAT = option("format", "html, text, markdown, json or csv", metavar="FORMAT")
+
+
+def add_results(app: typer.Typer, runs: typer.Typer) -> None:
+    """Add the commands."""
+    limit = option("limit", "newest runs shown (50)", kind=int, metavar="N")
+    follow = option("follow", "show trials as they end, until the run ends", kind=bool)
+    file = option("out", "file to write", metavar="FILE")
+    yes = option("yes", "do not ask", kind=bool)
+    add_command(runs, "list", _list, [limit, *OUTPUT], "List runs, newest first.")
+    add_command(runs, "show", _show, [_RUN, follow, *OUTPUT], "Show a run: cells, intervals, advice.")
+    resume = [_RUN, TARGET, *APPROVALS, QUIET, *OUTPUT]
+    add_command(runs, "resume", _resume, resume, "Run exactly the trials that are missing.")
+    add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a whole run from the store.")
+    add_command(runs, "export", _export, [_RUN, file, *OUTPUT], "Write a run to a file another store can take.")
+    a, b = argument("a", "run or RUN/degree=4: before"), argument("b", "run or cell: after")
+    compared = [
+        a,
+        b,
+        option("fail_if", "exit 4 when met, such as 'elapsed_seconds > +5%'", metavar="LIMIT"),
+        option("strict", "exit 3 when it cannot be told", kind=bool),
+        option("force", "compare what did not do the same work", kind=bool),
+        *OUTPUT,
+    ]
+    add_command(app, "compare", _compare, compared, "Compare two runs, or two cells.")
+    several = argument("runs", "runs to report", kind=list[str], metavar="RUN...")
+    add_command(
+        app, "report", _report, [several, file, _FORMAT, *OUTPUT], "Write a report of one or several runs."
+    )
+
+
+@contextmanager
+def _store(said: Said) -> Iterator[Store]:
+    from toolkit.store import open_store
+
+    with open_store(said.text("store")) as store:
+        yield store
+
+
+def _list(said: Said) -> int:
+    from toolkit.analysis import runs_document
+
+    limit = said.number("limit")
+    if limit is not None and limit < 1:
+        raise ToolkitError(f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number from 1")
+    with _store(said) as store:
+        heads = store.list_runs(limit or 50)
+    if said.flag("json"):
+        out_json(runs_document(heads))
+    elif heads:
+        out_table(("run", "label", "operation", "target", "state", "trials"), map(_row, heads))
+    else:
+        say("no runs yet; `dbatk demo` makes some")
+    return ExitCode.DONE
+
+
+def _row(head: RunHead) -> tuple[str, ...]:
+    ended = f"{head.trials_ended}/{head.trials_planned}"
+    target = head.experiment.target
+    return head.run, head.label or "", head.experiment.operation, target, head.state, ended
+
+
+def _show(said: Said) -> int:
+    from toolkit.analysis import run_document
+    from toolkit.app.results import find_run
+    from toolkit.report import render
+
+    with _store(said) as store:
+        if said.flag("follow"):
+            _follow(store, store.resolve(said.required("run")))
+        record = find_run(store, said.required("run"), samples=said.flag("json"))
+    if said.flag("json"):
+        out_json(run_document(record))
+    else:
+        out(render(record, "text"))
+    return ExitCode.DONE
+
+
+def _follow(store: Store, run: str) -> None:
+    """Say each trial as it ends, until the run ends or nobody works on it any more."""
+    from toolkit.model.words import RunState
+
+    seen: set[tuple[int, int]] = set()
+    while True:
+        alive = _alive(store, run)
+        record = store.load_run(run, samples=False)
+        _say_new(record, seen)
+        if record.head.state is not RunState.RUNNING:
+            return
+        if not alive:
+            say("warning: nobody works on this run; `dbatk runs resume` goes on with it")
+            return
+        time.sleep(FOLLOW_SECONDS)
+
+
+def _alive(store: Store, run: str) -> bool:
+    try:
+        store.refuse_live_run(run)
+    except ToolkitError:
+        return True
+    return False
+
+
+def _say_new(record: RunRecord, seen: set[tuple[int, int]]) -> None:
+    from toolkit.units import seconds
+
+    for trial in record.trials:
+        key = (trial.trial, trial.attempt)
+        if key not in seen:
+            seen.add(key)
+            place = f"[{trial.trial}/{record.head.trials_planned}]"
+            reason = f" ({trial.reason})" if trial.reason else ""
+            say(f"{place} {trial.cell}: {trial.outcome}{reason} {seconds(trial.elapsed_seconds)}")
+
+
+def _resume(said: Said) -> int:
+    from toolkit.app.execute import resume
+    from toolkit.cli.launch import approvals_of, reach, show_result
+    from toolkit.cli.progress import Progress
+
+    with _store(said) as store:
+        run = store.resolve(said.required("run"))
+        reached = reach(said.text("target") or store.load_head(run).experiment.target)
+        try:
+            with Progress(quiet=said.flag("quiet")) as progress:
+                resume(
+                    run,
+                    reached.target,
+                    store=store,
+                    approvals=approvals_of(said),
+                    events=progress,
+                    standing=reached.standing,
+                )
+        finally:
+            reached.target.close()
+        return show_result(store, run, said)
+
+
+def _delete(said: Said) -> int:
+    from toolkit.cli.launch import confirmed
+
+    with _store(said) as store:
+        run = store.resolve(said.required("run"))
+        confirmed(said, f"delete run {run}?")
+        store.delete_run(run)
+    if said.flag("json"):
+        out_json({"deleted": run})
+    else:
+        say(f"deleted run {run}")
+    return ExitCode.DONE
+
+
+def _export(said: Said) -> int:
+    from toolkit.app.results import export
+
+    with _store(said) as store:
+        run = store.resolve(said.required("run"))
+        path = Path(said.text("out") or f"{run}.dbatk.json")
+        export(store, run, path)
+    if said.flag("json"):
+        out_json({"run": run, "file": str(path)})
+    else:
+        say(f"wrote {path}")
+    return ExitCode.DONE
+
+
+def _compare(said: Said) -> int:
+    from toolkit.analysis import judge, parse_fail_if
+    from toolkit.app.results import compare_named
+    from toolkit.report import Format, render_comparison
+
+    text = said.text("fail_if")
+    limit = None if text is None else parse_fail_if(text)
+    with _store(said) as store:
+        comparison = compare_named(store, said.required("a"), said.required("b"), force=said.flag("force"))
+    shown = render_comparison(comparison, Format.JSON if said.flag("json") else Format.TEXT)
+    (out_raw if said.flag("json") else out)(shown)
+    if limit is None:
+        return _strictly(comparison) if said.flag("strict") else ExitCode.DONE
+    judgement = judge(comparison, limit)
+    for sentence in (*judgement.met, *judgement.untold):
+        say(sentence if sentence in judgement.met else f"warning: {sentence}")
+    return judgement.exit_code(strict=said.flag("strict"))
+
+
+def _strictly(comparison: Comparison) -> int:
+    from toolkit.model.words import Verdict
+
+    untold = any(pair.verdict is Verdict.UNTOLD for pair in comparison.pairs)
+    return ExitCode.INCOMPLETE if untold else ExitCode.DONE
+
+
+def _report(said: Said) -> int:
+    from toolkit.app.results import format_of, report, write_file
+    from toolkit.report import Format
+
+    name = said.text("out")
+    path = None if name in (None, "-") else Path(str(name))
+    chosen = Format.JSON if said.flag("json") and "format" not in said else format_of(path, said.text("format"))
+    with _store(said) as store:
+        text = report(store, said.texts("runs"), chosen)
+    if path is not None:
+        write_file(path, text)
+        say(f"wrote {path}")
+    elif chosen is Format.TEXT:
+        out(text)
+    else:
+        out_raw(text)
+    return ExitCode.DONE

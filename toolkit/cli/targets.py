@@ -1,0 +1,351 @@
+"""`doctor`, `target`, `clean` and `error`: databases, what they can do, and what was left on them."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit.cli.output import out, out_json, out_table, say
+from toolkit.cli.parameters import OUTPUT, QUIET, TARGET, Said, add_command, argument, option
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.app.targets import Doctor
+    from toolkit.config.profiles import Licence, Profile
+    from toolkit.config.secrets import SecretRef
+    from toolkit.dialects.base import Check
+    from toolkit.model.experiment import Experiment, OptionValue
+
+_NAME = argument("name", "name of the profile")
+_NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
+_REFERENCES = (
+    option("password_env", "environment variable that holds the password", metavar="VARIABLE"),
+    option("password_keyring", "keyring service that holds it", metavar="SERVICE"),
+    option("password_command", "command that writes it, run without a shell", metavar="COMMAND"),
+    option("wallet", "folder of an Oracle wallet", metavar="DIR"),
+)
+_STATES = {"ok": "ok", "note": "note", "warning": "WARNING", "problem": "PROBLEM"}
+
+
+def add_targets(app: typer.Typer, target: typer.Typer) -> None:
+    """Add the commands."""
+    add_command(
+        app, "doctor", _doctor, _doctor_parameters(), "Say what a target can do, and what it cannot and why."
+    )
+    add_command(target, "add", _add, _add_parameters(), "Keep a target under a name; passwords by reference only.")
+    add_command(target, "list", _list, _NO_STORE, "List the targets.")
+    add_command(target, "test", _test, [argument("name", "profile or URL"), *_NO_STORE], "Connect to a target.")
+    add_command(target, "remove", _remove, [_NAME, *_NO_STORE], "Forget a target.")
+    run = option("run", "only what this run left", metavar="RUN")
+    add_command(app, "clean", _clean, [TARGET, run, QUIET, *OUTPUT], "Undo what a crash left on a target.")
+    code = argument("code", "a code such as TK-0104 or ORA-01652")
+    add_command(app, "error", _error, [code, *_NO_STORE], "Explain an error code.")
+
+
+def _doctor_parameters() -> list[inspect.Parameter]:
+    return [
+        TARGET,
+        option("operation", "judge this operation", metavar="NAME"),
+        option("source", "table it reads", metavar="NAME"),
+        option("table", "table it works on", metavar="NAME"),
+        option("columns", "columns of an index", metavar="A,B"),
+        option("degree", "degrees to judge (1,2,4,8)", metavar="1,2,4"),
+        option("facts_out", "write what was read, for --facts", metavar="FILE"),
+        *_NO_STORE,
+    ]
+
+
+def _add_parameters() -> list[inspect.Parameter]:
+    return [
+        _NAME,
+        argument("url", "such as oracle://user@host:1521/service"),
+        *_REFERENCES,
+        option("production", "the target is production", kind=bool),
+        option("not_production", "the target is not production", kind=bool),
+        option("max_degree", "highest degree allowed on it", kind=int, metavar="N"),
+        option("work_schema", "schema for objects of ours", metavar="NAME"),
+        option("license", "declare a licence: diagnostics_pack, tuning_pack", kind=list[str], metavar="NAME"),
+        option("licensed_by", "who declares it", metavar="NAME"),
+        option("licensed_until", "last day it holds", metavar="YYYY-MM-DD"),
+        option("driver_option", "such as mode=sysdba or thick=true", kind=list[str], metavar="KEY=VALUE"),
+        option("replace", "replace a target of the same name", kind=bool),
+        *_NO_STORE,
+    ]
+
+
+# -- doctor -----------------------------------------------------------------------------------------------------
+def _doctor(said: Said) -> int:
+    from toolkit.app.planning import facts_to_text
+    from toolkit.app.results import write_file
+    from toolkit.app.targets import doctor
+    from toolkit.cli.launch import reach
+
+    experiment = _asked_work(said)
+    reached = reach(said.text("target"))
+    try:
+        found = doctor(reached.target, experiment)
+    finally:
+        reached.target.close()
+    file = said.text("facts_out")
+    if file is not None:
+        write_file(Path(file), facts_to_text(found.facts), private=True)
+        say(f"wrote {file}")
+    if said.flag("json"):
+        out_json(_doctor_document(found))
+    else:
+        _show_doctor(found)
+    return ExitCode.DONE
+
+
+def _asked_work(said: Said) -> Experiment | None:
+    """Return the work to be judged, when one was described."""
+    from toolkit.design.build import General, build_experiment
+    from toolkit.design.levels import parse_levels
+    from toolkit.design.options import BY_NAME, options_of
+    from toolkit.design.values import parse_value
+    from toolkit.documents import did_you_mean
+    from toolkit.model.words import OperationName
+
+    given = [name for name in ("source", "table", "columns") if name in said]
+    name = said.text("operation")
+    if name is None and not given:
+        return None
+    known = [one.value for one in OperationName]
+    name = name or OperationName.CTAS.value
+    if name not in known:
+        raise ToolkitError(f"`{name}` is no operation", code="TK-0101", hint=did_you_mean(name, known))
+    operation = OperationName(name)
+    if not given:
+        raise ToolkitError(
+            f"`--operation {name}` needs to know on what", code="TK-0107", hint="add `--source`, `--table` ..."
+        )
+    taken = {one.name for one in options_of(operation)}
+    options: dict[str, OptionValue] = {
+        key: parse_value(BY_NAME[key], said.required(key)) for key in given if key in taken
+    }
+    if "source" in options and "table" not in options:
+        options["table"] = f"{options['source']}_DBATK"
+    levels = {"degree": parse_levels(BY_NAME["degree"], said.text("degree") or "1,2,4,8")}
+    return build_experiment(operation, options, levels, General(target=said.text("target") or ""))
+
+
+def _show_doctor(found: Doctor) -> None:
+    out(f"{found.target}\n{found.facts.engine} {found.facts.release}\n")
+    for title, checks in (("server", found.checks), ("work", found.support)):
+        if checks:
+            out_table(
+                ("", title, "what"), ((_STATES.get(c.state, c.state), c.name, _sentences(c)) for c in checks)
+            )
+            out("")
+
+
+def _sentences(check: Check) -> str:
+    parts = [check.evidence, check.consequence, f"-> {check.action}" if check.action else ""]
+    return "\n".join(part for part in parts if part)
+
+
+def _doctor_document(found: Doctor) -> dict[str, object]:
+    def rows(checks: tuple[Check, ...]) -> list[dict[str, str]]:
+        return [
+            {
+                "name": check.name,
+                "state": check.state,
+                "evidence": check.evidence,
+                "consequence": check.consequence,
+                "action": check.action,
+            }
+            for check in checks
+        ]
+
+    facts = found.facts
+    return {
+        "target": found.target,
+        "engine": facts.engine.value,
+        "release": str(facts.release),
+        "edition": facts.release.edition,
+        "checks": rows(found.checks),
+        "work": rows(found.support),
+    }
+
+
+# -- profiles ---------------------------------------------------------------------------------------------------
+def _add(said: Said) -> int:
+    from toolkit.config.profiles import add_profile
+
+    profile = _profile(said)
+    add_profile(profile, replace=said.flag("replace"))
+    if said.flag("json"):
+        out_json(_profile_document(profile))
+    else:
+        say(f"kept target {profile.name}; try it with `dbatk target test {profile.name}`")
+    return ExitCode.DONE
+
+
+def _profile(said: Said) -> Profile:
+    from toolkit.config.profiles import Profile, check_profile_name, parse_options
+    from toolkit.config.urls import parse_url
+
+    if said.flag("production") and said.flag("not_production"):
+        raise ToolkitError(
+            "`--production` and `--not-production` exclude each other", code="TK-0107", hint="leave one out"
+        )
+    url = said.required("url")
+    degree = said.number("max_degree")
+    if degree is not None and not 1 <= degree <= 4096:
+        raise ToolkitError(f"`--max-degree` cannot be `{degree}`", code="TK-0102", hint="give 1 to 4096")
+    return Profile(
+        check_profile_name(said.required("name")),
+        url,
+        parse_url(url),
+        _reference(said),
+        production=True if said.flag("production") else False if said.flag("not_production") else None,
+        max_degree=degree,
+        work_schema=said.text("work_schema"),
+        licences=_licences(said),
+        options=parse_options(said.texts("driver_option")),
+    )
+
+
+def _reference(said: Said) -> SecretRef | None:
+    import shlex
+
+    from toolkit.config.secrets import read_reference
+
+    given = [one.name for one in _REFERENCES if one.name in said]
+    if len(given) > 1:
+        flags = " and ".join("`--" + name.replace("_", "-") + "`" for name in given)
+        raise ToolkitError(f"{flags} exclude each other", code="TK-0107", hint="leave one out")
+    if not given:
+        return None
+    name, text = given[0], said.required(given[0])
+    try:
+        value = shlex.split(text) if name == "password_command" else text
+    except ValueError:
+        raise ToolkitError("`--password-command` has an open quote", code="TK-0102", hint="close it") from None
+    return read_reference({name.removeprefix("password_"): value})
+
+
+def _licences(said: Said) -> dict[str, Licence]:
+    from datetime import UTC, date, datetime
+
+    from toolkit.config.profiles import LICENCES, Licence
+    from toolkit.documents import did_you_mean
+
+    names, by, until = said.texts("license"), said.text("licensed_by"), said.text("licensed_until")
+    for name in names:
+        if name not in LICENCES:
+            raise ToolkitError(f"there is no licence `{name}`", code="TK-0101", hint=did_you_mean(name, LICENCES))
+    if bool(names) != bool(by):
+        raise ToolkitError(
+            "a licence is declared by somebody",
+            code="TK-0107",
+            hint="give `--license` and `--licensed-by` together",
+        )
+    try:
+        last = None if until is None else date.fromisoformat(until)
+    except ValueError:
+        raise ToolkitError(f"`{until}` is no day", code="TK-0102", hint="write it as 2027-01-31") from None
+    today = datetime.now(UTC).date()
+    return {name: Licence(by or "", today, last) for name in names}
+
+
+def _profile_document(profile: Profile) -> dict[str, object]:
+    return {
+        "name": profile.name,
+        "url": profile.address.display,
+        "password": profile.password.display if profile.password else None,
+        "production": profile.production,
+        "max_degree": profile.max_degree,
+        "work_schema": profile.work_schema,
+        "licenses": {
+            name: {"by": one.by, "on": one.on.isoformat(), "until": one.until.isoformat() if one.until else None}
+            for name, one in profile.licences.items()
+        },
+    }
+
+
+def _list(said: Said) -> int:
+    from toolkit.config.profiles import load_profiles
+
+    profiles = load_profiles()
+    if said.flag("json"):
+        out_json({"targets": [_profile_document(profile) for profile in profiles.values()]})
+    elif profiles:
+        out_table(("target", "url", "password", "production"), map(_profile_row, profiles.values()))
+    else:
+        say("no targets yet; `dbatk target add NAME URL` keeps one, and a URL works everywhere as `-t`")
+    return ExitCode.DONE
+
+
+def _profile_row(profile: Profile) -> tuple[str, str, str, str]:
+    production = {True: "yes", False: "no", None: "not said"}[profile.production]
+    return profile.name, profile.address.display, profile.password.display if profile.password else "", production
+
+
+def _test(said: Said) -> int:
+    from toolkit.app.targets import ping
+    from toolkit.cli.launch import reach
+
+    reached = reach(said.required("name"))
+    try:
+        answer = ping(reached.target)
+    finally:
+        reached.target.close()
+    if said.flag("json"):
+        out_json({"target": reached.target.display, "answer": answer})
+    else:
+        out(f"{reached.target.display}: {answer}")
+    return ExitCode.DONE
+
+
+def _remove(said: Said) -> int:
+    from toolkit.config.profiles import remove_profile
+
+    name = said.required("name")
+    remove_profile(name)
+    if said.flag("json"):
+        out_json({"removed": name})
+    else:
+        say(f"forgot target {name}")
+    return ExitCode.DONE
+
+
+# -- clean and error --------------------------------------------------------------------------------------------
+def _clean(said: Said) -> int:
+    from toolkit.app.execute import clean
+    from toolkit.cli.launch import reach
+    from toolkit.cli.progress import Progress
+    from toolkit.store import open_store
+
+    reached = reach(said.text("target"))
+    with open_store(said.text("store")) as store:
+        ref = said.text("run")
+        run = None if ref is None else store.resolve(ref)
+        try:
+            report = clean(reached.target, run=run, store=store, events=Progress(quiet=said.flag("quiet")))
+        finally:
+            reached.target.close()
+    if said.flag("json"):
+        out_json({"done": list(report.done), "left": list(report.left)})
+    else:
+        for sentence in report.done:
+            out(f"undone: {sentence}")
+        for sentence in report.left:
+            out(f"left: {sentence}")
+        if not report.done and not report.left:
+            say("nothing was left")
+    return ExitCode.INCOMPLETE if report.left else ExitCode.DONE
+
+
+def _error(said: Said) -> int:
+    from toolkit.app.explain import explain
+
+    found = explain(said.required("code"))
+    if said.flag("json"):
+        out_json({"code": found.code, "title": found.title, "cause": found.cause, "action": found.action})
+    else:
+        out(f"{found.code}: {found.title}\n\ncause:  {found.cause}\naction: {found.action}")
+    return ExitCode.DONE
