@@ -1,0 +1,42 @@
+"""Guards around all tests: a test that was not told so reaches no machine but this one."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import Any
+
+import pytest
+
+
+def is_local(family: int, address: object) -> bool:
+    """Whether a socket's address is on this machine."""
+    if family not in (socket.AF_INET, socket.AF_INET6) or not isinstance(address, tuple):
+        return True
+    host = str(address[0]).partition("%")[0]
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in ("", "localhost")
+
+
+@pytest.fixture(autouse=True)
+def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a connection to another machine an error, unless the test is about a real Oracle database."""
+    if request.node.get_closest_marker("oracle_live"):
+        return
+
+    def guarded(name: str) -> None:
+        original = getattr(socket.socket, name)
+
+        def connect(self: socket.socket, address: Any) -> Any:
+            if not is_local(self.family, address):
+                self.close()
+                msg = f"a test tried to reach {address!r}: tests stay on this machine"
+                raise RuntimeError(msg)
+            return original(self, address)
+
+        monkeypatch.setattr(socket.socket, name, connect)
+
+    guarded("connect")
+    guarded("connect_ex")

@@ -1,0 +1,1 @@
+"""Tests about the project itself: scripts, layers, pins, documentation, the wheel."""

@@ -1,0 +1,83 @@
+"""How the code reads is a promise, too: layers, sizes, and what must not be written at all."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from tests.project.tree import ROOT, imported, sources
+
+LONGEST_FILE, LONGEST_FUNCTION = 400, 60
+
+
+def test_the_layers_point_downwards() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-c", "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert "0 broken" in shown.stdout
+
+
+def test_no_file_is_too_long() -> None:
+    long = {name: lines for name, _, text in sources() if (lines := text.count("\n")) > LONGEST_FILE}
+    assert long == {}
+
+
+def test_no_function_is_too_long() -> None:
+    long = {
+        f"{name}:{node.name}": lines
+        for name, tree, _ in sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (lines := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION
+    }
+    assert long == {}
+
+
+def test_no_command_goes_through_a_shell() -> None:
+    shells = [
+        f"{name}:{node.value.lineno}"
+        for folder in ("toolkit", "tests", "benchmarks", "docs")
+        for name, tree, _ in sources(folder)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "shell"
+    ]
+    assert shells == []
+
+
+_LOUD = {"print", "sys.exit", "exit", "quit", "os._exit", "sys.stdout.write", "sys.stderr.write"}
+
+
+def _calls(tree: ast.AST) -> set[str]:
+    return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+
+
+def test_only_the_command_line_prints_and_exits() -> None:
+    loud = {
+        name: found
+        for name, tree, _ in sources()
+        if not name.startswith("toolkit/cli/") and (found := _calls(tree) & _LOUD)
+    }
+    # a second signal ends the process at once, from inside the handler: nothing above could do it
+    assert loud == {"toolkit/runner/stop.py": {"os._exit"}}
+
+
+def test_terminal_libraries_are_used_by_the_command_line_only() -> None:
+    users = {
+        name
+        for name, tree, _ in sources()
+        if not name.startswith("toolkit/cli/") and set(imported(tree)) & {"typer", "rich", "click"}
+    }
+    assert users == set()
+
+
+@pytest.mark.parametrize("module", ["toolkit", "toolkit.cli.main"])
+def test_importing_loads_no_driver_and_no_heavy_library(module: str) -> None:
+    heavy = ("duckdb", "oracledb", "psycopg", "sqlalchemy", "numpy", "jinja2", "cryptography")
+    script = f"import sys, {module}; print(*(m for m in {heavy!r} if m in sys.modules))"
+    shown = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == ""

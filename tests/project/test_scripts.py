@@ -1,0 +1,56 @@
+"""Every script carries its whole header, and every engine answers every question of the catalogue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.project.tree import ROOT
+from toolkit.dialects.catalogue import CATALOGUE
+from toolkit.model.words import EngineName
+
+HEADER = ("Title", "Needs", "License", "Effect", "Params", "Versions")
+SCRIPTS = sorted((*ROOT.glob("sql/*/*.sql"), *ROOT.glob("templates/*/*.sql.j2")))
+
+
+def header(path: Path) -> dict[str, str]:
+    """Read the comment lines a script opens with."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("-- ") or ": " not in line:
+            break
+        key, value = line[3:].split(": ", 1)
+        found[key] = value.strip()
+    return found
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_script_opens_with_its_whole_header(path: Path) -> None:
+    found = header(path)
+    assert tuple(found)[: len(HEADER)] == HEADER
+    assert all(found.values())
+
+
+@pytest.mark.parametrize("engine", list(EngineName))
+@pytest.mark.parametrize("read", list(CATALOGUE))
+def test_every_engine_answers_every_read_of_the_catalogue(engine: EngineName, read: str) -> None:
+    assert (ROOT / "sql" / engine / f"{read}.sql").is_file()
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("sql/*/*.sql")), ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_a_plain_script_holds_no_template_mark(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert "{{" not in text
+    assert "{%" not in text
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("templates/*/*.sql.j2")), ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_a_template_filters_every_value(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    values = [part.split("}}")[0] for part in text.split("{{")[1:]]
+    assert [value for value in values if "|" not in value] == []

@@ -1,0 +1,45 @@
+"""The files of the project, for tests about them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@functools.cache
+def project_files() -> tuple[Path, ...]:
+    """Every file that is or would be committed; without git every file of the source folders."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if listed.returncode == 0 and listed.stdout:
+        return tuple(path for line in listed.stdout.splitlines() if (path := ROOT / line).is_file())
+    folders = ("toolkit", "sql", "templates", "tests", "docs", "examples", "benchmarks", "requirements")
+    return tuple(
+        path for folder in folders for path in sorted((ROOT / folder).rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    )  # fmt: skip
+
+
+def sources(folder: str = "toolkit") -> Iterator[tuple[str, ast.Module, str]]:
+    """Yield name, tree and text of every Python file of a folder."""
+    for path in project_files():
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith(folder + "/") and path.suffix == ".py":
+            text = path.read_text(encoding="utf-8")
+            yield name, ast.parse(text), text
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the top-level names of what a module imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module.split(".")[0]
