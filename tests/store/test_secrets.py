@@ -25,6 +25,8 @@ ADDRESSES = [
     f"postgresql://user@127.0.0.1:1/db?password=a@{CANARY}",
     f"postgresql://user:{CANARY}@127.0.0.1:port/db",
     f"postgresql://127.0.0.1:1/db?nonsense={CANARY}",
+    f"postgresql://127.0.0.1:1/db?sslmode={CANARY}",
+    f"postgresql://127.0.0.1:1/db?application_name=x&sslmode=%63{CANARY[1:]}",
     f"mysql://user:{CANARY}@127.0.0.1:1/db",
     f"user:{CANARY}@127.0.0.1://db",
 ]

@@ -84,8 +84,9 @@ def _shows_secret(text: str, place: Place) -> bool:
     if place.shown.endswith(HIDDEN):
         return True
     address = (place.url or "").partition("://")[2]
-    secrets = (address.rpartition("@")[0].partition(":")[2], address.partition("?")[2])
-    return any(secret and (secret in text or unquote(secret) in text) for secret in secrets)
+    parts = [address.rpartition("@")[0].partition(":")[2]]
+    parts += [option.partition("=")[2] for option in address.partition("?")[2].split("&")]
+    return any(part and (part in text or unquote(part) in text) for part in parts)
 
 
 def _sentence(code: str, place: Place, reason: str, database_code: str | None) -> ToolkitError:
