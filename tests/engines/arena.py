@@ -102,7 +102,8 @@ def postgresql_arena(server: Server, schema: str) -> Iterator[Arena]:
 
     def ask(text: str) -> list[tuple[object, ...]]:
         with server.connect() as beside:
-            return beside.execute(text.encode()).fetchall()
+            done = beside.execute(text.encode())
+            return done.fetchall() if done.description else []
 
     def make() -> Target:
         return PostgresqlTarget(Access(parse_url(server.url), password=lambda: server.password))

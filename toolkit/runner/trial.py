@@ -115,27 +115,39 @@ def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
         bench.stop,
         limit_seconds=bench.experiment.time_limit_seconds,
         on_item=lambda result: on_item(item_record(result)),
-        on_end=lambda: _collect(bench, course, sampler),
+        on_end=lambda: _stop_watching(bench, course, sampler),
     )
     course.error = course.timed.error
     course.notices += [notice for result in course.timed.items for notice in result.notices]
     if course.error is None:
         with course.phase("evidence"):
             _in_worker(bench, course, stages.evidence, 0)
+    _read_counters(bench, course)
     if course.error is None or not _lost(course.error):
         with course.phase("journal"):
             bench.changes.made(entries)
 
 
-def _collect(bench: Bench, course: Course, sampler: Sampler) -> None:
+def _stop_watching(bench: Bench, course: Course, sampler: Sampler) -> None:
+    """End sampling and read what goes with the workers' threads or with time."""
     with course.phase("snapshot"):
         sampler.end()
-        course.metrics = tuple(metric for provider in bench.providers for metric in provider.end())
+        _end(bench, course, after_evidence=False)
     course.samples = sampler.samples()
+
+
+def _read_counters(bench: Bench, course: Course) -> None:
+    with course.phase("snapshot"):
+        _end(bench, course, after_evidence=True)
+
+
+def _end(bench: Bench, course: Course, *, after_evidence: bool) -> None:
     for provider in bench.providers:
-        course.peaks.update(provider.peaks())
-        for sentence in provider.warnings():
-            bench.warn(f"{provider.name}: {sentence}")
+        if provider.after_evidence is after_evidence:
+            course.metrics += provider.end()
+            course.peaks.update(provider.peaks())
+            for sentence in provider.warnings():
+                bench.warn(f"{provider.name}: {sentence}")
 
 
 def _lost(error: DatabaseError | ToolkitError | None) -> bool:

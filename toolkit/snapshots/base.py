@@ -15,6 +15,9 @@ class Provider(Protocol):
     """
 
     name: str
+    after_evidence: bool
+    """Read the state after the worker's evidence: counters that a server publishes only when asked to. Others are
+    read at once, while the workers' threads still exist."""
 
     def begin(self) -> None:
         """Read the state before."""

@@ -55,6 +55,8 @@ def difference(
 class CounterProvider:
     """A snapshot file, and optionally a sample file, of one engine."""
 
+    after_evidence = True
+
     def __init__(
         self, name: str, engine: str, connect: Callable[[], Connection], run: str, *,
         snapshot: str | None = None, sample: str | None = None,

@@ -100,6 +100,7 @@ class HostProvider:
     """
 
     name = "osstat"
+    after_evidence = False
 
     def __init__(self, server: int | None = None, *, embedded: bool = False) -> None:
         self._server = server

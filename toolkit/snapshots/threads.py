@@ -49,6 +49,7 @@ class ThreadProvider:
     """`duckstat`: threads that used CPU, and the CPU seconds of this process."""
 
     name = "duckstat"
+    after_evidence = False
 
     def __init__(self) -> None:
         self._before: dict[int, float] = {}
