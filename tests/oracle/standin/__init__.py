@@ -1,6 +1,6 @@
 """A server that speaks Oracle's wire protocol, with DuckDB behind it: for tests without an Oracle database.
 
-`running_standin` gives host, port and the statements it received, in order; python-oracledb connects to it for real.
+`running_standin` gives host, port and the statements it received, in order; python-oracledb really connects to it.
 Catalogue queries are executed, never recognised: each view is a table with its real column names.
 """
 

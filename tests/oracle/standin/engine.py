@@ -1,4 +1,4 @@
-"""Executes what sessions send: queries on the catalogue or on DuckDB, timed DDL and DML with the degree granted."""
+"""Executes what sessions send: queries on the catalogue or on DuckDB, DDL and DML with the degree granted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.oracle.standin.translate import Translated, hinted_degree, translate
 
 _FORMATS = (("YYYY", "%Y"), ("MM", "%m"), ("DD", "%d"), ("HH24", "%H"), ("MI", "%M"), ("SS", "%S"), ("FF6", "%f"))
 _STATS_ARGUMENTS = frozenset(
-    {"ownname", "tabname", "partname", "estimate_percent", "method_opt", "degree", "granularity", "cascade", "options",
-     "no_invalidate", "force"}
+    {"ownname", "tabname", "partname", "estimate_percent", "method_opt", "degree", "granularity", "cascade",
+     "options", "no_invalidate", "force"}
 )  # fmt: skip
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
@@ -63,7 +63,7 @@ class Engine:
     def query(self, session: Session, data: duckdb.DuckDBPyConnection, text: str, binds: Sequence[object]) -> Rows:
         """Run a query where its tables are: in the catalogue, or in DuckDB."""
         translated = translate(text, binds, self._context(session))
-        tables = [name.upper() for _, name in translated.tables]
+        tables = [name for _, name in translated.tables]
         self._refuse_after_direct_load(session, translated)
         if all(name in VIEWS for name in tables):
             return self._catalogue(session, tables, translated)
@@ -263,8 +263,8 @@ class Engine:
         for schema, name, rows in ((user, "GTEST", self.scenario.rows), ("APP", "ORDERS", 500)):
             _ensure_schema(self.data, (schema, name))
             self.data.execute(
-                f"CREATE TABLE {_spell((schema, name))} AS SELECT i AS ID, md5(i::VARCHAR) AS IDNAME, i % 97 AS AMOUNT "
-                f"FROM range({rows}) t(i)"
+                f"CREATE TABLE {_spell((schema, name))} AS SELECT i AS ID, md5(i::VARCHAR) AS IDNAME, i % 97 "
+                f"AS AMOUNT FROM range({rows}) t(i)"
             )
             made = self._enter_table(self.data, (schema, name))
             made.analyzed = True
@@ -279,8 +279,7 @@ class Engine:
         if self.scenario.delay_seconds and kind in ("ctas", "insert", "index_build", "index_rebuild", "stats"):
             self.released.wait(self.scenario.delay_seconds)
         if self.scenario.lose == kind:
-            # Ends the thread that serves this connection, and with it the socket: no exception handler sees it.
-            raise SystemExit
+            raise ConnectionAbortedError(kind)
         number = self.scenario.fail.get(kind)
         if number is not None and not (0 < self.scenario.fail_times <= self.failed.get(kind, 0)):
             self.failed[kind] = self.failed.get(kind, 0) + 1
@@ -288,9 +287,10 @@ class Engine:
 
     def _context(self, session: Session) -> dict[str, str | None]:
         return {
-            "DB_NAME": "FREEPDB1", "DB_UNIQUE_NAME": "FREE", "SESSION_USER": session.user, "CURRENT_SCHEMA": session.user,
-            "CURRENT_USER": session.user, "SERVICE_NAME": session.service, "INSTANCE_NAME": "FREE", "SID": str(session.sid),
-            "CON_NAME": "FREEPDB1", "CON_ID": "3", "CLOUD_SERVICE": None, "CLIENT_IDENTIFIER": session.client_identifier,
+            "DB_NAME": "FREEPDB1", "DB_UNIQUE_NAME": "FREE", "SESSION_USER": session.user,
+            "CURRENT_SCHEMA": session.user, "CURRENT_USER": session.user, "SERVICE_NAME": session.service,
+            "INSTANCE_NAME": "FREE", "SID": str(session.sid), "CON_NAME": "FREEPDB1", "CON_ID": "3",
+            "CLOUD_SERVICE": None, "CLIENT_IDENTIFIER": session.client_identifier,
         }  # fmt: skip
 
     def _catalogue(self, session: Session, tables: list[str], translated: Translated) -> Rows:
@@ -316,14 +316,14 @@ class Engine:
             self.dictionary.executemany(f"INSERT INTO {_quote(view)} VALUES ({marks})", values)
 
     def _refuse_after_direct_load(self, session: Session, translated: Translated) -> None:
-        if any((schema or session.user, name) in session.loaded for schema, name in translated.tables):
+        if any(name in session.loaded for name in translated.tables):
             raise ora(12838)
 
     def _query_of(self, session: Session, command: Command) -> str:
         translated = translate(command.parts["query"] or "", (), self._context(session))
         for schema, name in translated.tables:
-            if name.upper() != "DUAL" and ("TABLE", (schema or session.user, name)) not in self.state.objects:
-                self._found("TABLE", (schema or session.user, name.upper()))
+            if name not in VIEWS:
+                self._found("TABLE", (schema, name))
         return translated.text
 
     def _query_degree(self, session: Session, command: Command) -> int:
@@ -386,7 +386,7 @@ def _as_oracle(error: duckdb.Error) -> Exception:
     text = str(error)
     if isinstance(error, duckdb.ConstraintException):
         return ora(1452, text)
-    if isinstance(error, duckdb.CatalogException) and "Table" in text.split("\n")[0]:
+    if isinstance(error, duckdb.CatalogException) and "Table" in text.split("\n", maxsplit=1)[0]:
         return ora(942, text)
     if isinstance(error, duckdb.BinderException | duckdb.CatalogException):
         return ora(904, text)

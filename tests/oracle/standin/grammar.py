@@ -14,7 +14,8 @@ _NAME = rf"(?:{_IDENT}\.)?{_IDENT}"
 _PARALLEL = r"NOPARALLEL|PARALLEL(?:\s+\d+)?"
 _LOGGING = r"NOLOGGING|LOGGING"
 _TABLE_COMPRESSION = (
-    r"NOCOMPRESS|ROW STORE COMPRESS(?: BASIC| ADVANCED)?|COLUMN STORE COMPRESS(?: FOR (?:QUERY|ARCHIVE)(?: LOW| HIGH)?)?"
+    r"NOCOMPRESS|ROW STORE COMPRESS(?: BASIC| ADVANCED)?"
+    r"|COLUMN STORE COMPRESS(?: FOR (?:QUERY|ARCHIVE)(?: LOW| HIGH)?)?"
     r"|COMPRESS(?: BASIC| FOR (?:OLTP|(?:QUERY|ARCHIVE)(?: LOW| HIGH)?))?"
 )
 _INDEX_ATTRIBUTE = (
@@ -95,7 +96,9 @@ def recognise(text: str, schema: str) -> Command:
             parts = match.groupdict()
             name = qualified(parts["name"], schema) if parts.get("name") else ("", "")
             return Command(kind, name, _with_attributes(parts))
-    raise ora(922 if re.match(r"\s*(CREATE|ALTER)\b", text, re.IGNORECASE) else 900, text.split("\n")[0][:80])
+    raise ora(
+        922 if re.match(r"\s*(CREATE|ALTER)\b", text, re.IGNORECASE) else 900, text.split("\n", maxsplit=1)[0][:80]
+    )
 
 
 def qualified(text: str | None, schema: str) -> Name:

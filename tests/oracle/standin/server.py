@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NoReturn
 
 from seerdb.common.tns_consts import FIELD_VERSION_19_1
 from seerdb.server import ColumnMeta, Result, Server
@@ -49,6 +51,17 @@ class Standin:
         return {".".join(made.name) for made in self.engine.state.tables()}
 
 
+_SERVING = threading.local()
+
+
+class _Server(Server):
+    """Tells the backend of a connection which socket it serves."""
+
+    def _serve(self, client: socket.socket, addr: tuple[str, int]) -> None:
+        _SERVING.client = client
+        super()._serve(client, addr)
+
+
 class Backend:
     """Answers one session."""
 
@@ -57,6 +70,7 @@ class Backend:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.data = engine.data.cursor()
+        self.socket: socket.socket = _SERVING.client
         self.session: Session | None = None
 
     def authenticate(self, username: str) -> str | None:
@@ -86,14 +100,22 @@ class Backend:
     def execute(self, sql: str, binds: Sequence[object] = ()) -> Result:
         session = self._session()
         if session.sid not in self.engine.state.sessions:
-            raise SystemExit  # killed by another session: the connection goes
+            self.drop_connection()
         self.engine.statements.append(sql)
         values = [bind.value if isinstance(bind, BindVar) else _plain(bind) for bind in binds]
         if sql.lstrip().upper().startswith(("SELECT", "WITH")):
             columns, rows = self.engine.query(session, self.data, sql, values)
             described = [_describe(name, kind) for name, kind in columns]
             return Result(described, [tuple(map(_cell, row)) for row in rows], len(rows))
-        return Result(rowcount=self.engine.command(session, self.data, sql))
+        try:
+            return Result(rowcount=self.engine.command(session, self.data, sql))
+        except ConnectionAbortedError:
+            self.drop_connection()
+
+    def drop_connection(self) -> NoReturn:
+        """Break the connection as a dying server does: no answer comes."""
+        self.socket.shutdown(socket.SHUT_RDWR)
+        raise ora(3113)
 
     def commit(self) -> None:
         self.engine.commit(self._session(), self.data)
@@ -117,8 +139,8 @@ class Backend:
 def running_standin(scenario: Scenario | None = None) -> Iterator[Standin]:
     """Serve a scenario on a free port of this host until the block ends."""
     engine = Engine(scenario or Scenario())
-    logging.getLogger("seerdb.server").setLevel(logging.ERROR)
-    server = Server("127.0.0.1", 0, backend_factory=lambda: Backend(engine), field_version=FIELD_VERSION_19_1)
+    logging.getLogger("seerdb.server").setLevel(logging.CRITICAL)
+    server = _Server("127.0.0.1", 0, backend_factory=lambda: Backend(engine), field_version=FIELD_VERSION_19_1)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -116,7 +116,8 @@ def _instance(state: State, _: Session) -> list[CatalogueRow]:
 
 def _database(_: State, __: Session) -> list[CatalogueRow]:
     return [
-        {"DBID": 1405, "NAME": "FREE", "DB_UNIQUE_NAME": "FREE", "LOG_MODE": "ARCHIVELOG", "OPEN_MODE": "READ WRITE",
+        {"DBID": 1405, "NAME": "FREE", "DB_UNIQUE_NAME": "FREE", "LOG_MODE": "ARCHIVELOG",
+         "OPEN_MODE": "READ WRITE",
          "DATABASE_ROLE": "PRIMARY", "FORCE_LOGGING": "NO", "SUPPLEMENTAL_LOG_DATA_MIN": "NO", "CDB": "YES"}
     ]  # fmt: skip
 
@@ -218,7 +219,8 @@ def _tables(state: State, _: Session) -> list[CatalogueRow]:
 def _tab_statistics(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "OBJECT_TYPE": "TABLE",
-         "NUM_ROWS": made.rows if made.analyzed else None, "BLOCKS": made.bytes // BLOCK if made.analyzed else None}
+         "NUM_ROWS": made.rows if made.analyzed else None,
+         "BLOCKS": made.bytes // BLOCK if made.analyzed else None}
         for made in state.tables()
     ]  # fmt: skip
 
@@ -242,8 +244,10 @@ def _tab_comments(state: State, _: Session) -> list[CatalogueRow]:
 def _indexes(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "INDEX_NAME": made.name[1], "INDEX_TYPE": "NORMAL", "TABLE_OWNER": made.table[0],
-         "TABLE_NAME": made.table[1], "TABLE_TYPE": "TABLE", "UNIQUENESS": "UNIQUE" if made.unique else "NONUNIQUE",
-         "COMPRESSION": made.compression, "TABLESPACE_NAME": "USERS", "LOGGING": made.logging, "STATUS": made.status,
+         "TABLE_NAME": made.table[1], "TABLE_TYPE": "TABLE",
+         "UNIQUENESS": "UNIQUE" if made.unique else "NONUNIQUE",
+         "COMPRESSION": made.compression, "TABLESPACE_NAME": "USERS", "LOGGING": made.logging,
+         "STATUS": made.status,
          "DEGREE": made.degree.ljust(4), "PARTITIONED": "NO", "TEMPORARY": "N", "SECONDARY": "N", "DROPPED": "NO",
          "VISIBILITY": made.visibility}
         for made in state.indexes()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
+from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.errors import ora
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -61,6 +62,8 @@ def translate(text: str, binds: Sequence[object], context: Mapping[str, str | No
         changed = _rewrite(node, context)
         if changed is not node:
             node.replace(changed)
+    for table in tree.find_all(exp.Table):
+        _qualify(table, str(context["CURRENT_SCHEMA"]))
     tables = tuple((table.db or "", table.name) for table in tree.find_all(exp.Table))
     return Translated(tree.sql(dialect="duckdb", identify=True), parameters, tables, degree)
 
@@ -109,6 +112,16 @@ def _context(node: exp.Anonymous, context: Mapping[str, str | None]) -> exp.Expr
         raise ora(2003, key)
     value = context[key]
     return exp.null() if value is None else exp.Literal.string(value)
+
+
+def _qualify(table: exp.Table, schema: str) -> None:
+    """Fold names that are not quoted and add the session's schema, as Oracle resolves a table."""
+    for part in ("this", "db"):
+        name = table.args.get(part)
+        if name is not None and not name.args.get("quoted"):
+            table.set(part, exp.to_identifier(name.name.upper(), quoted=True))
+    if not table.db and table.name not in VIEWS:
+        table.set("db", exp.to_identifier(schema, quoted=True))
 
 
 def _is_date_literal(node: exp.Expression) -> bool:

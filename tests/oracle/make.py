@@ -1,0 +1,125 @@
+"""Works, facts and sessions for the tests of Oracle."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.oracle.standin import Standin
+from toolkit.dialects.base import Call, Work
+from toolkit.dialects.oracle import DIALECT
+from toolkit.model.experiment import OptionValue
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import EngineName, Mode, ObjectKind, OperationName, Role
+from toolkit.rendering.environment import step_of
+from toolkit.targets.base import Access, Address, SessionTag
+from toolkit.targets.oracle import OracleConnection, OracleTarget
+
+RUN = "20261121-051342-ab3f"
+SOURCE = QualifiedName("GTEST", "DBATK")
+OURS = ObjectRef(ObjectKind.TABLE, QualifiedName("DBATK_261121051342AB3F_1", "DBATK"), ours=True)
+INDEX = ObjectRef(ObjectKind.INDEX, QualifiedName("DBATK_261121051342AB3F_2", "DBATK"), ours=True, table=OURS.name)
+SCHEMA = ObjectRef(ObjectKind.STATISTICS, QualifiedName("APP"))
+EVERY_RELEASE = tuple(
+    f"{release}-{edition}"
+    for release in ("11.2", "12.1", "12.2", "18", "19", "21", "23", "26")
+    for edition in ("ee", "se2", "xe", "free")
+)
+
+_PLAIN: dict[OperationName, Work] = {
+    OperationName.CTAS: Work(OperationName.CTAS, Mode.MEASUREMENT, OURS, {}, source=SOURCE, mark="made by dbatk"),
+    OperationName.INSERT: Work(
+        OperationName.INSERT, Mode.MEASUREMENT, OURS, {}, source=SOURCE, columns=("ID", "IDNAME", "AMOUNT")
+    ),
+    OperationName.INDEX_BUILD: Work(
+        OperationName.INDEX_BUILD, Mode.MEASUREMENT, INDEX, {}, columns=("IDNAME", "ID")
+    ),
+    OperationName.INDEX_REBUILD: Work(OperationName.INDEX_REBUILD, Mode.MEASUREMENT, INDEX, {}),
+    OperationName.STATS_GATHER: Work(OperationName.STATS_GATHER, Mode.MEASUREMENT, OURS, {}),
+}
+
+
+def work(
+    operation: OperationName,
+    degree: int | str = 1,
+    mode: Mode = Mode.MEASUREMENT,
+    query: str | None = None,
+    ref: ObjectRef | None = None,
+    **options: OptionValue,
+) -> Work:
+    """Make a work of an operation, its options laid over a plain one; `degree` may be a word."""
+    plain = _PLAIN[operation]
+    chosen: dict[str, OptionValue] = {**options, "degree": degree}
+    made = replace(plain, mode=mode, options=chosen, degree=degree if isinstance(degree, int) else 0)
+    made = replace(made, query=query, source=None) if query else made
+    return replace(made, object=ref) if ref else made
+
+
+def assumed(release: str = "19-ee", **answers: tuple[Row, ...]) -> Facts:
+    """Return assumed facts with some answers of the catalogue beside them."""
+    facts = DIALECT.assume(release)
+    return replace(facts, answers={**facts.answers, **answers})
+
+
+def texts(calls: Iterable[Call]) -> list[str]:
+    """Render calls into statements, each on one line."""
+    return [" ".join(step.text.split()) for step in steps(calls)]
+
+
+def steps(calls: Iterable[Call]) -> list[Step]:
+    """Render calls into steps."""
+    return [step_of(DIALECT, call) for call in calls]
+
+
+def target(standin: Standin, **access: object) -> OracleTarget:
+    """Return a target for a stand-in."""
+    address = Address(EngineName.ORACLE, "FREEPDB1", "dbatk", standin.host, standin.port)
+    return OracleTarget(Access(address, lambda: standin.password, **access))  # type: ignore[arg-type]
+
+
+def connect(standin: Standin, role: Role = Role.CONTROL) -> OracleConnection:
+    """Open a session of the run."""
+    return target(standin).connect(role, SessionTag(RUN, "test"))
+
+
+def realdata(name: str) -> Path:
+    """Return a file of the collected documentation, or skip with a sentence (fail where it is required)."""
+    folder = os.environ.get("DBATK_REALDATA")
+    path = Path(folder) / name if folder else None
+    if path is not None and path.exists():
+        return path
+    missing("realdata", "DBATK_REALDATA names no folder with Oracle's documented names")
+    raise AssertionError
+
+
+def missing(what: str, sentence: str) -> None:
+    """Skip because a part is not there, or fail where DBATK_REQUIRE lists it."""
+    if what in os.environ.get("DBATK_REQUIRE", "").split(","):
+        pytest.fail(f"{sentence}, but it is required here")
+    pytest.skip(sentence)
+
+
+def documented_columns() -> dict[str, set[str]]:
+    """Return the columns of each documented view of 19c."""
+    columns: dict[str, set[str]] = {}
+    with realdata("dict/oracle_19c_docs_view_columns.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            columns.setdefault(row["view"], set()).add(row["column"])
+    return columns
+
+
+def documented_parameters() -> dict[str, set[str]]:
+    """Return the parameters of each documented package subprogram of 19c, in lower case."""
+    listed = json.loads(realdata("dict/oracle_19c_docs_plsql_subprograms.json").read_text(encoding="utf-8"))
+    found: dict[str, set[str]] = {}
+    for entry in listed:
+        found.setdefault(entry["name"], set()).update(part["name"].lower() for part in entry["parameters"])
+    return found

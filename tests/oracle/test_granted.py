@@ -1,0 +1,88 @@
+"""The granted degree, told from evidence of every release."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.oracle.make import work
+from toolkit.dialects.base import Granted
+from toolkit.dialects.oracle import DIALECT
+from toolkit.model.values import Row
+from toolkit.model.words import OperationName
+
+CTAS, INSERT, BUILD, STATS = (
+    OperationName.CTAS, OperationName.INSERT, OperationName.INDEX_BUILD, OperationName.STATS_GATHER,
+)  # fmt: skip
+
+
+def rows(total: int = 0, **last: int) -> tuple[Row, ...]:
+    """Make rows of V$PQ_SESSTAT; names are padded as some releases do."""
+    return tuple(
+        {"statistic": name.replace("_", " ").ljust(30), "last_query": value, "session_total": value + total}
+        for name, value in last.items()
+    )
+
+
+def granted(operation: OperationName, degree: int, kept: tuple[Row, ...] | None, **peaks: float) -> Granted:
+    """Ask the dialect."""
+    return DIALECT.granted(work(operation, degree), {} if kept is None else {"degree": kept}, peaks, ())
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        rows(DDL_Parallelized=1, Server_Threads=8, Allocation_Height=8, Allocation_Width=1),
+        rows(DDL_Parallelized=1, Server_Threads=16, Allocation_Height=8, Allocation_Width=1),
+        rows(DDL_Parallelized=1, Server_Threads=16, DOP=8, Slave_Sets=2),
+        rows(DDL_Parallelized=1, Server_Threads=16, DOP=0, Slave_Sets=2),
+        rows(DDL_Parallelized=1, Servers=16, Server_Sets=2, Servers_Released_Early=8),
+    ],
+    ids=["11.2 one set", "11.2 two sets", "21c", "12c without DOP", "26ai"],
+)
+def test_each_releases_words_give_the_same_degree(kept: tuple[Row, ...]) -> None:
+    assert granted(BUILD, 8, kept).degree == 8
+
+
+def test_a_downgrade_of_11_2_is_not_guessed() -> None:
+    kept = rows(DDL_Parallelized=1, Server_Threads=6, Allocation_Height=8, Allocation_Width=1)
+    assert granted(BUILD, 8, kept).degree is None
+    assert granted(BUILD, 8, kept, parallel_degree=3).degree == 3
+
+
+def test_a_serial_load_under_a_parallel_query_is_told_as_serial() -> None:
+    told = granted(INSERT, 8, rows(DML_Parallelized=0, Queries_Parallelized=1, Server_Threads=8, DOP=8))
+    assert told.degree == 1
+    assert "load itself was serial" in told.sentence
+
+
+def test_no_servers_at_all_means_serial() -> None:
+    told = granted(CTAS, 8, rows(DDL_Parallelized=0, Server_Threads=0, DOP=0))
+    assert told.degree == 1
+    assert told.sentence
+
+
+def test_samples_speak_when_the_last_statement_no_longer_does() -> None:
+    assert (
+        granted(
+            INSERT, 4, rows(DML_Parallelized=0, Server_Threads=0), parallel_workers=4, parallel_degree=4
+        ).degree
+        == 4
+    )
+
+
+def test_a_session_that_worked_in_parallel_before_is_not_called_serial() -> None:
+    assert granted(INSERT, 4, rows(total=1, DML_Parallelized=0, Server_Threads=0)).degree is None
+
+
+def test_without_the_grant_the_sentence_names_it() -> None:
+    told = granted(CTAS, 4, None)
+    assert told.degree is None
+    assert "SYS.V_$PQ_SESSTAT" in told.sentence
+    assert granted(CTAS, 1, None).degree == 1
+
+
+def test_statistics_are_told_by_samples_only() -> None:
+    misleading = rows(Queries_Parallelized=1, Server_Threads=8, DOP=8)
+    assert granted(STATS, 4, misleading).degree is None
+    assert granted(STATS, 4, misleading, parallel_degree=4).degree == 4
+    assert granted(STATS, 1, misleading).degree == 1
