@@ -119,12 +119,12 @@ def byte_size(value: float | None) -> str:
 
 
 def percent(value: float | None, *, signed: bool = False) -> str:
-    """Spell a percentage: `4.2 %`, with `signed` also `+4.2 %`."""
+    """Spell a percentage: `4.2 %`, `87 %`, with `signed` also `+4.2 %`; no digit that nothing rests upon."""
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
         return f"{number(value)} %"
-    decimals = 1 if abs(value) < 99.95 else 0
+    decimals = 1 if abs(value) < 9.95 else 0
     text = f"{value:{'+' if signed else ''},.{decimals}f}"
     return f"{_without_minus_zero(text)} %"
 
@@ -136,6 +136,40 @@ def _without_minus_zero(text: str) -> str:
 def change(ratio: float | None) -> str:
     """Spell a ratio as a change: 1.05 is `+5.0 %`."""
     return percent(None if ratio is None else (ratio - 1) * 100, signed=True)
+
+
+_FROM_SPELLED_AS_TIMES = 1.995
+"""A ratio that would round to 100 % more is spelled as a multiple."""
+
+
+def time_change(low: float, high: float | None = None) -> str:
+    """Spell a ratio of times, or a range of ratios, in words.
+
+    0.7 is `30 % less time`, 1.4 `40 % more time`, 3.4 `3.4 times the time`; 0.7 to 1.4 is
+    `30 % less to 40 % more time`.
+    """
+    first = _change_words(low)
+    if high is None:
+        return " ".join(first)
+    last = _change_words(high)
+    if first == last:
+        return " ".join(first)
+    if first[1] != last[1]:
+        # only the last piece names what changes: `30 % less to 40 % more time`
+        return f"{' '.join(first).removesuffix(' the time').removesuffix(' time')} to {' '.join(last)}"
+    less, more = (last, first) if low < 1 else (first, last)
+    return f"{less[0].removesuffix(' %')} to {' '.join(more)}"
+
+
+def _change_words(ratio: float) -> tuple[str, str]:
+    if ratio > 100:
+        return "more than 100", "times the time"
+    if ratio >= _FROM_SPELLED_AS_TIMES:
+        return number(ratio, 2), "times the time"
+    pct = abs(ratio - 1) * 100
+    if pct < 0.05:
+        return "just", "the same time"
+    return f"{pct:.{1 if pct < 0.95 else 0}f} %", "less time" if ratio < 1 else "more time"
 
 
 def ratio(value: float | None) -> str:

@@ -59,6 +59,8 @@ def test_a_number_keeps_three_digits_and_every_digit_before_the_point(value: flo
         (1.5 * 2**30, "bytes", "1.50 GiB"),
         (2**20, "bytes_per_second", "1.00 MiB/s"),
         (4.25, "percent", "4.2 %"),
+        (86.5, "percent", "86 %"),
+        (9.96, "percent", "10 %"),
         (1.83, "ratio", "1.83x"),
         (12.0, "count", "12"),
         (12.0, "blocks", "12 blocks"),
@@ -70,9 +72,32 @@ def test_a_quantity_is_spelled_by_its_unit(value: float | None, unit: str, text:
     assert units.quantity(value, unit) == text
 
 
-@pytest.mark.parametrize(("ratio", "text"), [(1.05, "+5.0 %"), (0.5, "-50.0 %"), (1.0, "+0.0 %"), (None, "-")])
+@pytest.mark.parametrize(("ratio", "text"), [(1.05, "+5.0 %"), (0.5, "-50 %"), (1.0, "+0.0 %"), (None, "-")])
 def test_a_ratio_is_spelled_as_a_change_with_its_sign(ratio: float | None, text: str) -> None:
     assert units.change(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.7, None, "30 % less time"),
+        (1.4, None, "40 % more time"),
+        (3.4, None, "3.4 times the time"),
+        (1.0, None, "just the same time"),
+        (1.004, None, "0.4 % more time"),
+        (0.702, 3.39, "30 % less to 3.4 times the time"),
+        (0.7, 1.4, "30 % less to 40 % more time"),
+        (0.82, 0.88, "12 to 18 % less time"),
+        (1.14, 1.2, "14 to 20 % more time"),
+        (2.1, 3.4, "2.1 to 3.4 times the time"),
+        (1.5, 2.4, "50 % more to 2.4 times the time"),
+        (0.9, 1.0, "10 % less to just the same time"),
+        (1.101, 1.103, "10 % more time"),
+        (1.5, math.inf, "50 % more to more than 100 times the time"),
+    ],
+)
+def test_a_range_of_ratios_is_spelled_in_words(low: float, high: float | None, text: str) -> None:
+    assert units.time_change(low, high) == text
 
 
 def test_a_change_that_rounds_to_nothing_has_no_minus() -> None:

@@ -1,26 +1,28 @@
-"""What to make of a run: sentences made from its numbers, never more certain than its intervals."""
+"""What to make of a run: one recommendation made from its numbers, never more certain than its intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
 
-from toolkit.analysis.cells import RunAnalysis, analyse, other_levels, scale_level
+from toolkit.analysis.cells import RunAnalysis, analyse, scale_level
 from toolkit.analysis.doubts import (
     beyond_cpus,
     noise_sentence,
     outcomes_not_ok,
+    quieter_or_more,
+    spelled_difference,
     spelled_time,
     super_linear,
 )
-from toolkit.analysis.fit import Interval
+from toolkit.analysis.others import beyond, lowest_of_its_kind, named, other_factors, other_groups, span, untold
 from toolkit.model.records import RunRecord
-from toolkit.model.values import Cell, spell_level
+from toolkit.model.values import Cell
 from toolkit.model.words import Mode
-from toolkit.units import change, ratio
+from toolkit.units import ratio
 
-_MOST_SENTENCES = 6
-"""Of one kind; the table of cells has the rest."""
+CLOSE = 1.25
+"""A smaller degree is good enough when, at 95 %, it takes at most this times the time of the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,8 @@ class Advice:
         headline: the one sentence to read.
         sentences: what stands behind it, most useful first.
         doubts: what to keep in mind: outcomes that are not ok, noise, an odd baseline.
-        best: the cell with the lowest median.
-        recommended: the smallest degree whose time cannot be told from the best; None when nothing can be told.
+        best: the cell with the lowest median, which may be chance.
+        recommended: the smallest degree that is as good as the best; None when nothing can be told.
     """
 
     headline: str
@@ -50,173 +52,125 @@ def advice(run: RunRecord) -> Advice:
 def advise(found: RunAnalysis) -> Advice:
     """Say it of a run that was analysed already."""
     measured = [summary.cell for summary in found.cells if summary.n]
-    doubts = (*outcomes_not_ok(found), *super_linear(found), *beyond_cpus(found))
+    doubts = (*outcomes_not_ok(found), *super_linear(found))
     if not measured:
         return Advice("no trial ended well: there is no time to go by", doubts=doubts)
     if len(measured) == 1:
         return Advice(_alone(found, measured[0]), doubts=doubts, best=measured[0])
     best = min(measured, key=lambda cell: median(found.by_cell[cell].seconds))
-    doubts = (*doubts, *noise_sentence(found))
     if found.fit.value_interval(best) is None:
-        return Advice(_untellable(found, best), doubts=doubts, best=best)
-    return _told(found, measured, best, doubts)
+        return _too_few(found, best, doubts)
+    recommended = _recommended(found, measured, best)
+    if _may_be_beaten(found, measured, best, recommended):
+        return _too_noisy(found, measured, best, doubts)
+    return _told(found, measured, best, recommended, doubts)
 
 
 def _alone(found: RunAnalysis, cell: Cell) -> str:
     summary = found.by_cell[cell]
     if found.run.head.mode is Mode.JOB or summary.n == 1:
         return f"done once, {spelled_time(summary)}: one execution says nothing about spread"
-    return f"{_name(cell)} takes {spelled_time(summary)}; there is no other cell to compare it with"
+    return f"{named(cell)} takes {spelled_time(summary)}; there is no other cell to compare it with"
 
 
-def _untellable(found: RunAnalysis, best: Cell) -> str:
-    lead = f"{_name(best)} has the lowest time, {spelled_time(found.by_cell[best])}"
-    return f"nothing can be told from so few repeats; {lead}, which may be chance"
+def _lowest(found: RunAnalysis, best: Cell) -> str:
+    return f"{named(best)} had the lowest median, {spelled_time(found.by_cell[best])}, which may be chance"
 
 
-def _told(found: RunAnalysis, measured: list[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
-    recommended = _recommended(found, measured, best)
-    group = [cell for cell in measured if _others(found, cell) == _others(found, recommended)]
-    sentences = [
-        _use(found, measured, recommended, best),
-        *_beyond(found, group, recommended),
-        *_other_groups(found, measured, best),
-        *_other_factors(found, measured, best),
-    ]
-    headline = _headline(found, measured, best)
-    return Advice(headline, tuple(filter(None, sentences)), doubts, best, recommended)
+def _too_few(found: RunAnalysis, best: Cell, doubts: tuple[str, ...]) -> Advice:
+    return Advice(
+        "too few repeats to say which is better",
+        (*noise_sentence(found), _lowest(found, best)),
+        (*doubts, *beyond_cpus(found)),
+        best,
+    )
 
 
-def _headline(found: RunAnalysis, measured: list[Cell], best: Cell) -> str:
-    took = f"{_name(best)} has the lowest median, {spelled_time(found.by_cell[best])}"
-    if all(_untold(found.ratio(cell, best)[1]) for cell in measured if cell != best):
-        return f"nothing can be told apart at this noise: {took}, but no other cell is told to be slower"
-    base = _base(found, best, measured)
-    if base == best:
-        return f"{took}: no gain from a higher {found.scale} can be told"
-    if base is None:
-        base = max(measured, key=lambda cell: median(found.by_cell[cell].seconds))
-    return f"{took}: {_against(found, best, base)}"
-
-
-def _against(found: RunAnalysis, cell: Cell, base: Cell) -> str:
-    """Say how much faster a cell is than another, or that it cannot be told."""
-    value, interval = found.ratio(base, cell)
-    if interval is None or interval.holds(1.0):
-        return f"no difference from {_name(base)} can be told{_range(interval)}"
-    return f"{ratio(value)} as fast as {_name(base)} ({ratio(interval.low)} to {ratio(interval.high)})"
+def _too_noisy(found: RunAnalysis, measured: list[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
+    repeats = min(found.by_cell[cell].n for cell in measured)
+    smallest = found.fit.noise.times(2 / repeats).smallest_tellable_pct() or 0.0
+    headline = (
+        "this run cannot say which is better: the times scatter so much that only differences of "
+        f"{spelled_difference(smallest)} or more would show"
+    )
+    sentences = (quieter_or_more(found), _lowest(found, best))
+    return Advice(headline, sentences, (*doubts, *beyond_cpus(found)), best)
 
 
 def _recommended(found: RunAnalysis, measured: list[Cell], best: Cell) -> Cell:
-    """Return the smallest degree whose time cannot be told from the best; the faster one at equal degree."""
+    """Return the smallest degree that is close to the best; of two at the same degree the faster one."""
     level = scale_level(best, found.scale)
     if level is None:
         return best
-    tied = [
+    near = [
         (degree, median(found.by_cell[cell].seconds), cell.levels, cell)
         for cell in measured
         if (degree := scale_level(cell, found.scale)) is not None
         and degree <= level
-        and (cell == best or _untold(found.ratio(cell, best)[1]))
+        and (cell == best or _is_close(found, cell, best))
     ]
-    return min(tied, key=lambda entry: entry[:2])[3]
+    return min(near, key=lambda entry: entry[:2])[3]
 
 
-def _untold(interval: Interval | None) -> bool:
-    return interval is None or interval.holds(1.0)
+def _is_close(found: RunAnalysis, cell: Cell, best: Cell) -> bool:
+    interval = found.ratio(cell, best)[1]
+    return interval is not None and interval.low <= 1 and interval.high <= CLOSE
 
 
-def _use(found: RunAnalysis, measured: list[Cell], recommended: Cell, best: Cell) -> str:
-    level = scale_level(recommended, found.scale)
-    if level is None:
-        return ""
-    if recommended != best:
-        _, interval = found.ratio(recommended, best)
-        why = f"the smallest {found.scale} whose time cannot be told from the best{_range(interval)}"
-    elif any((scale_level(cell, found.scale) or level) < level for cell in measured):
-        why = f"every smaller {found.scale} measured is slower"
-    else:
-        why = f"a higher {found.scale} is not told to be faster"
-    return f"use {_name(recommended)}: {why}"
+def _may_be_beaten(found: RunAnalysis, measured: list[Cell], best: Cell, recommended: Cell) -> bool:
+    """Whether nothing is told and some other cell may well be better than the recommended one."""
+    if not all(untold(found.ratio(cell, best)[1]) for cell in measured if cell != best):
+        return False
+    against = (found.ratio(cell, recommended)[1] for cell in measured if cell != recommended)
+    return any(interval is None or interval.low < 1 / CLOSE for interval in against)
 
 
-def _beyond(found: RunAnalysis, group: list[Cell], recommended: Cell) -> list[str]:
-    """Say where more degree stops gaining, and where it loses."""
-    start = scale_level(recommended, found.scale)
-    above = [cell for cell in group if start is not None and (scale_level(cell, found.scale) or 0) > start]
-    lost = {
-        cell: interval for cell in above if (interval := found.ratio(cell, recommended)[1]) and interval.low > 1
-    }
-    flat = [cell for cell in above if cell not in lost and _untold(found.ratio(cell, recommended)[1])]
-    said = []
-    if flat:
-        spans = "; ".join(f"{_level(found, cell)}: {_span(found.ratio(cell, recommended)[1])}" for cell in flat)
-        said.append(f"beyond {_level(found, recommended)} no further gain can be told ({spans})")
-    if lost:
-        spans = "; ".join(f"{_level(found, cell)}: {_span(interval)}" for cell, interval in lost.items())
-        said.append(f"more than {_level(found, recommended)} loses time ({spans})")
-    return said
-
-
-def _other_groups(found: RunAnalysis, measured: list[Cell], best: Cell) -> list[str]:
-    """Say what the scale factor gains at each setting of the other factors, but for that of the best cell."""
-    groups: dict[tuple[object, ...], list[Cell]] = {}
-    for cell in measured:
-        groups.setdefault(_others(found, cell), []).append(cell)
-    groups.pop(_others(found, best), None)
-    said = []
-    for group in groups.values() if found.scale else ():
-        quickest = min(group, key=lambda cell: median(found.by_cell[cell].seconds))
-        base = _base(found, quickest, group)
-        if base is not None and base != quickest:
-            said.append(f"{_name(quickest)} is the best of its kind: {_against(found, quickest, base)}")
-    return _shortened(said)
-
-
-def _other_factors(found: RunAnalysis, measured: list[Cell], best: Cell) -> list[str]:
-    """Say what another level of each other factor costs at the best cell's levels."""
-    said = []
-    for cell in measured:
-        changed = [name for name in best if cell.get(name) != best[name]]
-        if len(changed) == 1 and changed[0] != found.scale:
-            name = changed[0]
-            _, interval = found.ratio(cell, best)
-            swap = f"`{name}={spell_level(cell[name])}` instead of `{name}={spell_level(best[name])}`"
-            told = "cannot be told apart" if _untold(interval) else "takes longer"
-            said.append(f"{swap} {told} ({_span(interval)})")
-    return _shortened(said)
-
-
-def _shortened(said: list[str]) -> list[str]:
-    more = len(said) - _MOST_SENTENCES
-    return said if more <= 0 else [*said[:_MOST_SENTENCES], f"{more} more of this kind stand in the table"]
-
-
-def _base(found: RunAnalysis, cell: Cell, measured: list[Cell]) -> Cell | None:
-    """Return the measured cell of the lowest level of the scale factor at equal other levels."""
-    levels = [
-        (level, other)
-        for other in measured
-        if _others(found, other) == _others(found, cell) and (level := scale_level(other, found.scale)) is not None
+def _told(
+    found: RunAnalysis, measured: list[Cell], best: Cell, recommended: Cell, doubts: tuple[str, ...]
+) -> Advice:
+    said, levels = beyond(found, measured, recommended)
+    sentences = [
+        *_smaller(found, measured, recommended),
+        *said,
+        *other_groups(found, measured, recommended),
+        *other_factors(found, measured, recommended),
     ]
-    return min(levels, key=lambda pair: pair[0])[1] if levels else None
+    doubts = (*doubts, *beyond_cpus(found, said=levels), *noise_sentence(found))
+    return Advice(_headline(found, measured, recommended), tuple(sentences), doubts, best, recommended)
 
 
-def _others(found: RunAnalysis, cell: Cell) -> tuple[object, ...]:
-    return other_levels(cell, found.scale)
+def _headline(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
+    use = f"use {named(chosen)}: {spelled_time(found.by_cell[chosen])}"
+    base = lowest_of_its_kind(found, chosen, measured)
+    if base == chosen:
+        return f"{use}; {_no_higher(found, measured, chosen)}"
+    if base is None:
+        base = max(measured, key=lambda cell: median(found.by_cell[cell].seconds))
+    value, interval = found.ratio(base, chosen)
+    if interval is None or untold(interval):
+        return f"{use}, the lowest median, though not told apart from {named(base)} ({span(interval)})"
+    return f"{use}, {ratio(value)} as fast as {named(base)} ({ratio(interval.low)} to {ratio(interval.high)})"
 
 
-def _name(cell: Cell) -> str:
-    return f"`{cell}`"
+def _no_higher(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
+    start = scale_level(chosen, found.scale) or 0
+    higher = [cell for cell in measured if (scale_level(cell, found.scale) or 0) > start]
+    if not higher:
+        return "the lowest median"
+    slower = all((interval := found.ratio(cell, chosen)[1]) and interval.low > 1 for cell in higher)
+    return f"every higher {found.scale} is slower" if slower else f"no higher {found.scale} is told to be faster"
 
 
-def _level(found: RunAnalysis, cell: Cell) -> str:
-    return f"{found.scale} {spell_level(cell[found.scale])}" if found.scale else _name(cell)
-
-
-def _span(interval: Interval | None) -> str:
-    return "no interval" if interval is None else f"{change(interval.low)} to {change(interval.high)} time"
-
-
-def _range(interval: Interval | None) -> str:
-    return "" if interval is None else f" ({_span(interval)})"
+def _smaller(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> list[str]:
+    """Name smaller degrees that may be as good, though it takes more repeats to know."""
+    level = scale_level(chosen, found.scale) or 0
+    lowest = lowest_of_its_kind(found, chosen, measured)
+    maybe = [
+        cell
+        for cell in measured
+        if (scale_level(cell, found.scale) or level) < level
+        and cell != lowest
+        and untold(found.ratio(cell, chosen)[1])
+    ]
+    spans = "; ".join(f"{named(cell)}: {span(found.ratio(cell, chosen)[1])}" for cell in maybe[:3])
+    return [f"a smaller {found.scale} may do as well: more repeats would tell ({spans})"] if maybe else []

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis, scale_level
 from toolkit.analysis.fit import FEWEST_DEGREES, Noise
-from toolkit.model.values import Cell, spell_level
+from toolkit.model.values import spell_level
 from toolkit.model.words import Outcome
 from toolkit.units import count, number, percent, seconds, seconds_span
 
 TARGET_PCT = 5.0
 """The difference a DBA wants told when nothing could be."""
+
+_WIDE_TARGET_PCT = 10.0
+_TARGET, _WIDE_TARGET = (f"{pct:g} %" for pct in (TARGET_PCT, _WIDE_TARGET_PCT))
+_AFFORDABLE_REPEATS = 30
 
 _MOST_REPEATS = 200
 _MOST_SENTENCES = 8
@@ -73,39 +77,54 @@ def _is_super_linear(found: RunAnalysis, summary: CellSummary) -> bool:
     return summary.speedup_low / summary.speedup * summary.efficiency > 1
 
 
-def beyond_cpus(found: RunAnalysis) -> tuple[str, ...]:
-    """Say which levels ask for more than the CPUs of the environment."""
+def cpu_count(found: RunAnalysis) -> int | None:
+    """Return the CPUs of the database's host, if the environment says."""
     cpus = found.run.environment.get("cpu_count")
     if isinstance(cpus, bool) or not isinstance(cpus, int | float) or cpus < 1:
-        return ()
-    beyond = sorted({level for cell in _cells(found) if (level := scale_level(cell, found.scale) or 0) > cpus})
-    if not beyond:
-        return ()
-    levels = ", ".join(spell_level(level) for level in beyond)
-    return (f"{found.scale} {levels}: more than the {number(int(cpus))} CPUs there are",)
+        return None
+    return int(cpus)
 
 
-def _cells(found: RunAnalysis) -> Iterable[Cell]:
-    return (summary.cell for summary in found.cells)
+def beyond_cpus(found: RunAnalysis, *, said: Collection[float] = ()) -> tuple[str, ...]:
+    """Say which levels ask for more than the CPUs of the environment, but for those spoken of already."""
+    cpus = cpu_count(found)
+    levels = {scale_level(summary.cell, found.scale) or 0.0 for summary in found.cells}
+    high = sorted(level for level in levels if cpus is not None and level > cpus and level not in said)
+    if not high:
+        return ()
+    lie = "lies" if len(high) == 1 else "lie"
+    return (f"{found.scale} {', '.join(map(spell_level, high))} {lie} beyond the {number(cpus)} CPUs",)
 
 
 def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
-    """Say how small a difference could be told, and how many repeats would tell one of 5 %."""
+    """Say how small a difference shows, and how many repeats would show one of 5 %."""
     noise = found.fit.noise
     measured = [summary for summary in found.cells if summary.n]
     repeats = min(summary.n for summary in measured)
+    least = _repeats_for(len(measured), lambda _: True)
     if noise.degrees <= 0:
-        least = _repeats_for(len(measured), lambda _: True)
-        return (f"with {repeats} of each cell there is no measure of the noise: use at least {least} repeats",)
-    smallest = noise.times(2 / repeats).smallest_tellable_pct() or 0.0
+        return (f"repeat each cell at least {least} times: one time says nothing about the noise",)
     needed = repeats_needed(noise, len(measured))
     more = f"about {needed} repeats" if needed else f"more than {_MOST_REPEATS} repeats"
-    told = f"the smallest difference that {repeats} repeats could tell is {percent(smallest)}"
     if noise.degrees < FEWEST_DEGREES:
-        return (f"too few repeats to know the noise; {more} would tell {percent(TARGET_PCT)}",)
-    if smallest <= TARGET_PCT:
-        return (told,)
-    return (f"{told}; {more} would tell {percent(TARGET_PCT)}",)
+        known = f"by the little known of the noise, {more} would show a difference of {_TARGET}"
+        return (f"repeat each cell at least {least} times; {known}",)
+    smallest = noise.times(2 / repeats).smallest_tellable_pct() or 0.0
+    shown = f"differences of {spelled_difference(smallest)} or more show with {repeats} repeats"
+    return (shown,) if smallest <= TARGET_PCT else (f"{shown}; {more} would show {_TARGET}",)
+
+
+def quieter_or_more(found: RunAnalysis) -> str:
+    """Say what to do about a run that tells nothing: more repeats where they help, else a quieter machine."""
+    needed = repeats_needed(found.fit.noise, sum(bool(summary.n) for summary in found.cells), _WIDE_TARGET_PCT)
+    if needed and needed <= _AFFORDABLE_REPEATS:
+        return f"run it again with about {needed} repeats: they would show a difference of {_WIDE_TARGET}"
+    return "run it again when the machine is quiet: at this noise more repeats alone hardly help"
+
+
+def spelled_difference(pct: float) -> str:
+    """Spell the size of a difference between two times: `13 %`, `2.9 times`."""
+    return percent(pct) if pct < 99.5 else f"{number(1 + pct / 100, 2)} times"
 
 
 def repeats_needed(noise: Noise, cells: int, target_pct: float = TARGET_PCT) -> int | None:
