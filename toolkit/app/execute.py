@@ -23,7 +23,7 @@ from toolkit.app.planning import (
     support_table,
 )
 from toolkit.app.providers import host_is_ours, providers_of
-from toolkit.app.space import check_space
+from toolkit.app.space import check_space, free_disk_bytes, needed_bytes
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -166,6 +166,8 @@ def _bench(
         stop,
         events,
         attempt,
+        needed_bytes=needed_bytes(experiment, facts),
+        free_bytes=lambda: free_disk_bytes(facts, target),
     )
 
 

@@ -43,8 +43,11 @@ def _is_size(key: str) -> bool:
 def free_bytes(facts: Facts, target: Target) -> float | None:
     """Return the free bytes where objects go: as the server says, or of the disk of an embedded file."""
     said = facts.value("space", "free_byte_count")
-    if isinstance(said, int | float):
-        return float(said)
+    return float(said) if isinstance(said, int | float) else free_disk_bytes(facts, target)
+
+
+def free_disk_bytes(facts: Facts, target: Target) -> float | None:
+    """Return the free bytes of the disk under an embedded database's file now; None elsewhere."""
     if target.engine is EngineName.DUCKDB:
         place = str(facts.value("space", "place", ""))
         if place and place != ":memory:" and Path(place).parent.is_dir():

@@ -175,8 +175,8 @@ def ping(target: Target) -> str:
         raise _refused(dialect, error) from None
     finally:
         sessions.close()
-    user = facts.value("server", "user_name") or "?"
-    return f"{facts.release} as {user}"
+    user = facts.value("server", "user_name")
+    return f"{facts.release} as {user}" if user else str(facts.release)
 
 
 def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -> Facts:

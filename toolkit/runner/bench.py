@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolkit.dialects.base import Dialect
@@ -73,6 +73,8 @@ class Bench:
     kept: dict[str, object] = field(default_factory=dict)
     warned: set[str] = field(default_factory=set)
     others: Others = field(default_factory=Others)
+    needed_bytes: float | None = None
+    free_bytes: Callable[[], float | None] = lambda: None
 
     def planner(self, sequence: int = 0, spec: Spec | None = None) -> Planner:
         """Return the planner for objects of one attempt of one trial."""

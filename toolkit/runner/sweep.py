@@ -18,7 +18,9 @@ from toolkit.operations.base import Piece, support_of
 from toolkit.runner.bench import Bench
 from toolkit.runner.ghosts import end_ghosts
 from toolkit.runner.trial import run_trial, unsupported
+from toolkit.runner.waiting import wait_for_calm
 from toolkit.targets.base import Target
+from toolkit.units import byte_size
 
 _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
 
@@ -107,9 +109,7 @@ class Sweep:
 
     def _trials(self, todo: Sequence[PlannedTrial]) -> RunState:
         for position, planned in enumerate(todo):
-            if self._bench.stop.requested:
-                return RunState.INTERRUPTED
-            if not self._affordable(planned):
+            if not self._ready(planned):
                 return RunState.INTERRUPTED
             if planned.cell in self._refused:
                 self._progress.total -= 1
@@ -121,6 +121,13 @@ class Sweep:
             self._reconnect(record)
         return RunState.DONE
 
+    def _ready(self, planned: PlannedTrial) -> bool:
+        """Tell whether the next trial may begin: not stopped, within the budget, with room, on a calm host."""
+        if self._bench.stop.requested or not self._affordable(planned) or not self._fits():
+            return False
+        wait_for_calm(self._bench)
+        return not self._bench.stop.requested
+
     def _affordable(self, planned: PlannedTrial) -> bool:
         budget = self._bench.experiment.budget_seconds
         if budget is None:
@@ -129,6 +136,15 @@ class Sweep:
         if self._progress.spent + next_one <= budget:
             return True
         self._bench.warn(f"the budget of {budget:g} s is spent; `dbatk runs resume` goes on")
+        return False
+
+    def _fits(self) -> bool:
+        """Stop between trials before the disk is full: what a trial needs, and a fifth more, must be free."""
+        bench = self._bench
+        free = bench.free_bytes()
+        if free is None or bench.needed_bytes is None or free >= 1.2 * bench.needed_bytes:
+            return True
+        bench.warn(f"only {byte_size(free)} are left where objects go; free space, then `dbatk runs resume`")
         return False
 
     # -- one trial ----------------------------------------------------------------------------------------------

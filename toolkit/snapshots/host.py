@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import psutil
@@ -111,6 +111,12 @@ class HostProvider:
     def begin(self) -> None:
         self._peaks = {}
         self._before = self._last = host_state(self._server)
+
+    def others_now(self, seconds: float, wait: Callable[[float], object]) -> float:
+        """Return which part of the host's CPU others use now, looked at for so many seconds."""
+        before = host_state(self._server)
+        wait(seconds)
+        return others_part(before, host_state(self._server)) or 0.0
 
     def sample(self, at_seconds: float) -> tuple[Sample, ...]:
         if time.monotonic() - self._last.at < 0.9:
