@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.oracle import licences
 from toolkit.errors import ToolkitError
-from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.protocols import Answer
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
@@ -38,7 +38,7 @@ def refuse_unlicensed(text: str, declared: frozenset[str]) -> None:
         raise ToolkitError(
             f"the statement names objects of the Oracle {packs}, which is not declared for this target",
             code="TK-0303",
-            hint=f"declare it in the target's profile (`licenses.{missing[0]} = {{by, on, until}}`), or go without",
+            hint=f"declare it in the profile (`licenses.{missing[0]} = {{by, on, until}}`), or go without",
         )
 
 
@@ -110,6 +110,11 @@ class OracleTarget:
     def display(self) -> str:
         """Its address without secrets."""
         return self.access.address.display
+
+    @property
+    def local(self) -> bool:
+        """Whether the server runs on this host, as far as the address tells; an alias does not."""
+        return (self.access.address.host or "").lower() in {"localhost", "127.0.0.1", "::1"}
 
     @property
     def lease_key(self) -> str:

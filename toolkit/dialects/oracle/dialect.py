@@ -91,7 +91,7 @@ class OracleDialect:
     def build_index_copy(
         self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
     ) -> tuple[Call, ...]:
-        return objects.build_index_copy(index, copy, on)
+        return objects.build_index_copy(index, copy, on, facts)
 
     def has_rows(self, table: QualifiedName) -> Call:
         return objects.has_rows(table)

@@ -36,18 +36,21 @@ def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, 
                 definition=_text(row.get("definition")),
             )
             ref = ObjectRef(ObjectKind.INDEX, name, ours=True, table=copy.name)
-            calls += build_index_copy(definition, ref, copy.name)
+            calls += build_index_copy(definition, ref, copy.name, facts)
     return tuple(calls)
 
 
-def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName) -> tuple[Call, ...]:
+def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts) -> tuple[Call, ...]:
     """Build the same index under another name on a copy of its table.
 
     Raises:
-        ToolkitError: TK-0304 for an index whose key the catalogue does not spell (function-based, bitmap, domain).
+        ToolkitError: TK-0112 when the catalogue was not read; TK-0304 for an index whose key it does not
+            spell (function-based, bitmap, domain).
     """
     columns = index.definition or (f"({', '.join(index.columns)})" if index.columns else None)
     if columns is None:
+        if facts.assumed:
+            facts.require("indexes")
         raise ToolkitError(
             f"the index `{index.name}` cannot be built on a copy: its key is an expression, or it is no B-tree",
             code="TK-0304",

@@ -137,7 +137,7 @@ def _statistics(work: Work, facts: Facts) -> Support | None:
     return None
 
 
-def _same_columns(work: Work, facts: Facts) -> Support | None:
+def _same_columns(work: Work, _: Facts) -> Support | None:
     if work.operation is OperationName.INDEX_BUILD and work.concurrency > 1:
         return _no("the same columns of one table cannot be indexed twice (ORA-01408); build with one session")
     return None

@@ -1,0 +1,77 @@
+"""The whole program against the stand-in: what a DBA types, what the database gets, what comes out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.oracle.standin import Scenario, Standin, running_standin
+
+
+def dbatk(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[str, object]]:
+    """Run a command; return its exit status and its JSON document."""
+    environment = {
+        **os.environ,
+        "DBATK_STORE": str(folder / "store.db"),
+        "DBATK_CONFIG": str(folder / "config"),
+        "DBATK_PASSWORD": standin.password,
+    }
+    command = [sys.executable, "-m", "toolkit", *arguments, "-t", standin.url, "--not-production", "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert standin.password not in done.stdout + done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+_ONCE = ("--repeat", "1", "--warmup", "0")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ctas", "--source", "GTEST", "--table", "GTEST_COPY"),
+        ("insert", "--source", "GTEST", "--table", "GTEST"),
+        ("index", "build", "--table", "GTEST", "--columns", "ID,AMOUNT"),
+        ("index", "rebuild", "--table", "GTEST"),
+        ("stats", "gather", "--table", "GTEST"),
+    ],
+    ids=lambda arguments: "-".join(arguments[:2]),
+)
+def test_a_sweep_of_each_operation_ends_well_and_leaves_nothing(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    with running_standin() as standin:
+        status, run = dbatk(standin, tmp_path, *arguments, "--degree", "1,4", *_ONCE)
+        assert status == 0
+        assert [trial["outcome"] for trial in run["trials"]] == ["ok", "ok"]  # type: ignore[index, attr-defined]
+        assert standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
+        assert {made.name[1] for made in standin.engine.state.indexes()} == {"GTEST_IX", "ORDERS_IX"}
+
+
+def test_the_granted_degree_reaches_the_record(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        _, run = dbatk(standin, tmp_path, "ctas", "--source", "GTEST", "--table", "C", "--degree", "1,4", *_ONCE)
+    degrees = {trial["requested_degree"]: trial["granted_degree"] for trial in run["trials"]}  # type: ignore[index, attr-defined]
+    assert degrees == {1: 1, 4: 4}
+
+
+def test_too_few_servers_are_a_downgrade_and_no_time(tmp_path: Path) -> None:
+    with running_standin(Scenario(max_servers=4)) as standin:
+        status, run = dbatk(
+            standin, tmp_path, "ctas", "--source", "GTEST", "--table", "C", "--degree", "1,8", *_ONCE
+        )
+    told = {trial["requested_degree"]: trial for trial in run["trials"]}  # type: ignore[index, attr-defined]
+    assert status == 3
+    assert (told[1]["outcome"], told[8]["outcome"]) == ("ok", "downgraded")
+    assert "ORA-12827" in told[8]["reason"] and told[8]["elapsed_seconds"] is None
+
+
+def test_a_job_leaves_its_table_serial(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        status, _ = dbatk(standin, tmp_path, "ctas", "--source", "GTEST", "--table", "NEW_TABLE", "--degree", "4")
+        assert status == 0
+        assert standin.engine.state.objects["TABLE", ("DBATK", "NEW_TABLE")].degree == "1"
