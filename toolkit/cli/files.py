@@ -47,9 +47,7 @@ def _demo(said: Said) -> int:
     else:
         out(result.text)
         say(f"\nthe report is {result.report}")
-        say(
-            f"\nhint: `dbatk runs list --store {result.store}` lists the runs; `dbatk ctas --help` is the next step"
-        )
+        say(f"\nhint: `dbatk runs list --store {result.store}` lists its runs; then try `dbatk ctas --help`")
     return ExitCode.DONE
 
 

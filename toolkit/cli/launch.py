@@ -119,14 +119,13 @@ def show_result(store: Store, run: str, said: Said) -> int:
 
         out_raw(json_text(run_document(record)))
     else:
-        from toolkit.report import render
+        from toolkit.report import summary_text
 
-        out(render(record, "text"))
+        out(summary_text(record))
     well = ended_well(record)
     if not said.flag("quiet"):
-        if not well:
-            for sentence in failures(record):
-                say(f"not ok: {sentence}")
+        for sentence in () if well else failures(record):
+            say(f"not ok: {sentence}")
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` makes a page of it")
     return ExitCode.DONE if well else ExitCode.INCOMPLETE
 
@@ -142,8 +141,11 @@ def _check_script_options(said: Said) -> None:
 
 def _save(experiment: Experiment, path: Path) -> int:
     from toolkit.app.results import write_file
+    from toolkit.app.targets import engine_of
     from toolkit.design.dump import dump_experiment
 
+    # a URL with a password is refused before it could be written
+    check_for_engine(experiment, engine_of(experiment.target))
     if path.exists():
         raise ToolkitError(f"`{path}` exists", code="TK-0405", hint="give another name; nothing is replaced")
     write_file(path, dump_experiment(experiment))

@@ -71,7 +71,7 @@ def run() -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command line and return its exit status; never raises but for `--debug`'s sake prints a traceback."""
+    """Run the command line and return its exit status; whatever goes wrong has been shown by then."""
     as_json, debug = _has(arguments, "--json"), _has(arguments, "--debug")
     try:
         answer = build_app()(args=list(arguments), prog_name="dbatk", standalone_mode=False)

@@ -1,0 +1,58 @@
+"""A place of its own for every test: settings, store and a small DuckDB file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from toolkit.cli.main import main
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command line gave back."""
+
+    status: int
+    out: str
+    err: str
+
+
+Dbatk = Callable[..., Answer]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in list(os.environ):
+        if name.startswith(("DBATK_", "PG")) and not name.startswith(("DBATK_TEST", "DBATK_REQUIRE")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def dbatk(capsys: pytest.CaptureFixture[str]) -> Dbatk:
+    """Run a command line in this process."""
+
+    def run(*arguments: str) -> Answer:
+        capsys.readouterr()
+        status = main(arguments)
+        captured = capsys.readouterr()
+        return Answer(status, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def url(home: Path) -> str:
+    """A DuckDB file with a table of ten rows."""
+    import duckdb
+
+    with duckdb.connect(str(home / "small.duckdb")) as connection:
+        connection.execute("create table small as select i, i % 3 as k from range(10) t(i)")
+    return "duckdb:///small.duckdb"

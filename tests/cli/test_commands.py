@@ -1,0 +1,227 @@
+"""The commands at work on a small DuckDB file: jobs, measurements, files, the store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.cli.conftest import Dbatk
+from toolkit.cli.main import main
+
+SWEEP = ("--degree", "1,2", "--repeat", "1", "--warmup", "0")
+
+
+def tables(home: Path) -> set[str]:
+    with duckdb.connect(str(home / "small.duckdb"), read_only=True) as connection:
+        return {row[0] for row in connection.execute("select table_name from duckdb_tables()").fetchall()}
+
+
+def test_a_job_makes_the_table_and_suggests_what_comes_next(dbatk: Dbatk, url: str, home: Path) -> None:
+    answer = dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--label", "mine")
+    assert answer.status == 0
+    assert tables(home) == {"small", "s2"}
+    assert "s2" in answer.out
+    assert all(len(line) <= 80 for line in answer.out.splitlines())
+    assert "a job: what it makes stays" in answer.err
+    assert "`dbatk report mine --out report.html`" in answer.err
+
+
+def test_a_measurement_leaves_nothing_and_prints_one_document(dbatk: Dbatk, url: str, home: Path) -> None:
+    answer = dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", *SWEEP, "--json", "--seed", "7", "-q")
+    assert (answer.status, answer.err) == (0, "")
+    document = json.loads(answer.out)
+    assert (document["mode"], document["state"], document["seed"]) == ("measurement", "done", 7)
+    assert sorted(cell["factors"]["degree"] for cell in document["cells"]) == [1, 2]
+    assert tables(home) == {"small"}
+
+
+def test_a_cell_without_a_good_repetition_exits_3_and_is_named(dbatk: Dbatk, url: str) -> None:
+    line = ("ctas", "-t", url, "--source", "small", "--table", "s2", "--concurrency", "1,2", "--repeat", "1")
+    answer = dbatk(*line)
+    assert answer.status == 3
+    assert "not ok: degree=1,concurrency=2: unsupported" in answer.err
+    assert dbatk("runs", "show", "last").status == 0
+
+
+def test_what_the_engine_lacks_is_refused_with_5(dbatk: Dbatk, url: str, home: Path) -> None:
+    answer = dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--nologging")
+    assert answer.status == 5
+    assert "`--logging` does not exist on duckdb" in answer.err
+    assert tables(home) == {"small"}
+
+
+def test_logging_and_its_short_form_exclude_each_other(dbatk: Dbatk, url: str) -> None:
+    answer = dbatk("ctas", "-t", url, "--source", "s", "--table", "t", "--logging", "logging", "--nologging")
+    assert (answer.status, "exclude each other" in answer.err) == (2, True)
+
+
+def test_a_query_comes_from_a_file_or_from_standard_input(
+    dbatk: Dbatk, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+    import sys
+
+    (home / "q.sql").write_text("select k, count(*) as n from small group by k; -- per k\n")
+    assert dbatk("ctas", "-t", url, "--query", "q.sql", "--table", "s2").status == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO("drop table small"))
+    refused = dbatk("ctas", "-t", url, "--query", "-", "--table", "s3")
+    assert (refused.status, "[TK-0105]" in refused.err) == (2, True)
+    assert tables(home) == {"small", "s2"}
+
+
+def test_a_dry_run_prints_the_script_alone_and_changes_nothing(dbatk: Dbatk, url: str, home: Path) -> None:
+    answer = dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--dry-run")
+    assert (answer.status, answer.err) == (0, "")
+    assert "CREATE TABLE" in answer.out
+    assert tables(home) == {"small"}
+    assert not (home / "store.sqlite").exists()
+    document = dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--dry-run", "--json")
+    assert json.loads(document.out) == {"script": answer.out}
+
+
+def test_an_assumed_oracle_needs_no_target(dbatk: Dbatk) -> None:
+    answer = dbatk("ctas", "--assume", "19-ee", "--dry-run", "--source", "A", "--table", "B", "--degree", "4")
+    assert answer.status == 0
+    assert "PARALLEL 4" in answer.out
+
+
+def test_a_saved_experiment_runs_as_the_command_would(dbatk: Dbatk, url: str, home: Path) -> None:
+    line = ("ctas", "-t", url, "--source", "small", "--table", "s2", *SWEEP)
+    assert dbatk(*line, "--save-as", "exp.toml").status == 0
+    assert not (home / "store.sqlite").exists()
+    again = dbatk(*line, "--save-as", "exp.toml")
+    assert (again.status, "[TK-0405]" in again.err) == (1, True)
+    assert dbatk("run", "exp.toml", "--label", "filed").status == 0
+    shown = json.loads(dbatk("runs", "show", "filed", "--json").out)
+    assert [trial["factors"] for trial in shown["trials"]] != []
+    assert shown["label"] == "filed"
+
+
+def test_a_plan_shows_cells_and_order_without_touching_anything(dbatk: Dbatk, url: str, home: Path) -> None:
+    dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--degree", "1,2", "--save-as", "exp.toml")
+    answer = dbatk("plan", "exp.toml", "--json")
+    document = json.loads(answer.out)
+    assert (answer.status, document["mode"], len(document["trials"])) == (0, "measurement", 8)
+    assert [trial["warmup"] for trial in document["trials"]] == [True] * 2 + [False] * 6
+    assert "degree=2" in dbatk("plan", "exp.toml").out
+    assert tables(home) == {"small"}
+
+
+def test_runs_are_listed_shown_exported_and_deleted(dbatk: Dbatk, url: str, home: Path) -> None:
+    assert "no runs yet" in dbatk("runs", "list").err
+    dbatk("stats", "gather", "-t", url, "--table", "small", "--label", "one")
+    dbatk("stats", "gather", "-t", url, "--table", "small", "--label", "two")
+    listed = dbatk("runs", "list")
+    assert all(len(line) <= 80 for line in listed.out.splitlines())
+    assert [run["label"] for run in json.loads(dbatk("runs", "list", "--json").out)["runs"]] == ["two", "one"]
+    assert "[1/1] degree=1: ok" in dbatk("runs", "show", "one", "--follow").err
+    assert dbatk("runs", "export", "one", "--out", "one.json").status == 0
+    assert (home / "one.json").stat().st_mode & 0o077 == 0
+    refused = dbatk("runs", "delete", "one")
+    assert (refused.status, "--yes" in refused.err) == (2, True)
+    assert dbatk("runs", "delete", "one", "--yes").status == 0
+    assert dbatk("runs", "show", "one").status == 2
+
+
+def test_a_finished_run_resumed_runs_nothing_again(dbatk: Dbatk, url: str) -> None:
+    dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", *SWEEP)
+    before = json.loads(dbatk("runs", "show", "last", "--json").out)["trials"]
+    assert dbatk("runs", "resume", "last").status == 0
+    assert json.loads(dbatk("runs", "show", "last", "--json").out)["trials"] == before
+
+
+def test_cells_are_compared_by_name(dbatk: Dbatk, url: str) -> None:
+    dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", *SWEEP)
+    answer = dbatk("compare", "last/degree=1", "last/degree=2", "--json")
+    (pair,) = json.loads(answer.out)["pairs"]
+    assert (answer.status, pair["verdict"]) == (0, "untold")
+    untold = ("compare", "last/degree=1", "last/degree=2", "--fail-if", "elapsed_seconds > +5%")
+    assert (dbatk(*untold).status, dbatk(*untold, "--strict").status) == (0, 3)
+    assert dbatk("compare", "last/degree=1", "last/degree=2", "--strict").status == 3
+    missing = dbatk("compare", "last/degree=1", "last/degree=9")
+    assert (missing.status, "`degree=2`" in missing.err) == (2, True)
+
+
+def test_unlike_work_is_compared_only_by_force(dbatk: Dbatk, url: str) -> None:
+    dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--label", "a")
+    dbatk("stats", "gather", "-t", url, "--table", "small", "--label", "b")
+    answer = dbatk("compare", "a", "b")
+    assert (answer.status, "[TK-0110]" in answer.err) == (2, True)
+    assert dbatk("compare", "a", "b", "--force").status == 0
+    assert dbatk("report", "a", "b").status == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("r.html", "<!doctype html>"), ("r.md", "#"), ("r.json", "{"), ("r.csv", "run"), ("r.txt", "ctas")],
+)
+def test_reports_take_their_format_from_the_file(
+    name: str, begins: str, dbatk: Dbatk, url: str, home: Path
+) -> None:
+    dbatk("ctas", "-t", url, "--source", "small", "--table", "s2")
+    answer = dbatk("report", "last", "--out", name)
+    assert (answer.status, answer.out) == (0, "")
+    assert (home / name).read_text().lower().startswith(begins)
+
+
+def test_profiles_give_target_and_work_schema(dbatk: Dbatk, url: str, home: Path) -> None:
+    added = dbatk("target", "add", "tiny", url, "--not-production", "--max-degree", "2", "--work-schema", "main")
+    assert added.status == 0
+    assert dbatk("target", "test", "tiny").status == 0
+    (kept,) = json.loads(dbatk("target", "list", "--json").out)["targets"]
+    assert (kept["name"], kept["production"], kept["max_degree"]) == ("tiny", False, 2)
+    refused = dbatk("ctas", "-t", "tiny", "--source", "small", "--table", "s2", "--degree", "1,4")
+    assert (refused.status, "max_degree" in refused.err) == (5, True)
+    assert dbatk("ctas", "-t", "tiny", "--source", "small", "--table", "s2").status == 0
+    assert dbatk("target", "remove", "tiny").status == 0
+    assert "no targets yet" in dbatk("target", "list").err
+
+
+def test_doctor_says_what_can_be_had(dbatk: Dbatk, url: str, home: Path) -> None:
+    answer = dbatk("doctor", "-t", url)
+    assert answer.status == 0
+    assert "index-build in parallel" in answer.out
+    assert all(len(line) <= 80 for line in answer.out.splitlines())
+    document = json.loads(
+        dbatk("doctor", "-t", url, "--source", "small", "--degree", "1,2", "--facts-out", "f.json", "--json").out
+    )
+    assert [check["name"] for check in document["work"]] == ["ctas degree=1", "ctas degree=2"]
+    line = ("ctas", "-t", "duckdb:///none.duckdb", "--source", "small", "--table", "s2", "--dry-run")
+    assert "CREATE TABLE" in dbatk(*line, "--facts", "f.json").out
+    assert not (home / "none.duckdb").exists()
+
+
+def test_clean_of_a_clean_target_says_so(dbatk: Dbatk, url: str) -> None:
+    answer = dbatk("clean", "-t", url)
+    assert (answer.status, answer.out, answer.err) == (0, "", "nothing was left\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("tk-0104", "bad name"), ("ORA-01652", "temporary segment"), ("ora-1652", "temporary segment")],
+)
+def test_codes_are_explained(code: str, said: str, dbatk: Dbatk) -> None:
+    answer = dbatk("error", code)
+    assert (answer.status, said in answer.out, "action: " in answer.out) == (0, True, True)
+
+
+def test_the_version_is_shown(dbatk: Dbatk) -> None:
+    from toolkit import __version__
+
+    assert dbatk("--version").out == f"dbatk {__version__}\n"
+
+
+def test_a_terminal_is_asked_before_a_run_is_deleted(
+    dbatk: Dbatk, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dbatk("stats", "gather", "-t", url, "--table", "small", "--label", "one")
+    monkeypatch.setattr("toolkit.cli.launch._asks", lambda: True)
+    asked: list[str] = []
+    monkeypatch.setattr("toolkit.cli.launch._ask", lambda question: bool(asked.append(question)))
+    assert dbatk("runs", "delete", "one").status == 130
+    assert len(asked) == 1
+    monkeypatch.setattr("toolkit.cli.launch._ask", lambda question: True)
+    assert main(["runs", "delete", "one"]) == 0

@@ -1,0 +1,94 @@
+"""Help: every command shows its options, and asking for it loads nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+import typer
+
+from tests.cli.conftest import Dbatk
+from toolkit.cli.main import build_app
+from toolkit.design.options import options_of
+from toolkit.model.words import OperationName
+
+HEAVY = (
+    "sqlalchemy", "numpy", "jinja2", "duckdb", "oracledb", "psycopg", "psutil", "keyring", "rich",
+    "platformdirs", "tomli_w", "toolkit.app", "toolkit.store", "toolkit.analysis", "toolkit.report",
+    "toolkit.targets", "toolkit.dialects", "toolkit.runner", "toolkit.operations",
+)  # fmt: skip
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], object]]:
+    def walk(command: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            yield path, command
+        for name, one in (inner or {}).items():
+            yield from walk(one, (*path, name))
+
+    return walk(typer.main.get_command(build_app()), ())
+
+
+COMMANDS = list(commands())
+
+
+def test_every_command_of_the_documentation_is_there() -> None:
+    assert {" ".join(path) for path, _ in COMMANDS} == {
+        "demo", "run", "plan", "ctas", "insert", "index build", "index rebuild", "stats gather", "runs list",
+        "runs show", "runs resume", "runs delete", "runs export", "compare", "report", "doctor", "target add",
+        "target list", "target test", "target remove", "clean", "error",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
+def test_help_shows_every_option_with_a_sentence(path: tuple[str, ...], command: object, dbatk: Dbatk) -> None:
+    answer = dbatk(*path, "--help")
+    assert (answer.status, answer.err) == (0, "")
+    assert all(len(line) <= 80 for line in answer.out.splitlines())
+    for parameter in command.params:  # type: ignore[attr-defined]
+        assert parameter.help, parameter.name
+        for flag in parameter.opts:
+            assert flag in answer.out or parameter.param_type_name == "argument"
+    assert "--json" in answer.out
+    assert "--debug" in answer.out
+
+
+@pytest.mark.parametrize("operation", OperationName)
+def test_operations_take_exactly_what_is_declared(operation: OperationName, dbatk: Dbatk) -> None:
+    path = operation.split("-") if operation not in {"ctas", "insert"} else [operation]
+    shown = dbatk(*path, "--help").out
+    for option in options_of(operation):
+        assert f"{option.flag} " in shown
+
+
+@pytest.mark.parametrize("group", [(), ("index",), ("stats",), ("runs",), ("target",)])
+def test_a_bare_group_shows_its_help(group: tuple[str, ...], dbatk: Dbatk) -> None:
+    answer = dbatk(*group)
+    assert answer.status == 0
+    assert "Commands:" in answer.out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["ctas", "--help"], ["--version"], ["runs", "list", "--lmit"]])
+def test_help_and_usage_errors_load_nothing_heavy(arguments: list[str]) -> None:
+    program = (
+        "import sys; from toolkit.cli.main import main; main(sys.argv[1:]);"
+        f"print('LOADED', [name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "LOADED []"
+
+
+def test_the_first_help_does_not_load_the_checker_of_the_parser() -> None:
+    # typer loads pydantic when it reads a command's options; the page everybody sees first must not wait for it
+    program = "import sys; from toolkit.cli.main import main; main(['--help']); print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    program = f"import sys, toolkit; print([name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,95 @@
+"""Progress: lines that matter on a pipe, a live line on a terminal, nothing when quiet."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from toolkit.cli.output import out_table, plain
+from toolkit.cli.progress import Progress
+from toolkit.model.protocols import Event
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def ended(number: int, outcome: str = "ok") -> Event:
+    data = {"ended": number, "total": 100, "eta_seconds": 60.0, "outcome": outcome, "elapsed_seconds": 1.5}
+    return Event("trial-ended", f"degree=1: {outcome}", data)
+
+
+def test_a_pipe_gets_few_lines_of_good_trials_and_every_bad_one(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress() as progress:
+        for number in range(1, 51):
+            progress.emit(ended(number))
+        progress.emit(ended(51, "downgraded"))
+        progress.emit(Event("warning", "the host is busy"))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "[1/100] degree=1: ok in 1.50 s", "[51/100] degree=1: downgraded in 1.50 s", "warning: the host is busy",
+    ]  # fmt: skip
+
+
+def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(quiet=True) as progress:
+        progress.emit(Event("warning", "the host is busy"))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_shows_how_far_and_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    with Progress() as progress:
+        progress.emit(ended(7))
+        progress.emit(Event("trial-begun", "degree=2 repeat 1", {"ended": 7, "total": 100}))
+        assert progress._live is not None
+        progress._live.refresh()
+    shown = screen.getvalue()
+    assert "7/100 trials  degree=2 repeat 1  0:0" in shown
+    assert "left" in shown
+
+
+def test_text_from_a_database_cannot_drive_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with Progress() as progress:
+        progress.emit(Event("warning", "\x1b]0;owned\x07 [red]x[/red]"))
+    assert "\x1b]0;owned" not in screen.getvalue()
+    assert "[red]x[/red]" in screen.getvalue()
+
+
+def test_a_terminal_that_goes_away_does_not_stop_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    with Progress() as progress:
+        monkeypatch.setattr(sys, "stderr", Gone())
+        progress.emit(Event("warning", "one"))
+        progress.emit(Event("warning", "two"))
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("a\x1b[31mb", "a[31mb"),
+     ("a\u202eb\u2066c", "abc"), ("tab\tline\nend", "tab\tline\nend"), ("\x9bx\x00", "x"),
+     ("Größe 12 µs", "Größe 12 µs"), ("a\rb", "ab")],
+)  # fmt: skip
+def test_only_characters_to_read_are_kept(text: str, kept: str) -> None:
+    assert plain(text) == kept
+
+
+def test_tables_fit_80_columns_and_take_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    out_table(("name", "text"), [("[bold]x[/bold]", "word " * 60), ("y", "z" * 200)])
+    shown = capsys.readouterr().out
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "[bold]x[/bold]" in shown
+    assert shown.count("z") == 200
