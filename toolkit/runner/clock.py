@@ -102,9 +102,16 @@ def run_timed(
     origin: list[float] = []
     barrier = threading.Barrier(timed.workers, action=lambda: origin.append(time.perf_counter()))
     released = threading.Event()
+    faults: list[Exception] = []
 
     def work(number: int) -> None:
-        _work(number, waiting, sessions, barrier, origin, ended)
+        try:
+            _work(number, waiting, sessions, barrier, origin, ended)
+        except Exception as fault:  # noqa: BLE001 (a fault of ours: raised again in the main thread)
+            faults.append(fault)
+            waiting.close()
+        finally:
+            ended.put(None)
         released.wait()
 
     threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(timed.workers)]
@@ -134,6 +141,8 @@ def run_timed(
         released.set()
         for thread in threads:
             thread.join()
+    if faults:
+        raise faults[0]
     elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
     return TimedResult(elapsed, tuple(results), waiting.left(), timed_out)
 
@@ -147,15 +156,12 @@ def _work(
     ended: queue.SimpleQueue[ItemResult | None],
 ) -> None:
     """Take items until none is left; a lost session ends this worker, the others go on."""
-    try:
-        barrier.wait()
-        while (item := waiting.take()) is not None:
-            result = _run_item(item, number, sessions, origin[0])
-            ended.put(result)
-            if result.error is not None and result.error.lost:
-                return
-    finally:
-        ended.put(None)
+    barrier.wait()
+    while (item := waiting.take()) is not None:
+        result = _run_item(item, number, sessions, origin[0])
+        ended.put(result)
+        if result.error is not None and result.error.lost:
+            return
 
 
 def _run_item(item: TimedItem, number: int, sessions: Sessions, origin: float) -> ItemResult:

@@ -1,0 +1,114 @@
+"""The clock alone, with sessions that answer from the test."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+
+from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.steps import Step, Timed, TimedItem
+from toolkit.model.words import Role
+from toolkit.runner.clock import run_timed
+from toolkit.runner.stop import Stop
+
+
+@dataclass
+class Told:
+    """Sessions that note who ran what, and do what the test says."""
+
+    say: dict[str, Exception] = field(default_factory=dict)
+    ran: list[tuple[int, str]] = field(default_factory=list)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    waits_for_cancel: frozenset[str] = frozenset()
+
+    def run(self, step: Step, number: int = 0) -> Answer:
+        self.ran.append((number, step.text))
+        if step.text in self.waits_for_cancel:
+            assert self.cancelled.wait(30)
+            raise DatabaseError("cancelled", code="57014", cancelled=True)
+        if step.text in self.say:
+            raise self.say[step.text]
+        return Answer(rowcount=1)
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+
+
+def items(*names: str) -> tuple[TimedItem, ...]:
+    return tuple(
+        TimedItem(name, (Step(name, name, session=Role.WORKER),), weight=len(names) - position)
+        for position, name in enumerate(names)
+    )
+
+
+def run(sessions: Told, timed: Timed, stop: Stop | None = None, limit: float | None = None):
+    return run_timed(timed, sessions, stop or Stop(), limit_seconds=limit)  # type: ignore[arg-type]
+
+
+def test_items_are_taken_biggest_first() -> None:
+    small, big, middle = (TimedItem(n, (Step(n, n),), w) for n, w in (("s", 1), ("b", 9), ("m", 5)))
+    sessions = Told()
+    run(sessions, Timed((small, big, middle)))
+    assert [text for _, text in sessions.ran] == ["b", "m", "s"]
+
+
+def test_every_item_runs_exactly_once_with_many_workers() -> None:
+    names = [f"i{n}" for n in range(200)]
+    sessions = Told()
+    result = run(sessions, Timed(items(*names), workers=8))
+    assert sorted(text for _, text in sessions.ran) == sorted(names)
+    assert len(result.items) == 200
+    assert result.not_begun == ()
+
+
+def test_a_failed_item_does_not_stop_the_others() -> None:
+    sessions = Told(say={"b": DatabaseError("no", code="X1")})
+    result = run(sessions, Timed(items("a", "b", "c")))
+    assert [each.error.code if each.error else None for each in result.items] == [None, "X1", None]
+    assert result.error is not None
+    assert result.error.code == "X1"
+
+
+def test_a_lost_session_ends_its_worker_and_another_takes_what_is_left() -> None:
+    sessions = Told(say={"a": DatabaseError("gone", code="57P01", lost=True)})
+    result = run(sessions, Timed(items("a", "b", "c"), workers=2))
+    assert {each.item.label for each in result.items} == {"a", "b", "c"}
+    assert result.error is not None
+    assert result.error.lost
+
+
+def test_a_lost_only_session_leaves_the_rest_not_begun() -> None:
+    sessions = Told(say={"a": DatabaseError("gone", code="57P01", lost=True)})
+    result = run(sessions, Timed(items("a", "b", "c")))
+    assert [item.label for item in result.not_begun] == ["b", "c"]
+
+
+def test_a_stop_cancels_what_runs_and_begins_nothing_more() -> None:
+    stop = Stop()
+    sessions = Told(waits_for_cancel=frozenset({"a"}))
+    threading.Timer(0.05, stop.request).start()
+    result = run(sessions, Timed(items("a", "b")), stop)
+    assert [text for _, text in sessions.ran] == ["a"]
+    assert [item.label for item in result.not_begun] == ["b"]
+    assert not result.timed_out
+
+
+def test_a_time_limit_cancels_and_is_told_apart_from_a_stop() -> None:
+    sessions = Told(waits_for_cancel=frozenset({"a"}))
+    result = run(sessions, Timed(items("a", "b")), limit=0.01)
+    assert result.timed_out
+    assert [item.label for item in result.not_begun] == ["b"]
+
+
+def test_a_fault_of_ours_in_a_worker_is_raised_not_swallowed() -> None:
+    sessions = Told(say={"a": KeyError("ours")})
+    with pytest.raises(KeyError, match="ours"):
+        run(sessions, Timed(items("a", "b"), workers=2))
+
+
+def test_elapsed_runs_from_the_common_begin_to_the_last_end() -> None:
+    result = run(Told(), Timed(items("a", "b", "c"), workers=2))
+    assert result.elapsed_seconds == max(each.begin_seconds + each.elapsed_seconds for each in result.items)
+    assert min(each.begin_seconds for each in result.items) >= 0
