@@ -14,10 +14,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import click
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from toolkit.cli.main import app
+from toolkit.cli.main import build_app
 from toolkit.design.build import SNAPSHOTS
 from toolkit.design.options import OPTIONS, Option
 from toolkit.errors import CATALOGUE, ErrorEntry, ExitCode
@@ -57,19 +57,25 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield ""
 
 
-def commands() -> Iterator[tuple[str, click.Command]]:
+Parameter = TyperOption | TyperArgument
+
+
+def commands() -> Iterator[tuple[str, TyperCommand]]:
     """Yield every command with its full name, `dbatk index build`, in the order of help."""
 
-    def walk(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-        if not isinstance(command, click.Group):
+    def walk(name: str, command: object) -> Iterator[tuple[str, TyperCommand]]:
+        if isinstance(command, TyperCommand) and not command.hidden:
             yield name, command
-            return
-        for part in command.list_commands(click.Context(command)):
-            child = command.get_command(click.Context(command), part)
-            if child is not None and not child.hidden:
+        elif isinstance(command, TyperGroup):
+            for part, child in command.commands.items():
                 yield from walk(f"{name} {part}", child)
 
-    yield from walk("dbatk", typer.main.get_command(app))
+    yield from walk("dbatk", typer.main.get_command(build_app()))
+
+
+def parameters(command: TyperCommand) -> list[Parameter]:
+    """Return what a command takes, in the order of its help."""
+    return [one for one in command.params if isinstance(one, Parameter) and not one.hidden]
 
 
 def cli_page() -> Iterator[str]:
@@ -83,35 +89,32 @@ def cli_page() -> Iterator[str]:
         yield from _command(name, command)
 
 
-def _command(name: str, command: click.Command) -> Iterator[str]:
-    parameters = [one for one in command.params if not getattr(one, "hidden", False) and one.name != "help"]
-    arguments = [one for one in parameters if one.param_type_name == "argument"]
-    usage = " ".join([name, *(_argument(one) for one in arguments), "[OPTIONS]"])
+def _command(name: str, command: TyperCommand) -> Iterator[str]:
+    takes = parameters(command)
+    arguments = [_argument(one) for one in takes if isinstance(one, TyperArgument)]
+    usage = " ".join([name, *arguments, "[OPTIONS]"])
     yield from (f"## {name}", "", (command.help or "").strip(), "", "```text", usage, "```", "")
-    rows = [(f"`{_spelling(one)}`", getattr(one, "help", None) or "") for one in parameters]
-    if rows:
-        yield from table(("option", "meaning"), rows)
+    if takes:
+        yield from table(("option", "meaning"), [(f"`{_spelling(one)}`", one.help or "") for one in takes])
 
 
-def _argument(parameter: click.Parameter) -> str:
-    shown = parameter.make_metavar(click.Context(click.Command("dbatk")))
-    return f"{shown}..." if parameter.nargs == -1 and not shown.endswith("...") else shown
+def _argument(one: TyperArgument) -> str:
+    shown = one.metavar or (one.name or "").upper()
+    return f"{shown}..." if one.nargs == -1 and not shown.endswith("...") else shown
 
 
-def _spelling(parameter: click.Parameter) -> str:
-    if parameter.param_type_name == "argument":
-        return _argument(parameter)
-    flags = ", ".join((*parameter.opts, *parameter.secondary_opts))
-    if getattr(parameter, "is_flag", False):
-        return flags
-    return f"{flags} {_argument(parameter)}"
+def _spelling(one: Parameter) -> str:
+    if isinstance(one, TyperArgument):
+        return _argument(one)
+    flags = ", ".join((*one.opts, *one.secondary_opts))
+    return flags if one.is_flag else f"{flags} {one.metavar or 'TEXT'}"
 
 
 def options_page() -> Iterator[str]:
     """Yield the page of the options of operations."""
     yield from (_MADE, "# Options of the operations", "")
-    yield "The flag is used on the command line, the key in an experiment file. *Sweep* means that it may take several"
-    yield "levels (`--degree 1,2,4`, `degree = [1, 2, 4]`); then it is a factor, and the run a measurement."
+    yield "The flag is used on the command line, the key in an experiment file. *Sweep* means that it takes"
+    yield "several levels (`--degree 1,2,4`, `degree = [1, 2, 4]`); then it is a factor, and the run a measurement."
     yield ""
     for operation in OperationName:
         yield from (f"## {operation}", "")

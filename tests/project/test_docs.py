@@ -1,0 +1,138 @@
+"""The documentation is held to the program: generated pages are fresh, commands shown exist, links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.project.tree import ROOT, project_files
+from toolkit.config.profiles import DRIVER_OPTIONS, LICENCES
+from toolkit.design.file import load_experiment
+from toolkit.design.options import OPTIONS
+from toolkit.model.words import EngineName, OperationName
+
+PAGES = [path for path in project_files() if path.suffix == ".md" and path.name != "CHANGELOG.md"]
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    """`docs/generate.py` as a module."""
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_generated_pages_are_those_committed(generator: ModuleType) -> None:
+    for name, text in generator.pages().items():
+        committed = (ROOT / "docs/reference" / name).read_text(encoding="utf-8")
+        assert committed == text.rstrip("\n") + "\n", f"docs/reference/{name} is old: run `make docs`"
+
+
+def test_every_command_has_its_section(generator: ModuleType) -> None:
+    page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## (.*)$", page, re.MULTILINE)
+    assert sections == [name for name, _ in generator.commands()]
+    assert {"dbatk ctas", "dbatk index rebuild", "dbatk runs resume", "dbatk doctor"} <= set(sections)
+
+
+def test_every_command_and_option_has_help(generator: ModuleType) -> None:
+    for name, command in generator.commands():
+        assert command.help, name
+        for parameter in generator.parameters(command):
+            assert parameter.help, f"{name} {parameter.name}"
+
+
+def test_every_option_of_an_operation_is_documented_where_it_works() -> None:
+    page = (ROOT / "docs/reference/options.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## ([a-z-]+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    for operation in OperationName:
+        flags = set(re.findall(r"^\| `(--[a-z-]+)`", sections[operation], re.MULTILINE))
+        assert flags == {one.flag for one in OPTIONS if operation in one.operations}
+
+
+def _shown(language: str) -> Iterator[tuple[str, str]]:
+    for path in PAGES:
+        for found, text in _BLOCK.findall(path.read_text(encoding="utf-8")):
+            if found == language:
+                yield path.relative_to(ROOT).as_posix(), text
+
+
+def _commands() -> list[tuple[str, str]]:
+    """Commands that pages show: lines `$ dbatk ...` or `dbatk ...`, continued by a backslash."""
+    lines = [
+        (page, line.strip().removeprefix("$ "))
+        for page, text in (*_shown("sh"), *_shown("console"))
+        for line in text.replace("\\\n", " ").splitlines()
+    ]
+    lines += [
+        (path.relative_to(ROOT).as_posix(), line.removeprefix("#").strip())
+        for path in sorted((ROOT / "examples").glob("*.toml"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("#   dbatk ")
+    ]
+    return [(page, line) for page, line in lines if line.startswith("dbatk ")]
+
+
+@pytest.mark.parametrize(("page", "line"), _commands(), ids=lambda value: value.replace("docs/", "")[:60])
+def test_a_command_shown_exists_with_its_options(page: str, line: str, generator: ModuleType) -> None:
+    words = shlex.split(line, comments=True)
+    redirect = next((at for at, word in enumerate(words) if word in ("|", ">", ">>", "&&", "2>&1")), len(words))
+    words = words[:redirect]
+    known = {name.split()[1:][0]: [] for name, _ in generator.commands()}
+    if words[1].startswith("-"):
+        assert words[1] in ("--help", "--version")
+        return
+    assert words[1] in known, f"{page}: no command `{words[1]}`"
+    commands = {tuple(name.split()[1:]): command for name, command in generator.commands()}
+    name = tuple(words[1:3]) if tuple(words[1:3]) in commands else tuple(words[1:2])
+    assert name in commands, f"{page}: no command `{' '.join(words[1:3])}`"
+    flags = {flag for one in generator.parameters(commands[name]) for flag in one.opts} | {"--help"}
+    used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    assert used <= flags, f"{page}: `{line}`"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_between_pages_lead_somewhere(path: Path) -> None:
+    text = _BLOCK.sub("", path.read_text(encoding="utf-8"))
+    targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]
+    missing = [one for one in targets if one and "://" not in one and not (path.parent / one).exists()]
+    assert missing == []
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    linked = {(ROOT / "docs" / target).resolve() for target in re.findall(r"\]\(([^)#\s]+)", index)}
+    written = {path for path in PAGES if path.is_relative_to(ROOT / "docs") and path != ROOT / "docs/README.md"}
+    assert written - linked == set()
+
+
+@pytest.mark.parametrize(("page", "text"), [one for one in _shown("toml") if "[experiment]" in one[1]])
+def test_an_experiment_shown_loads(page: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "shown.toml"
+    path.write_text(text, encoding="utf-8")
+    assert load_experiment(path, target="duckdb:///x.duckdb").factors is not None
+
+
+def test_the_page_of_files_names_every_key() -> None:
+    from toolkit.config import profiles
+    from toolkit.design import factors, file
+
+    page = (ROOT / "docs/files.md").read_text(encoding="utf-8")
+    keys = {*file._GENERAL, "operation", "query_file", *factors._KEYS, *profiles._KEYS, *DRIVER_OPTIONS, *LICENCES}
+    assert {key for key in keys if f"`{key}`" not in page} == set()
+
+
+def test_the_page_of_proof_has_a_row_for_every_operation_and_engine() -> None:
+    page = (ROOT / "docs/verified.md").read_text(encoding="utf-8")
+    rows = set(re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", page, re.MULTILINE))
+    assert {(operation.value, engine.value) for operation in OperationName for engine in EngineName} <= rows

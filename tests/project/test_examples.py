@@ -1,0 +1,51 @@
+"""Every example file loads, says how it is run, and prints its script without a database."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.project.tree import ROOT
+from toolkit.app.planning import script
+from toolkit.design.file import load_experiment
+from toolkit.model.words import EngineName, Mode
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+ENGINES = {
+    "gtest-ctas": (EngineName.DUCKDB, "2.0"),
+    "pg-index": (EngineName.POSTGRESQL, "17"),
+    "oracle-ctas-degree-compression": (EngineName.ORACLE, "19-ee"),
+    "oracle-stats": (EngineName.ORACLE, "19-ee"),
+}
+
+
+def test_every_example_is_known_here() -> None:
+    assert {path.stem for path in EXAMPLES} == set(ENGINES)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_loads_as_a_measurement_of_its_name(path: Path) -> None:
+    experiment = load_experiment(path)
+    assert experiment.name == path.stem
+    assert experiment.mode is Mode.MEASUREMENT
+    assert len(experiment.factors) >= 1
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_says_how_it_is_run(path: Path) -> None:
+    opening = "".join(line for line in path.read_text(encoding="utf-8").splitlines(True) if line.startswith("#"))
+    assert f"dbatk run examples/{path.name}" in opening
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
+    engine, release = ENGINES[path.stem]
+    experiment = load_experiment(path)
+    printed = script(experiment, None, engine=engine, assume=release)
+    cells = 1
+    for factor in experiment.factors:
+        cells *= len(factor.levels)
+    assert len(re.findall(r"^-- ==== ", printed, re.MULTILINE)) == cells
+    assert "-- timed" in printed
