@@ -12,13 +12,13 @@ import duckdb
 
 from tests.oracle.standin import grammar, parallel
 from tests.oracle.standin.catalogue import VIEWS
+from tests.oracle.standin.duck import Rows, count, define_functions, ensure_schema, fetch, quote, run, spell
 from tests.oracle.standin.errors import ora
 from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import Made, Session, State
 from tests.oracle.standin.translate import Translated, hinted_degree, translate
 
-_FORMATS = (("YYYY", "%Y"), ("MM", "%m"), ("DD", "%d"), ("HH24", "%H"), ("MI", "%M"), ("SS", "%S"), ("FF6", "%f"))
 _STATS_ARGUMENTS = frozenset(
     {"ownname", "tabname", "partname", "estimate_percent", "method_opt", "degree", "granularity", "cascade",
      "options", "no_invalidate", "force"}
@@ -27,8 +27,6 @@ _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
      "optimizer_ignore_parallel_hints"}
 )  # fmt: skip
-
-Rows = tuple[list[tuple[str, str]], list[tuple[object, ...]]]  # (name, DuckDB type) of each column, rows
 
 
 class Engine:
@@ -40,10 +38,11 @@ class Engine:
         self.statements: list[str] = []
         self.failed: dict[str, int] = {}
         self.lock = threading.RLock()
+        self.changing = threading.RLock()
         self.released = threading.Event()
         self.data = duckdb.connect()
         self.dictionary = duckdb.connect()
-        _define_functions(self.dictionary)
+        define_functions(self.dictionary)
         self._fill()
 
     def begin_session(self, service: str) -> Session:
@@ -71,7 +70,7 @@ class Engine:
         parallel.remember(
             session, self.scenario, "Queries Parallelized", parallel.grant(session, self.scenario, asked), 1
         )
-        return _fetch(data, translated)
+        return fetch(data, translated)
 
     def command(self, session: Session, data: duckdb.DuckDBPyConnection, text: str) -> int:
         """Run a statement that is no query; return the rows it touched."""
@@ -80,7 +79,9 @@ class Engine:
         handler: Callable[[Session, duckdb.DuckDBPyConnection, Command], int | None] = getattr(
             self, f"_do_{command.kind}"
         )
-        done = handler(session, data, command)
+        # One at a time: DuckDB takes two changes of one table at once for a conflict, Oracle does not.
+        with self.changing:
+            done = handler(session, data, command)
         self.state.statements_run += 1
         return done or 0
 
@@ -89,9 +90,9 @@ class Engine:
         self._must_be_free(command.name)
         degree = self._granted(session, command.degree())
         query = self._query_of(session, command)
-        _ensure_schema(data, command.name)
+        ensure_schema(data, command.name)
         with self._working(session, command.degree(), degree):
-            _run(data, f"CREATE TABLE {_spell(command.name)} AS {query}", degree)
+            run(data, f"CREATE TABLE {spell(command.name)} AS {query}", degree)
         asked = hinted_degree(command.parts["query"] or "")
         kind = "DDL Parallelized" if degree > 1 else "Queries Parallelized"
         used = degree if degree > 1 else self._granted(session, asked if asked is not None else 1)
@@ -112,18 +113,18 @@ class Engine:
         read = self._granted(session, self._query_degree(session, command))
         query = self._query_of(session, command)
         columns = grammar.names(command.parts["columns"])
-        listed = f" ({', '.join(_quote(name) for name in columns)})" if columns else ""
+        listed = f" ({', '.join(quote(name) for name in columns)})" if columns else ""
         if not session.in_transaction:
             data.execute("BEGIN")
         session.in_transaction = True
         with self._working(session, asked or 1, max(load, read)):
-            _run(data, f"INSERT INTO {_spell(command.name)}{listed} {query}", max(load, read))
+            run(data, f"INSERT INTO {spell(command.name)}{listed} {query}", max(load, read))
         parallel.remember(
             session, self.scenario, "DML Parallelized" if load > 1 else "Queries Parallelized", max(load, read), 1
         )
         if load > 1 or re.search(r"(?<!NO)APPEND\b", hints, re.IGNORECASE):
             session.loaded.add(command.name)
-        before, table.rows = table.rows, _count(data, command.name)
+        before, table.rows = table.rows, count(data, command.name)
         return table.rows - before
 
     def _do_index_build(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
@@ -141,9 +142,9 @@ class Engine:
             raise ora(1408)
         degree = self._granted(session, command.degree())
         unique = "UNIQUE " if command.parts["unique"] else ""
-        listed = ", ".join(_quote(name) for name in columns)
+        listed = ", ".join(quote(name) for name in columns)
         with self._working(session, command.degree(), degree):
-            _run(data, f"CREATE {unique}INDEX {_quote(command.name[1])} ON {_spell(table)} ({listed})", degree)
+            run(data, f"CREATE {unique}INDEX {quote(command.name[1])} ON {spell(table)} ({listed})", degree)
         parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)
         self.state.add(
             "INDEX",
@@ -162,12 +163,12 @@ class Engine:
         if command.parts["online"] and self.scenario.edition == "se2":
             raise ora(439)
         degree = self._granted(session, command.degree())
-        listed = ", ".join(_quote(name) for name, _, _ in index.columns)
+        listed = ", ".join(quote(name) for name, _, _ in index.columns)
         unique = "UNIQUE " if index.unique else ""
-        where = f"{_quote(index.table[0])}.{_quote(index.name[1])}"
+        where = f"{quote(index.table[0])}.{quote(index.name[1])}"
         with self._working(session, command.degree(), degree):
             data.execute(f"DROP INDEX IF EXISTS {where}")
-            _run(data, f"CREATE {unique}INDEX {_quote(index.name[1])} ON {_spell(index.table)} ({listed})", degree)
+            run(data, f"CREATE {unique}INDEX {quote(index.name[1])} ON {spell(index.table)} ({listed})", degree)
         parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)
         index.status = "VALID"
         index.degree = _attribute_degree(command.parts["parallel"])
@@ -187,7 +188,7 @@ class Engine:
         degree = self._granted(session, int(given["degree"]) if given.get("degree", "").isdecimal() else 1)
         with self._working(session, degree, degree):
             for made in tables:
-                _run(data, f"ANALYZE {_spell(made.name)}", degree)
+                run(data, f"ANALYZE {spell(made.name)}", degree)
                 made.analyzed = True
         parallel.remember(session, self.scenario, "Queries Parallelized", degree, 1)
 
@@ -221,7 +222,7 @@ class Engine:
 
     def _do_drop_table(self, _: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         self._found("TABLE", command.name)
-        data.execute(f"DROP TABLE {_spell(command.name)}")
+        data.execute(f"DROP TABLE {spell(command.name)}")
         gone = [made for made in self.state.indexes() if made.table == command.name]
         for made in gone:
             del self.state.objects["INDEX", made.name]
@@ -229,7 +230,7 @@ class Engine:
 
     def _do_drop_index(self, _: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         index = self._found("INDEX", command.name, 1418)
-        data.execute(f"DROP INDEX {_quote(index.table[0])}.{_quote(index.name[1])}")
+        data.execute(f"DROP INDEX {quote(index.table[0])}.{quote(index.name[1])}")
         del self.state.objects["INDEX", command.name]
 
     def _do_commit(self, session: Session, data: duckdb.DuckDBPyConnection, _: Command) -> None:
@@ -253,7 +254,7 @@ class Engine:
         if session.in_transaction:
             data.execute("ROLLBACK")
             for name in session.loaded:
-                self.state.objects["TABLE", name].rows = _count(data, name)
+                self.state.objects["TABLE", name].rows = count(data, name)
         session.in_transaction = False
         session.loaded.clear()
 
@@ -261,15 +262,15 @@ class Engine:
     def _fill(self) -> None:
         user = self.scenario.user
         for schema, name, rows in ((user, "GTEST", self.scenario.rows), ("APP", "ORDERS", 500)):
-            _ensure_schema(self.data, (schema, name))
+            ensure_schema(self.data, (schema, name))
             self.data.execute(
-                f"CREATE TABLE {_spell((schema, name))} AS SELECT i AS ID, md5(i::VARCHAR) AS IDNAME, i % 97 "
+                f"CREATE TABLE {spell((schema, name))} AS SELECT i AS ID, md5(i::VARCHAR) AS IDNAME, i % 97 "
                 f"AS AMOUNT FROM range({rows}) t(i)"
             )
             made = self._enter_table(self.data, (schema, name))
             made.analyzed = True
         for schema, index, table in (("APP", "ORDERS_IX", "ORDERS"), (user, "GTEST_IX", "GTEST")):
-            self.data.execute(f"CREATE INDEX {_quote(index)} ON {_spell((schema, table))} (IDNAME)")
+            self.data.execute(f"CREATE INDEX {quote(index)} ON {spell((schema, table))} (IDNAME)")
             rows = self.state.objects["TABLE", (schema, table)].rows
             self.state.add(
                 "INDEX", (schema, index), table=(schema, table), columns=[("IDNAME", "", "")], rows=rows
@@ -299,12 +300,12 @@ class Engine:
                 if view in self.scenario.denied:
                     raise ora(942, view)
                 self._load_view(session, view)
-            return _fetch(self.dictionary, translated)
+            return fetch(self.dictionary, translated)
 
     def _load_view(self, session: Session, view: str) -> None:
         columns = VIEWS[view]
-        spelled = ", ".join(f"{_quote(name)} {kind}" for name, kind in columns)
-        self.dictionary.execute(f"CREATE OR REPLACE TABLE {_quote(view)} ({spelled})")
+        spelled = ", ".join(f"{quote(name)} {kind}" for name, kind in columns)
+        self.dictionary.execute(f"CREATE OR REPLACE TABLE {quote(view)} ({spelled})")
         rows = self.state.rows_of(view, session)
         names = [name for name, _ in columns]
         for row in rows:
@@ -313,7 +314,7 @@ class Engine:
         if rows:
             marks = ", ".join("?" for _ in names)
             values = [[row.get(name) for name in names] for row in rows]
-            self.dictionary.executemany(f"INSERT INTO {_quote(view)} VALUES ({marks})", values)
+            self.dictionary.executemany(f"INSERT INTO {quote(view)} VALUES ({marks})", values)
 
     def _refuse_after_direct_load(self, session: Session, translated: Translated) -> None:
         if any(name in session.loaded for name in translated.tables):
@@ -360,52 +361,9 @@ class Engine:
                 raise ora(904, column)
 
     def _enter_table(self, data: duckdb.DuckDBPyConnection, name: Name) -> Made:
-        described = data.execute(f"DESCRIBE {_spell(name)}").fetchall()
+        described = data.execute(f"DESCRIBE {spell(name)}").fetchall()
         columns = [(row[0].upper(), _oracle_type(row[1]), "Y") for row in described]
-        return self.state.add("TABLE", name, columns=columns, rows=_count(data, name))
-
-
-def _fetch(data: duckdb.DuckDBPyConnection, translated: Translated) -> Rows:
-    try:
-        cursor = data.execute(translated.text, translated.parameters)
-        columns = [(column[0].upper(), str(column[1])) for column in cursor.description or []]
-        return columns, cursor.fetchall()
-    except duckdb.Error as error:
-        raise _as_oracle(error) from error
-
-
-def _run(data: duckdb.DuckDBPyConnection, text: str, degree: int) -> None:
-    data.execute(f"SET threads = {max(1, degree)}")
-    try:
-        data.execute(text)
-    except duckdb.Error as error:
-        raise _as_oracle(error) from error
-
-
-def _as_oracle(error: duckdb.Error) -> Exception:
-    text = str(error)
-    if isinstance(error, duckdb.ConstraintException):
-        return ora(1452, text)
-    if isinstance(error, duckdb.CatalogException) and "Table" in text.split("\n", maxsplit=1)[0]:
-        return ora(942, text)
-    if isinstance(error, duckdb.BinderException | duckdb.CatalogException):
-        return ora(904, text)
-    if isinstance(error, duckdb.ConversionException):
-        return ora(1722, text)
-    return ora(900, text)
-
-
-def _define_functions(data: duckdb.DuckDBPyConnection) -> None:
-    def to_char(value: datetime.datetime, form: str) -> str:
-        for oracle, python in _FORMATS:
-            form = form.replace(oracle, python)
-        return value.strftime(form)
-
-    data.create_function("oracle_to_char", to_char, ["TIMESTAMP", "VARCHAR"], "VARCHAR")
-    data.execute(
-        "CREATE MACRO oracle_text(x) AS CASE WHEN TRY_CAST(x AS DOUBLE) = ROUND(TRY_CAST(x AS DOUBLE)) "
-        "THEN CAST(CAST(x AS BIGINT) AS VARCHAR) ELSE CAST(x AS VARCHAR) END"
-    )
+        return self.state.add("TABLE", name, columns=columns, rows=count(data, name))
 
 
 def _set_attribute(made: Made, attribute: str) -> None:
@@ -434,21 +392,3 @@ def _package_text(text: str, user: str) -> str:
 
 def _oracle_type(kind: str) -> str:
     return "VARCHAR2" if kind == "VARCHAR" else "DATE" if kind.startswith(("DATE", "TIMESTAMP")) else "NUMBER"
-
-
-def _ensure_schema(data: duckdb.DuckDBPyConnection, name: Name) -> None:
-    data.execute(f"CREATE SCHEMA IF NOT EXISTS {_quote(name[0])}")
-    data.execute("CREATE TABLE IF NOT EXISTS main.dual AS SELECT 'X' AS DUMMY")
-
-
-def _count(data: duckdb.DuckDBPyConnection, name: Name) -> int:
-    row = data.execute(f"SELECT COUNT(*) FROM {_spell(name)}").fetchone()
-    return int(row[0]) if row else 0
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _spell(name: Name) -> str:
-    return f"{_quote(name[0])}.{_quote(name[1])}"

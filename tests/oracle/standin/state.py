@@ -92,10 +92,10 @@ class State:
         return made
 
     def tables(self) -> list[Made]:
-        return [made for (kind, _), made in self.objects.items() if kind == "TABLE"]
+        return [made for (kind, _), made in list(self.objects.items()) if kind == "TABLE"]
 
     def indexes(self) -> list[Made]:
-        return [made for (kind, _), made in self.objects.items() if kind == "INDEX"]
+        return [made for (kind, _), made in list(self.objects.items()) if kind == "INDEX"]
 
     def rows_of(self, view: str, session: Session) -> list[CatalogueRow]:
         """Return the rows of a catalogue view, as this session sees them."""
@@ -143,7 +143,7 @@ def _session(state: State, _: Session) -> list[CatalogueRow]:
          "ACTION": each.action, "CLIENT_IDENTIFIER": each.client_identifier, "LOGON_TIME": each.logon,
          "PROGRAM": "python@standin", "TYPE": "USER", "PDML_STATUS": "ENABLED" if each.dml else "DISABLED",
          "PDDL_STATUS": "ENABLED", "PQ_STATUS": each.query}
-        for each in state.sessions.values()
+        for each in list(state.sessions.values())
     ]  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def _px_session(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"SID": 900 + number, "SERIAL#": 1, "QCSID": each.sid, "QCSERIAL#": each.serial, "SERVER_SET": 1,
          "SERVER#": number, "DEGREE": each.running, "REQ_DEGREE": each.requested}
-        for each in state.sessions.values()
+        for each in list(state.sessions.values())
         if each.running > 1
         for number in range(1, each.running + 1)
     ]  # fmt: skip
@@ -203,7 +203,7 @@ def _objects(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "OBJECT_NAME": made.name[1], "OBJECT_ID": made.object_id, "OBJECT_TYPE": made.kind,
          "CREATED": made.created, "LAST_DDL_TIME": made.created, "STATUS": "VALID"}
-        for made in state.objects.values()
+        for made in list(state.objects.values())
     ]  # fmt: skip
 
 
@@ -300,7 +300,7 @@ def _tablespaces(_: State, __: Session) -> list[CatalogueRow]:
 def _segments(state: State, session: Session | None) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "SEGMENT_NAME": made.name[1], "SEGMENT_TYPE": made.kind, "BYTES": made.bytes}
-        for made in state.objects.values()
+        for made in list(state.objects.values())
         if session is None or made.name[0] == session.user
     ]
 
