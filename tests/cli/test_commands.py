@@ -167,9 +167,14 @@ def test_reports_take_their_format_from_the_file(
     assert (home / name).read_text().lower().startswith(begins)
 
 
-def test_profiles_give_target_and_work_schema(dbatk: Dbatk, url: str, home: Path) -> None:
+def test_profiles_give_target_and_work_schema(
+    dbatk: Dbatk, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     added = dbatk("target", "add", "tiny", url, "--not-production", "--max-degree", "2", "--work-schema", "main")
     assert added.status == 0
+    elsewhere = home / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
     assert dbatk("target", "test", "tiny").status == 0
     (kept,) = json.loads(dbatk("target", "list", "--json").out)["targets"]
     assert (kept["name"], kept["production"], kept["max_degree"]) == ("tiny", False, 2)
@@ -225,3 +230,31 @@ def test_a_terminal_is_asked_before_a_run_is_deleted(
     assert len(asked) == 1
     monkeypatch.setattr("toolkit.cli.launch._ask", lambda question: True)
     assert main(["runs", "delete", "one"]) == 0
+
+
+def test_debug_shows_every_statement(dbatk: Dbatk, url: str) -> None:
+    answer = dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--debug")
+    assert 'sql: CREATE TABLE "main"."s2"' in answer.err
+
+
+def test_an_interrupted_sweep_exits_130_and_is_resumed(dbatk: Dbatk, url: str, home: Path) -> None:
+    import signal
+    import subprocess
+    import sys
+
+    line = ["ctas", "-t", url, "--source", "small", "--table", "s2", "--repeat", "400", "--seed", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "toolkit", *line], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    for shown in process.stderr:
+        if shown.startswith("[1/"):
+            break
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in rest
+    assert "`dbatk runs resume " in rest
+    (head,) = json.loads(dbatk("runs", "list", "--json").out)["runs"]
+    assert (head["state"], head["trials_ended"] < 401) == ("interrupted", True)
+    assert tables(home) == {"small"}

@@ -82,8 +82,8 @@ def test_a_wallet_is_read_by_the_driver() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [{}, {"env": "A", "keyring": "b"}, {"env": 3}, {"env": ""}, {"command": "pass show x"}, {"command": []},
-              {"command": ["a", ""]}, {"command": ["a\x00"]}, {"environment": "A"}, 3, ["x"]]
+    "value", [{}, {"env": "A", "keyring": "b"}, {"env": 3}, {"env": ""}, {"command": "pass show x"},
+              {"command": []}, {"command": ["a", ""]}, {"command": ["a\x00"]}, {"environment": "A"}, 3, ["x"]]
 )  # fmt: skip
 def test_other_shapes_are_refused(value: object) -> None:
     with pytest.raises(ToolkitError) as caught:

@@ -78,7 +78,8 @@ def test_a_sid_is_refused_with_the_right_form(url: str) -> None:
         "postgresql://u@h:port/db", "postgresql://u@h:0/db", "postgresql://u@h:99999/db", "postgresql://:5432/db",
         "postgresql://@h/db", "postgresql://u@h/a/b", "postgresql://u@h/db%00", "postgresql://u@h/d b",
         "postgresql://u@h/db?x", "postgresql://u@h/%ff", "oracle://", "oracle://s@", "oracle://s@h:1521",
-        "oracle://s@h:1521/", "oracle://s@h/(DESCRIPTION=x)", "oracle://s@1bad", "postgresql://u@h\n/db", "x" * 3000,
+        "oracle://s@h:1521/", "oracle://s@h/(DESCRIPTION=x)", "oracle://s@1bad", "postgresql://u@h\n/db",
+        "x" * 3000,
         "postgresql://u@h:٤/db", "postgresql://u?x@h/db",
     ],
 )  # fmt: skip

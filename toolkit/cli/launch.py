@@ -32,6 +32,8 @@ def launch(experiment: Experiment, said: Said) -> int:
 
     reached = reach(experiment.target)
     experiment = fitted(experiment, reached)
+    if said.flag("debug"):
+        reached.target.observer = _show_statement
     with open_store(said.text("store")) as store:
         try:
             with Progress(quiet=said.flag("quiet")) as progress:
@@ -106,6 +108,10 @@ def approvals_of(said: Said) -> Approvals:
         said.flag("allow_commands"),
         _ask if _asks() and not said.flag("json") else None,
     )
+
+
+def _show_statement(text: str) -> None:
+    say(f"sql: {text}")
 
 
 def show_result(store: Store, run: str, said: Said) -> int:

@@ -192,7 +192,7 @@ def _profile(said: Said) -> Profile:
         raise ToolkitError(
             "`--production` and `--not-production` exclude each other", code="TK-0107", hint="leave one out"
         )
-    url = said.required("url")
+    url = _lasting_url(said.required("url"))
     degree = said.number("max_degree")
     if degree is not None and not 1 <= degree <= 4096:
         raise ToolkitError(f"`--max-degree` cannot be `{degree}`", code="TK-0102", hint="give 1 to 4096")
@@ -207,6 +207,21 @@ def _profile(said: Said) -> Profile:
         licences=_licences(said),
         options=parse_options(said.texts("driver_option")),
     )
+
+
+def _lasting_url(url: str) -> str:
+    """Return the URL with an absolute path: a profile is used from any folder."""
+    from urllib.parse import quote
+
+    from toolkit.config.urls import parse_url
+    from toolkit.model.words import EngineName
+
+    address = parse_url(url)
+    if address.engine is not EngineName.DUCKDB or not address.database:
+        return url
+    query = "&".join(f"{name}={value}" for name, value in address.parameters)
+    path = quote(str(Path(address.database).absolute()))
+    return f"duckdb:///{path}" + (f"?{query}" if query else "")
 
 
 def _reference(said: Said) -> SecretRef | None:

@@ -1,0 +1,56 @@
+"""The commands against a real PostgreSQL server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+
+pytestmark = pytest.mark.postgresql
+
+
+@pytest.fixture
+def source(postgresql_server: object, postgresql_schema: str) -> str:
+    with postgresql_server.connect() as session:  # type: ignore[attr-defined]
+        session.execute(f'CREATE TABLE "{postgresql_schema}".small AS SELECT g AS i FROM generate_series(1, 50) g')
+    return f"{postgresql_schema}.small"
+
+
+def test_nobody_said_whether_it_is_production(dbatk: Dbatk, postgresql_url: str, source: str) -> None:
+    line = ("ctas", "-t", postgresql_url, "--source", source, "--table", f"{source}2")
+    refused = dbatk(*line)
+    assert (refused.status, "[TK-0301]" in refused.err) == (5, True)
+    assert dbatk(*line, "--not-production").status == 0
+    again = dbatk(*line, "--not-production")
+    assert (again.status, "[TK-0205]" in again.err) == (2, True)
+
+
+def test_a_profile_may_say_that_it_is_not(dbatk: Dbatk, postgresql_url: str, source: str) -> None:
+    assert dbatk("target", "add", "pg", postgresql_url, "--not-production").status == 0
+    assert dbatk("target", "test", "pg").status == 0
+    answer = dbatk("stats", "gather", "-t", "pg", "--table", source, "--json", "-q")
+    assert answer.status == 0
+    assert json.loads(answer.out)["engine"] == "postgresql"
+
+
+def test_a_source_that_is_not_there_exits_2(dbatk: Dbatk, postgresql_url: str, source: str) -> None:
+    answer = dbatk("ctas", "-t", postgresql_url, "--source", f"{source}_no", "--table", "x", "--not-production")
+    assert (answer.status, "[TK-0204]" in answer.err) == (2, True)
+
+
+def test_doctor_names_what_runs_serially(dbatk: Dbatk, postgresql_url: str, source: str) -> None:
+    answer = dbatk("doctor", "-t", postgresql_url)
+    assert answer.status == 0
+    assert all(len(line) <= 80 for line in answer.out.splitlines())
+    document = json.loads(dbatk("doctor", "-t", postgresql_url, "--json").out)
+    work = {check["name"]: check for check in document["work"]}
+    assert work["insert in parallel"]["state"] == "warning"
+    assert "parallel" in work["insert in parallel"]["evidence"]
+
+
+def test_a_wrong_database_is_named(dbatk: Dbatk, postgresql_url: str) -> None:
+    answer = dbatk("doctor", "-t", postgresql_url.replace("/postgres", "/none_such", 1))
+    assert answer.status in {1, 2}
+    assert "hint: " in answer.err
