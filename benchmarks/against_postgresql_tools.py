@@ -2,9 +2,9 @@
 
     PYTHONPATH=. python benchmarks/against_postgresql_tools.py
 
-`index rebuild --schema` against `reindexdb -j`, `stats gather --schema` against `vacuumdb --analyze-only -j`, at the
-same number of sessions, on a schema of unequal tables. Printed are medians and the ratio of ours to theirs; ours is
-the time on the clock, theirs the whole command's. The exit status says whether ours takes no longer.
+`index rebuild --schema` against `reindexdb -j`, `stats gather --schema` against `vacuumdb --analyze-only -j`, at
+the same number of sessions, on a schema of unequal tables. Printed are medians and the ratio of ours to theirs;
+ours is the time on the clock, theirs the whole command's. The exit status says whether ours takes no longer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Samples the providers while the clock runs, on a thread of its own.
 
-The first samples come quickly and then ever more slowly, up to one a second: a statement of half a second is seen
-as well as one of half an hour, and long ones are not disturbed.
+Where samples are evidence (a degree above 1), the first come quickly and then ever more slowly, up to one a
+second: a statement of half a second is seen as well as one of half an hour, and long ones are not disturbed.
+Elsewhere one a second is enough.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ from collections.abc import Sequence
 from toolkit.model.records import Sample
 from toolkit.snapshots import Provider
 
-_FIRST_SECONDS = 0.03
+_FIRST_SECONDS = 0.04
 _LAST_SECONDS = 1.0
-_SHARE = 0.08
+_SHARE = 0.12
 _MOST = 600
 
 
 class Sampler:
     """Runs from `begin` to `end`; thins what it keeps to 600 instants."""
 
-    def __init__(self, providers: Sequence[Provider]) -> None:
+    def __init__(self, providers: Sequence[Provider], *, evidence: bool = True) -> None:
         self._providers = providers
+        self._first = _FIRST_SECONDS if evidence else _LAST_SECONDS
         self._ended = threading.Event()
         self._samples: list[tuple[Sample, ...]] = []
         self._thread: threading.Thread | None = None
@@ -36,7 +38,7 @@ class Sampler:
 
     def _run(self) -> None:
         origin = time.perf_counter()
-        wait = _FIRST_SECONDS
+        wait = self._first
         while not self._ended.wait(wait):
             at = time.perf_counter() - origin
             taken = tuple(sample for provider in self._providers for sample in provider.sample(at))
@@ -44,7 +46,7 @@ class Sampler:
                 self._samples.append(taken)
             if len(self._samples) > 2 * _MOST:
                 self._samples = self._samples[::2]
-            wait = min(_LAST_SECONDS, max(_FIRST_SECONDS, at * _SHARE))
+            wait = min(_LAST_SECONDS, max(self._first, at * _SHARE))
 
     def end(self) -> None:
         """Stop sampling; returns when the last sample is taken."""

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from toolkit.dialects.base import Granted
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import PlannedTrial
+from toolkit.model.experiment import PlannedTrial, degree_of
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import ItemRecord, Metric, Sample, TrialRecord
 from toolkit.model.steps import Stages, Step
@@ -104,7 +104,7 @@ def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
     steps = [step for item in stages.timed.items for step in item.steps]
     with course.phase("intend"):
         entries = bench.changes.intend(steps, trial)
-    sampler = Sampler(bench.providers)
+    sampler = Sampler(bench.providers, evidence=degree_of(course.planned.cell) != 1)
     with course.phase("snapshot"):
         for provider in bench.providers:
             provider.begin()
