@@ -77,6 +77,12 @@ def test_the_prefix_of_a_unique_index_of_one_column_is_not_compressed() -> None:
     assert DIALECT.support(replace(item, columns=("ID", "IDNAME")), assumed()).ok
 
 
+def test_a_declared_option_needs_no_other_word() -> None:
+    declared = assumed(licences=({"licence": "advanced_compression"},))
+    assert DIALECT.support(work(CTAS, compression="oltp"), declared).ok
+    assert DIALECT.support(work(BUILD, compression="low"), declared).ok
+
+
 @pytest.mark.parametrize("operation", [BUILD, REBUILD])
 def test_online_needs_enterprise_edition(operation: OperationName) -> None:
     assert DIALECT.support(work(operation, online=True), assumed()).ok

@@ -260,6 +260,40 @@ def test_an_unknown_mode_of_connection_names_the_known_ones() -> None:
     assert driver._auth_mode(oracledb, "sysbackup") == oracledb.AuthMode.SYSBKP
 
 
+def test_thick_mode_is_begun_with_the_folders_of_the_profile() -> None:
+    begun: list[dict[str, str]] = []
+    module = SimpleNamespace(init_oracle_client=lambda **places: begun.append(places), Error=oracledb.Error)
+    driver._choose_mode(module, {"thick": "yes", "lib_dir": "/client", "config_dir": "/net"})  # type: ignore[arg-type]
+    driver._choose_mode(module, {"thick": "no", "lib_dir": "/client"})  # type: ignore[arg-type]
+    assert begun == [{"lib_dir": "/client", "config_dir": "/net"}]
+
+
+def test_thick_mode_that_cannot_begin_says_why() -> None:
+    def init(**_: str) -> None:
+        cause = SimpleNamespace(message="DPI-1047: cannot locate the client", code=0, full_code="DPI-1047")
+        raise oracledb.DatabaseError(cause)
+
+    module = SimpleNamespace(init_oracle_client=init, Error=oracledb.Error)
+    with pytest.raises(ToolkitError) as refused:
+        driver._choose_mode(module, {"thick": "yes", "lib_dir": "/nowhere"})  # type: ignore[arg-type]
+    assert (refused.value.code, refused.value.database_code) == ("TK-0206", "DPI-1047")
+    assert "lib_dir" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("options", "password", "expected"),
+    [
+        ((), "pw", {"user": "dba", "password": "pw"}),
+        ((), None, {"user": "dba", "password": None}),
+        ((("thick", "yes"),), None, {"externalauth": True}),
+    ],
+)
+def test_a_wallet_vouches_in_thick_mode_only(
+    options: tuple[tuple[str, str], ...], password: str | None, expected: dict[str, object]
+) -> None:
+    assert driver._credentials(Access(address(), lambda: password, options=options)) == expected
+
+
 def test_one_database_has_one_lease_whoever_connects_and_however_it_is_written() -> None:
     one = OracleTarget(Access(address("SVC", host="DB1", port=None)))
     two = OracleTarget(Access(replace(address("svc"), user="other")))

@@ -160,8 +160,7 @@ def _driver() -> ModuleType:
 
 
 def _choose_mode(oracledb: ModuleType, options: dict[str, str]) -> None:
-    wanted = options.get("thick", "no").lower() in ("yes", "true", "1")
-    if not wanted:
+    if not _is_thick(options):
         return
     places = {name: options[name] for name in ("lib_dir", "config_dir") if name in options}
     try:
@@ -176,17 +175,22 @@ def _choose_mode(oracledb: ModuleType, options: dict[str, str]) -> None:
         ) from error
 
 
+def _is_thick(options: dict[str, str]) -> bool:
+    return options.get("thick", "no").lower() in ("yes", "true", "1")
+
+
 def _credentials(access: Access) -> dict[str, object]:
     user, password = access.address.user, access.password()
-    if user is None and password is None:
+    if password is None and _is_thick(dict(access.options)):
+        # A wallet or the operating system says who the user is; thin mode knows neither (DPY-3001).
         return {"externalauth": True}
     return {"user": user, "password": password}
 
 
 def _arguments(oracledb: ModuleType, options: dict[str, str]) -> dict[str, object]:
-    chosen: dict[str, object] = {"tcp_connect_timeout": CONNECT_SECONDS, "retry_count": 0}
+    chosen: dict[str, object] = {"tcp_connect_timeout": CONNECT_SECONDS}
     for name in ("config_dir", "wallet_location", "proxy_user"):
-        if name in options and not (name == "config_dir" and options.get("thick")):
+        if name in options and not (name == "config_dir" and _is_thick(options)):
             chosen[name] = options[name]
     if "mode" in options:
         chosen["mode"] = _auth_mode(oracledb, options["mode"])

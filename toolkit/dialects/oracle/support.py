@@ -18,7 +18,10 @@ _INDEX_WORK = (OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD)
 
 
 def support(work: Work, facts: Facts) -> Support:
-    """Judge a piece of work; the first thing in its way is said."""
+    """Judge a piece of work; the first thing in its way is said.
+
+    Rows `licences` of the facts (column `licence`) name the options that the target's profile declares.
+    """
     judges: tuple[Callable[[Work, Facts], Support | None], ...] = (
         _owner,
         _degree,
@@ -110,6 +113,8 @@ def _advanced_compression(what: str, facts: Facts) -> Support | None:
         )
     if edition.code == "free":
         return None  # Oracle Database Free and its options need no licence (Licensing Information, Free)
+    if any(row.get("licence") == "advanced_compression" for row in facts.rows("licences")):
+        return None
     return Support(
         SupportState.NEEDS_LICENCE,
         f"{what} needs the Advanced Compression option; declare `advanced_compression` in the target's profile",
