@@ -14,20 +14,28 @@ import argparse
 import json
 import math
 import random
-import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolkit.analysis import compare
+from toolkit.model.address import Address
 from toolkit.model.experiment import Experiment
+from toolkit.model.protocols import Event
 from toolkit.model.records import RunHead, RunRecord, TrialRecord
-from toolkit.model.values import Cell
+from toolkit.model.values import Cell, Factor
 from toolkit.model.words import EngineName, Mode, OperationName, Outcome, RunState, Verdict
 
+if TYPE_CHECKING:
+    from toolkit.store import Store
+    from toolkit.targets.base import Target
+
 DEGREES = (1, 2, 4)
+ROWS = 100_000
 REPEATS = 3
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -90,12 +98,22 @@ def from_document(text: str) -> RunRecord:
 
 def duckdb_pairs(pairs: int) -> Iterator[tuple[RunRecord, RunRecord]]:
     """Run identical sweeps with dbatk itself, two for each pair, one after the other."""
+    from toolkit.store import open_store
+    from toolkit.targets.base import Access
+    from toolkit.targets.duckdb import DuckdbTarget
+
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "alarms.duckdb"
         _make_source(database)
-        for _ in range(pairs):
-            first, second = (_sweep(Path(folder), database) for _ in range(2))
-            yield first, second
+        target = DuckdbTarget(Access(Address(EngineName.DUCKDB, str(database))))
+        try:
+            with open_store(Path(folder) / "store.sqlite") as store:
+                for number in range(1, pairs + 1):
+                    begin = time.perf_counter()
+                    yield _sweep(target, store), _sweep(target, store)
+                    print(f"pair {number}: {time.perf_counter() - begin:.1f} s", file=sys.stderr, flush=True)
+        finally:
+            target.close()
 
 
 def _make_source(database: Path) -> None:
@@ -103,21 +121,28 @@ def _make_source(database: Path) -> None:
 
     with duckdb.connect(str(database)) as connection:
         connection.execute(
-            "CREATE TABLE gtest AS SELECT range AS id, md5(range::VARCHAR) AS idname, range % 1000 AS amount"
-            " FROM range(1000000)"
+            f"CREATE TABLE gtest AS SELECT range AS id, md5(range::VARCHAR) AS idname, range % 1000 AS amount"
+            f" FROM range({ROWS})"
         )
 
 
-def _sweep(folder: Path, database: Path) -> RunRecord:
-    command = [
-        *(sys.executable, "-m", "toolkit", "ctas", "-t", f"duckdb:///{database}"),
-        *("--source", "gtest", "--table", "gtest_copy", "--degree", ",".join(map(str, DEGREES))),
-        *("--repeat", str(REPEATS), "--snapshot", "none", "--store", str(folder / "store.db"), "--json"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if not done.stdout.startswith("{"):
-        raise SystemExit(f"dbatk did not run: {done.stderr.strip()}")
-    return from_document(done.stdout)
+class Silent:
+    """Takes the events of a run and shows none."""
+
+    def emit(self, event: Event) -> None:
+        pass
+
+
+def _sweep(target: Target, store: Store) -> RunRecord:
+    """One sweep by the runner itself, as `dbatk ctas --degree 1,2,4 --repeat 3` does it."""
+    from toolkit.app.execute import Approvals, start
+
+    factors = (Factor("degree", DEGREES),)
+    options = {"source": "gtest", "table": "gtest_copy"}
+    experiment = Experiment(
+        "alarms", OperationName.CTAS, options, factors, Mode.MEASUREMENT, REPEATS, 1, seed=7, snapshot="none"
+    )
+    return store.load_run(start(experiment, target, store=store, approvals=Approvals(), events=Silent()))
 
 
 def stored_pairs(folder: Path) -> Iterator[tuple[RunRecord, RunRecord]]:
@@ -133,7 +158,8 @@ def share_of_alarms(title: str, pairs: Iterable[tuple[RunRecord, RunRecord]]) ->
     alarms = sum(verdict is not Verdict.UNTOLD for verdict in verdicts)
     # the cells of a pair of runs drift together, so the pairs of runs are what is independent
     limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / max(len(compared), 1))
-    print(f"{title}: {alarms} verdicts in {len(verdicts)} pairs of cells ({alarms / max(len(verdicts), 1):.1%})")
+    of = f"{len(verdicts)} pairs of cells, {len(compared)} pairs of runs"
+    print(f"{title}: {alarms} verdicts in {of} ({alarms / max(len(verdicts), 1):.1%})")
     return bool(verdicts) and alarms / len(verdicts) <= limit
 
 

@@ -121,8 +121,10 @@ def host_samples(seconds: int, busy: float) -> tuple[Sample, ...]:
         for second in range(seconds)
         for name, value in (
             ("host_cpu_pct", min(100.0, busy + 3 * (second % 4))),
-            ("host_disk_read_bytes", 1e6 * (second % 5)),
-            ("host_disk_write_bytes", 4e7 + 1e6 * second),
+            ("host_iowait_pct", 0.0),
+            ("host_disk_read_bytes_per_s", 1e6 * (second % 5)),
+            ("host_disk_write_bytes_per_s", 4e7 + 1e6 * second),
+            ("host_memory_used_bytes", 3e9 + 1e7 * second),
         )
     )
 

@@ -38,6 +38,11 @@ class MetricPair:
         return self.median_b / self.median_a if self.median_a else None
 
 
+def provider_of(source: str) -> str:
+    """Return the provider a metric came from: `pgstat` of `pgstat_io_16`, the file of a release."""
+    return source.partition("_")[0] or source
+
+
 def metrics_by_cell(run: RunRecord) -> dict[Cell, tuple[CellMetric, ...]]:
     """Return the metrics of every cell in one pass over the trials."""
     values: dict[Cell, dict[tuple[str, str, str], list[float]]] = {}
@@ -46,7 +51,7 @@ def metrics_by_cell(run: RunRecord) -> dict[Cell, tuple[CellMetric, ...]]:
             continue
         of_cell = values.setdefault(trial.cell, {})
         for metric in trial.metrics:
-            of_cell.setdefault((metric.name, metric.unit, metric.source), []).append(metric.value)
+            of_cell.setdefault((metric.name, metric.unit, provider_of(metric.source)), []).append(metric.value)
     return {
         cell: tuple(
             CellMetric(*key, len(found), median(found), min(found), max(found)) for key, found in of_cell.items()
@@ -80,4 +85,4 @@ def left_out(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
 
 
 def _sources(run: RunRecord) -> set[str]:
-    return {metric.source for trial in run.trials if trial.counts for metric in trial.metrics}
+    return {provider_of(metric.source) for trial in run.trials if trial.counts for metric in trial.metrics}

@@ -11,7 +11,7 @@ from toolkit.report.tables import Table
 
 WIDTH, HEIGHT = 480, 300
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 468.0, 16.0, 252.0
-"""The frame of the plot within the drawing."""
+"""The frame of the plot within the drawing, unless a chart has one of its own."""
 
 MOST_MARKS = 400
 MOST_SERIES = 8
@@ -47,12 +47,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An interval: a bar with caps."""
+    """An interval: a bar with caps, upright at `x`, or `flat` at the height `x`."""
 
     x: float
     low: float
     high: float
     series: int
+    flat: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,28 @@ class Line:
     def text(self) -> str:
         """The points as SVG writes them."""
         return " ".join(f"{x:g},{y:g}" for x, y in self.points)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A few words on the plot."""
+
+    x: float
+    y: float
+    text: str
+    anchor: str = "middle"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The size of a drawing and the plot within it, in pixels."""
+
+    width: float = WIDTH
+    height: float = HEIGHT
+    left: float = LEFT
+    right: float = RIGHT
+    top: float = TOP
+    bottom: float = BOTTOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +116,9 @@ class Chart:
     lines: tuple[Line, ...] = ()
     bars: tuple[Bar, ...] = ()
     marks: tuple[Mark, ...] = ()
+    words: tuple[Word, ...] = ()
     legend: tuple[Legend, ...] = ()
+    frame: Frame = Frame()
     notes: tuple[str, ...] = ()
     table: Table | None = None
 

@@ -325,13 +325,15 @@ def _drawn(
 def _gain_table(
     layout: _Layout, caption: str, points: Mapping[str, Sequence[_Point]], spell: Callable[[float], str]
 ) -> Table:
+    every = [point for group in points.values() for point in group]
+    known = any(point.low is not None for point in every)
     rows = [
-        [
-            *_levels(layout, point.summary),
-            spell(point.value),
-            MISSING if point.low is None or point.high is None else f"{spell(point.low)} to {spell(point.high)}",
-        ]
-        for group in points.values()
-        for point in group
+        [*_levels(layout, point.summary), spell(point.value), *([_interval(point, spell)] if known else [])]
+        for point in every
     ]
-    return table(caption, left(*layout.varied) + right(caption.lower(), "95 % interval"), rows)
+    columns = left(*layout.varied) + right(caption.lower(), *(["95 % interval"] if known else []))
+    return table(caption, columns, rows)
+
+
+def _interval(point: _Point, spell: Callable[[float], str]) -> str:
+    return MISSING if point.low is None or point.high is None else f"{spell(point.low)} to {spell(point.high)}"

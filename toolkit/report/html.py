@@ -17,7 +17,7 @@ from toolkit.report.view import comparison_view, run_view
 
 _CODE = re.compile(r"`([^`]+)`")
 _NUMBER_AND_UNIT = re.compile(r"(\d) (%|[µm]?s|min|h|B|[KMGTP]iB)(?![\w=])")
-_MANY_ROWS = 60
+_MANY_ROWS, _FEW_ROWS = 60, 15
 """Longer tables are folded, so that the page stays short; printing unfolds them."""
 
 
@@ -35,13 +35,17 @@ def page(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
             comparisons=compared,
             frame=chart,
             many_rows=_MANY_ROWS,
+            few_rows=_FEW_ROWS,
         )
     )
 
 
 def code_spans(text: str) -> Markup:
-    """Escape a sentence and set its names between back-ticks as code; a number keeps its unit beside it."""
-    pieces = _CODE.split(_NUMBER_AND_UNIT.sub("\\1\u00a0\\2", text))
+    """Escape a sentence, begin it with a capital, set its names between back-ticks as code.
+
+    A number keeps its unit beside it.
+    """
+    pieces = _CODE.split(_NUMBER_AND_UNIT.sub("\\1\u00a0\\2", text[:1].upper() + text[1:]))
     parts = (
         Markup("<code>{}</code>").format(piece) if index % 2 else escape(piece)
         for index, piece in enumerate(pieces)

@@ -64,8 +64,15 @@ def _run(view: RunView) -> Iterator[str]:
     yield from _headed("Keep in mind", _bullets([*view.advice.doubts, *view.warnings]))
     yield from _headed("Cells", markdown_table(view.cells))
     yield from _headed("Every trial in the order run", markdown_table(view.trials))
-    yield from _headed("Metrics of each cell", markdown_table(view.metrics) if view.metrics else "")
-    yield from _headed("Environment", markdown_table(view.environment) if view.environment.rows else "")
+    if view.metrics:
+        yield "## Metrics of each cell, medians"
+        yield from map(_sentence, view.metrics.short_key)
+        yield markdown_table(view.metrics.short)
+        yield from filter(None, [_bullets(view.metrics.short_notes)])
+    environment, more = view.short_environment
+    if environment.rows:
+        yield from _headed("Environment", markdown_table(environment))
+        yield from filter(None, [_bullets(more)])
     yield from _headed("Scripts that ran", "\n\n".join(map(_fenced, view.scripts)))
     yield from _headed("How it was measured", _bullets(view.method))
 
@@ -80,8 +87,14 @@ def _comparison(view: ComparisonView) -> Iterator[str]:
     yield f"# {markdown(view.title)}"
     differences = markdown_table(view.differences) if view.differences.rows else "Nothing that was recorded."
     yield from _headed("What differs", differences)
-    yield from _headed("What it tells", _bullets(view.verdicts))
+    yield from _headed("What it tells", f"**{_sentence(view.headline)}**")
+    yield from filter(None, [_bullets(view.verdicts)])
     yield from _headed("Keep in mind", _bullets(view.notes))
     yield from _headed("Cell against cell", markdown_table(view.pairs))
-    yield from _headed("Metrics of both", markdown_table(view.metrics) if view.metrics else "")
+    if view.metrics:
+        yield "## Metrics of both, medians"
+        for name, found in view.metrics.short:
+            yield f"### {markdown(name)}"
+            yield markdown_table(found)
+        yield from filter(None, [_bullets(view.metrics.short_notes)])
     yield from _headed("How to read it", _bullets(view.method))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis
-from toolkit.analysis.metrics import CellMetric, metrics_by_cell
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell, Scalar, spell_level
 from toolkit.model.words import Outcome
 from toolkit.report.safe import clean
 from toolkit.units import MISSING, byte_size, count, number, percent, quantity, ratio, seconds, seconds_span
-
-_MOST_CELLS_ABREAST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +74,49 @@ def spread_title(summaries: Iterable[CellSummary]) -> str:
     return "95 % interval" if any(summary.ci_low is not None for summary in summaries) else "range of trials"
 
 
-def cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None, *, narrow: bool = False) -> Table:
+def cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None) -> Table:
     """Return the table of cells: levels, median and interval, speed-up and efficiency, how many trials."""
-    with_speed = any(summary.speedup is not None for summary in found.cells)
     names = _factor_names(found.run)
+    with_speed = _with_speed(found)
     columns = [*_factor_columns(found.run), *right("median", spread_title(found.cells))]
     columns += right("speed-up", "efficiency") if with_speed else []
-    columns += right("trials") + left("remark")
-    rows, marks = [], []
+    rows = []
     for summary in found.cells:
-        gain = ratio(summary.speedup) if narrow else _speedup(summary)
-        speed = [gain, percent(_pct(summary.efficiency))] if with_speed else []
-        remark = _remark(
-            summary, best, recommended, ("best", "use") if narrow else ("lowest median", "recommended")
-        )
+        speed = [_speedup(summary), percent(_pct(summary.efficiency))] if with_speed else []
         times = [seconds(summary.median_seconds), spread(summary)]
-        levels = _levels(summary.cell, names)
-        rows.append([*levels, *times, *speed, count(summary.n), remark])
-        marks.append("best" if summary.cell == recommended else "" if summary.n else "not-ok")
-    return table("Cells", columns, rows, marks)
+        remark = _remark(summary, best, recommended, ("lowest median", "recommended"))
+        rows.append([*_levels(summary.cell, names), *times, *speed, count(summary.n), remark])
+    return table("Cells", columns + right("trials") + left("remark"), rows, _cell_marks(found, recommended))
+
+
+_WIDEST_LEVELS = 24
+
+
+def short_cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None) -> Table:
+    """Return the same for 80 columns: short titles, and one column `cell` where the factors' own are too wide."""
+    names, factors = _factor_names(found.run), _factor_columns(found.run)
+    levels = [_levels(summary.cell, names) for summary in found.cells]
+    widths = [max(map(len, (name, *column))) for name, *column in zip(names, *levels, strict=True)]
+    if len(names) != 1 and sum(widths) + 2 * len(widths) > _WIDEST_LEVELS:
+        factors, levels = left("cell"), [[str(summary.cell)] for summary in found.cells]
+    with_speed = _with_speed(found)
+    columns = [*factors, *right("median", spread_title(found.cells))]
+    columns += right("speed-up", "eff.") if with_speed else []
+    rows = []
+    for summary, level in zip(found.cells, levels, strict=True):
+        speed = [ratio(summary.speedup), percent(_pct(summary.efficiency))] if with_speed else []
+        times = [seconds(summary.median_seconds), spread(summary)]
+        remark = _remark(summary, best, recommended, ("lowest median", "use"))
+        rows.append([*level, *times, *speed, count(summary.n), remark])
+    return table("Cells", columns + right("n") + left("remark"), rows, _cell_marks(found, recommended))
+
+
+def _with_speed(found: RunAnalysis) -> bool:
+    return any(summary.speedup is not None for summary in found.cells)
+
+
+def _cell_marks(found: RunAnalysis, recommended: Cell | None) -> list[str]:
+    return ["best" if one.cell == recommended else "" if one.n else "not-ok" for one in found.cells]
 
 
 def _speedup(summary: CellSummary) -> str:
@@ -121,17 +143,54 @@ def _remark(summary: CellSummary, best: Cell | None, recommended: Cell | None, w
 
 def environment_table(run: RunRecord) -> Table:
     """Return the environment, name by name."""
-    rows = ((name, scalar(name, value)) for name, value in run.environment.items())
-    return table("Environment", left("what", "value"), rows)
+    return table("Environment", left("what", "value"), _surroundings(run.environment.items()))
+
+
+_LESS_TELLING = frozenset(
+    {"dbatk_version", "client_host", "host_cpu_count", "server_started_at", "database_name", "host_load_1min"}
+)
+_TELLING_SETTINGS = re.compile(
+    r"parallel|workers?|_mem$|mem_|memory|^threads$|shared_buffers|wal_(?:buffers|level|size|compression)|cache|^sga|^pga"
+    r"|fsync|synchronous_commit|full_page|checkpoint|temp_(?:buffers|file_limit)|compression|^jit$|io_concurrency"
+    r"|block_size|autovacuum$|huge_pages|preserve_insertion|cpu_count|resource_manager|archiv|logging|filesystemio"
+    r"|disk_asynch|log_buffer|optimizer_mode|compatible|degree",
+    re.IGNORECASE,
+)
+
+
+def short_environment(run: RunRecord) -> tuple[Table, tuple[str, ...]]:
+    """Return what of the environment tells most of times, and a sentence on the rest."""
+    telling = {name: value for name, value in run.environment.items() if _tells(name)}
+    gone = len(run.environment) - len(telling)
+    note = (f"{count(gone)} more value{'s' if gone > 1 else ''}: see the page or the JSON",) if gone else ()
+    return table("Environment", left("what", "value"), _surroundings(telling.items())), note
+
+
+def _tells(name: str) -> bool:
+    kind, dot, setting = name.partition(".")
+    if kind == "setting" and dot:
+        return _TELLING_SETTINGS.search(setting) is not None
+    return name not in _LESS_TELLING
+
+
+def _surroundings(found: Iterable[tuple[str, Scalar]]) -> Iterable[tuple[str, str]]:
+    return ((name, scalar(name, value)) for name, value in found)
 
 
 _NAMED_UNITS = ("bytes", "seconds", "pct")
+_BLOCKS = re.compile(r"(\d+) (\d*)(B|kB|MB|GB)")
+_BLOCK_BYTES = {"B": 1, "kB": 2**10, "MB": 2**20, "GB": 2**30}
 
 
 def scalar(name: str, value: Scalar) -> str:
-    """Spell a value of the environment by the unit its name ends in; one that is not there is a dash."""
+    """Spell a value of the environment by the unit its name ends in; one that is not there is a dash.
+
+    PostgreSQL gives sizes in units of its own: `512 8kB` is 4.00 MiB (pg_settings.unit).
+    """
     if value is None:
         return MISSING
+    if isinstance(value, str) and (sized := _BLOCKS.fullmatch(value)) is not None:
+        return byte_size(int(sized[1]) * int(sized[2] or 1) * _BLOCK_BYTES[sized[3]])
     if isinstance(value, bool | str):
         return spell_level(value)
     unit = next((unit for unit in _NAMED_UNITS if name.endswith(f"_{unit}")), "")
@@ -178,33 +237,6 @@ def _trial_mark(trial: TrialRecord) -> str:
     if trial.outcome is not Outcome.OK:
         return "not-ok"
     return "" if trial.counts else "aside"
-
-
-def metrics_table(run: RunRecord, ordered: Sequence[Cell]) -> Table | None:
-    """Return the medians of the metrics with their range and source; None without metrics."""
-    found = {cell: metrics for cell, metrics in metrics_by_cell(run).items() if metrics}
-    shown = [cell for cell in ordered if cell in found]
-    if not shown:
-        return None
-    if len(shown) > _MOST_CELLS_ABREAST:
-        rows = [[metric.name, str(cell), *_metric(metric)] for cell in shown for metric in found[cell]]
-        columns = left("metric", "cell") + right("median (range)") + left("source")
-        return table("Metrics of each cell", columns, rows)
-    keyed = {cell: {(one.name, one.unit, one.source): one for one in found[cell]} for cell in shown}
-    keys = dict.fromkeys(key for cell in shown for key in keyed[cell])
-    rows = [[key[0], *(_metric(keyed[cell].get(key))[0] for cell in shown), key[2]] for key in keys]
-    columns = left("metric") + right(*map(str, shown)) + left("source")
-    return table("Metrics of each cell, median (range)", columns, rows)
-
-
-def _metric(metric: CellMetric | None) -> tuple[str, str]:
-    if metric is None:
-        return MISSING, ""
-    middle = quantity(metric.median, metric.unit)
-    if metric.low == metric.high:
-        return middle, metric.source
-    span = f"{quantity(metric.low, metric.unit)} to {quantity(metric.high, metric.unit)}"
-    return f"{middle} ({span})", metric.source
 
 
 def _factor_names(run: RunRecord) -> list[str]:

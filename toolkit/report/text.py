@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from toolkit.analysis.compare import Comparison
 from toolkit.model.records import RunRecord
-from toolkit.report.tables import Table
+from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
+from toolkit.report.metric_tables import Metrics, PairMetrics
 from toolkit.report.view import ComparisonView, RunView, comparison_view, run_view
-
-WIDTH = 80
-_GAP = "  "
 
 
 def text_report(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
@@ -21,72 +18,49 @@ def text_report(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) ->
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
 
 
-def text_table(table: Table) -> list[str]:
-    """Return a table in aligned columns, or entry by entry where it is wider than the page."""
-    titles = [column.title for column in table.columns]
-    used = [index for index in range(len(titles)) if not table.rows or any(row[index] for row in table.rows)]
-    widths = {index: max(len(titles[index]), *(len(row[index]) for row in table.rows), 0) for index in used}
-    if sum(widths.values()) + len(_GAP) * (len(used) - 1) > WIDTH:
-        return list(_entries(table, used))
-    return [_aligned(table, used, widths, line) for line in (titles, *table.rows)]
-
-
-def _aligned(table: Table, used: Iterable[int], widths: dict[int, int], line: Sequence[str]) -> str:
-    parts = (
-        line[index].rjust(widths[index]) if table.columns[index].numeric else line[index].ljust(widths[index])
-        for index in used
-    )
-    return _GAP.join(parts).rstrip()
-
-
-def _entries(table: Table, used: Sequence[int]) -> Iterator[str]:
-    for row in table.rows:
-        filled = [f"{table.columns[index].title} {row[index]}" for index in used if row[index]]
-        yield from _wrapped("; ".join(filled), "- ")
-
-
-def _wrapped(text: str, lead: str = "") -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
-    ) or [lead.rstrip()]
-
-
 def _headed(title: str, lines: Iterable[str]) -> list[str]:
     body = list(lines)
     return ["", title.upper(), *body] if body else []
 
 
-def _bullets(sentences: Iterable[str], lead: str = "- ") -> list[str]:
-    return [line for sentence in sentences for line in _wrapped(sentence, lead)]
-
-
 def _run(view: RunView) -> list[str]:
+    metrics = _metrics(view.metrics) if view.metrics else []
+    environment, more = view.short_environment
     named = max(len(label) for label, _ in view.facts) + 2
-    facts = [line for label, text in view.facts for line in _wrapped(text, f"{label:<{named}}")]
-    metrics = text_table(view.metrics) if view.metrics else []
+    facts = [line for label, text in view.facts for line in wrapped(text, f"{label:<{named}}")]
     return [
-        *_wrapped(view.title),
+        *wrapped(view.title),
         "=" * min(len(view.title), WIDTH),
         *facts,
-        *_headed("What it tells", [*_wrapped(view.advice.headline), *_bullets(view.advice.sentences)]),
-        *_headed("Keep in mind", _bullets([*view.advice.doubts, *view.warnings])),
-        *_headed("Cells", text_table(view.short_cells)),
+        *_headed("What it tells", [*wrapped(view.advice.headline), *bullets(view.advice.sentences)]),
+        *_headed("Keep in mind", bullets([*view.advice.doubts, *view.warnings])),
+        *_headed("Cells", text_table(view.short_cells) if view.short_cells.rows else []),
         *_headed("Every trial in the order run", text_table(view.short_trials)),
-        *_headed("Metrics of each cell, median (range)", metrics),
-        *_headed("Environment", text_table(view.environment) if view.environment.rows else []),
-        *_headed("How it was measured", _bullets(view.method)),
+        *_headed("Metrics of each cell, medians", metrics),
+        *_headed("Environment", [*text_table(environment), *bullets(more)] if view.environment.rows else []),
+        *_headed("How it was measured", bullets(view.method)),
     ]
+
+
+def _metrics(metrics: Metrics) -> list[str]:
+    key = [line for sentence in metrics.short_key for line in wrapped(sentence)]
+    return [*key, *text_table(metrics.short), *bullets(metrics.short_notes)]
+
+
+def _pair_metrics(metrics: PairMetrics) -> list[str]:
+    lines = [line for name, found in metrics.short for line in (*wrapped(name), *text_table(found), "")]
+    return [*lines, *bullets(metrics.short_notes)] if metrics.short_notes else lines[:-1]
 
 
 def _comparison(view: ComparisonView) -> list[str]:
     differences = text_table(view.differences) if view.differences.rows else ["nothing that was recorded"]
     return [
-        *_wrapped(view.title),
+        *wrapped(view.title),
         "=" * min(len(view.title), WIDTH),
         *_headed("What differs", differences),
-        *_headed("What it tells", _bullets(view.verdicts)),
-        *_headed("Keep in mind", _bullets(view.notes)),
-        *_headed("Cell against cell", text_table(view.pairs)),
-        *_headed("Metrics of both", text_table(view.metrics) if view.metrics else []),
-        *_headed("How to read it", _bullets(view.method)),
+        *_headed("What it tells", [*wrapped(view.headline), *bullets(view.verdicts)]),
+        *_headed("Keep in mind", bullets(view.notes)),
+        *_headed("Cell against cell, medians", text_table(view.short_pairs)),
+        *_headed("Metrics of both, medians", _pair_metrics(view.metrics) if view.metrics else []),
+        *_headed("How to read it", bullets(view.method)),
     ]

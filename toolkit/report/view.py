@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatch
@@ -10,26 +10,31 @@ from fnmatch import fnmatch
 from toolkit.analysis.advice import Advice, advise
 from toolkit.analysis.cells import RunAnalysis, analyse
 from toolkit.analysis.compare import Comparison, Pair
+from toolkit.analysis.doubts import spelled_difference
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.model.records import RunRecord
 from toolkit.model.values import spell_level
 from toolkit.model.words import Mode, Verdict
 from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
+from toolkit.report.metric_tables import Metrics, PairMetrics, comparison_metrics, run_metrics
+from toolkit.report.ratio_chart import ratio_chart
 from toolkit.report.safe import clean, clean_lines
+from toolkit.report.sample_charts import sample_charts
 from toolkit.report.tables import (
     Table,
     cells_table,
     environment_table,
     left,
-    metrics_table,
     right,
     scalar,
+    short_cells_table,
+    short_environment,
     table,
     trials_table,
 )
-from toolkit.report.time_charts import host_charts, order_chart
-from toolkit.units import MISSING, change, count, number, percent, quantity, ratio, seconds
+from toolkit.report.time_charts import order_chart
+from toolkit.units import MISSING, count, number, percent, ratio, seconds, time_change
 
 _SCRIPTS = "script*.sql"
 
@@ -55,10 +60,11 @@ class RunView:
     short_cells: Table
     charts: tuple[Chart, ...]
     environment: Table
+    short_environment: tuple[Table, tuple[str, ...]]
     warnings: tuple[str, ...]
     trials: Table
     short_trials: Table
-    metrics: Table | None
+    metrics: Metrics | None
     scripts: tuple[Script, ...]
     method: tuple[str, ...]
 
@@ -68,10 +74,14 @@ class ComparisonView:
     """A comparison as a reader sees it."""
 
     title: str
+    headline: str
+    told: bool
     verdicts: tuple[str, ...]
     differences: Table
+    chart: Chart | None
     pairs: Table
-    metrics: Table | None
+    short_pairs: Table
+    metrics: PairMetrics | None
     notes: tuple[str, ...]
     method: tuple[str, ...]
 
@@ -87,13 +97,14 @@ def run_view(run: RunRecord) -> RunView:
         facts=tuple((label, clean(text)) for label, text in _facts(run)),
         advice=_clean_advice(told),
         cells=cells_table(found, told.best, told.recommended),
-        short_cells=cells_table(found, told.best, told.recommended, narrow=True),
+        short_cells=short_cells_table(found, told.best, told.recommended),
         charts=_charts(found),
         environment=environment_table(run),
+        short_environment=short_environment(run),
         warnings=tuple(clean(warning) for warning in run.warnings),
         trials=trials_table(run),
         short_trials=trials_table(run, narrow=True),
-        metrics=metrics_table(run, [summary.cell for summary in found.cells]),
+        metrics=run_metrics(run, [summary.cell for summary in found.cells], told.best),
         scripts=tuple(_scripts(run)),
         method=tuple(_method(found)),
     )
@@ -107,7 +118,7 @@ def _clean_advice(told: Advice) -> Advice:
 
 def _charts(found: RunAnalysis) -> tuple[Chart, ...]:
     order = order_chart(found)
-    return (*factor_charts(found), *host_charts(found.run), *((order,) if order else ()))
+    return (*factor_charts(found), *sample_charts(found.run), *((order,) if order else ()))
 
 
 def _title(run: RunRecord) -> str:
@@ -158,7 +169,8 @@ def _mode(run: RunRecord) -> str:
     if run.head.mode is Mode.JOB:
         return "job: done once"
     warm = f", {count(experiment.warmup)} warm-up sweep{'s' if experiment.warmup != 1 else ''} before"
-    return f"measurement: {count(experiment.repeat)} repeats of each cell{warm if experiment.warmup else ''}"
+    repeats = "1 repeat" if experiment.repeat == 1 else f"{count(experiment.repeat)} repeats"
+    return f"measurement: {repeats} of each cell{warm if experiment.warmup else ''}"
 
 
 def _when(began: datetime, ended: datetime | None) -> str:
@@ -213,6 +225,7 @@ def _phases(run: RunRecord) -> str:
 
 def comparison_view(comparison: Comparison) -> ComparisonView:
     """Prepare a comparison for reading."""
+    pairs = _pairs_table(comparison)
     a, b = (run.head.label or run.head.run for run in (comparison.a, comparison.b))
     differences = table(
         "What differs",
@@ -224,10 +237,14 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
     )
     return ComparisonView(
         title=clean(f"B {b} against A {a}" if a != b else f"Cells of {a}"),
-        verdicts=tuple(clean(verdict_sentence(pair)) for pair in comparison.pairs),
+        headline=clean(_headline(comparison.pairs)),
+        told=any(pair.verdict is not Verdict.UNTOLD for pair in comparison.pairs),
+        verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison.pairs)),
         differences=differences,
-        pairs=_pairs_table(comparison),
-        metrics=_metrics(comparison),
+        chart=ratio_chart(comparison, pairs),
+        pairs=pairs,
+        short_pairs=_short_pairs_table(comparison),
+        metrics=comparison_metrics(comparison, [_pair_name(pair) for pair in comparison.pairs]),
         notes=tuple(clean(note) for note in comparison.notes),
         method=_comparison_method(comparison),
     )
@@ -244,8 +261,32 @@ def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
         "B / A compares medians: below 1 B needs less time. Faster and slower are said only when the 95 % "
         "interval (Student's t on the logarithms of the times, widened to the ratio of the medians) leaves out 1.",
         noise,
-        "Tellable is the smallest difference that these repeats would have told four times out of five.",
+        "Tellable, or would have shown: the smallest difference that so many repeats tell four times out of five.",
     )
+
+
+def _headline(pairs: Sequence[Pair]) -> str:
+    """Say what the pairs tell together; a single pair speaks for itself."""
+    if len(pairs) == 1:
+        return verdict_sentence(pairs[0])
+    counts = {verdict: sum(pair.verdict is verdict for pair in pairs) for verdict in Verdict}
+    if counts[Verdict.UNTOLD] == len(pairs):
+        return f"no difference can be told in any of {count(len(pairs))} cells"
+    faster, slower, untold = (counts[verdict] for verdict in (Verdict.FASTER, Verdict.SLOWER, Verdict.UNTOLD))
+    said = [f"faster in {count(faster)}"] if faster else []
+    said += [f"slower in {count(slower)}"] if slower else []
+    rest = f"; no difference can be told in {count(untold)}" if untold else ""
+    return f"of {count(len(pairs))} cells B is {' and '.join(said)}{rest}"
+
+
+def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Give the pairs that tell something first, then the others, then what would have shown."""
+    if len(pairs) > 1:
+        yield from map(verdict_sentence, sorted(pairs, key=lambda pair: pair.verdict is Verdict.UNTOLD))
+    untold = [pair for pair in pairs if pair.verdict is Verdict.UNTOLD and pair.smallest_tellable_pct is not None]
+    if untold:
+        smallest = max(pair.smallest_tellable_pct or 0.0 for pair in untold)
+        yield f"differences of {spelled_difference(smallest)} or more would have shown with so many repeats"
 
 
 def verdict_sentence(pair: Pair) -> str:
@@ -254,21 +295,39 @@ def verdict_sentence(pair: Pair) -> str:
     if pair.ratio is None:
         return f"`{name}`: nothing can be told, one side has no trial that counts"
     if pair.interval is None:
-        return f"`{name}`: nothing can be told from so few repeats ({change(pair.ratio)} by the medians)"
-    span = f"{change(pair.interval.low)} to {change(pair.interval.high)}"
+        return f"`{name}`: nothing can be told from so few repeats; by the medians {time_change(pair.ratio)}"
+    span = time_change(pair.interval.low, pair.interval.high)
     if pair.verdict is Verdict.UNTOLD:
-        return f"`{name}`: no difference can be told ({span} time); {_tellable(pair)}"
-    word = "less" if pair.verdict is Verdict.FASTER else "more"
-    return f"`{name}`: B is {pair.verdict.value}, {percent(abs(pair.ratio - 1) * 100)} {word} time ({span})"
-
-
-def _tellable(pair: Pair) -> str:
-    return f"the smallest that these repeats could tell is {percent(pair.smallest_tellable_pct)}"
+        return f"`{name}`: no difference can be told ({span})"
+    told = time_change(pair.ratio)
+    unit = next((unit for unit in (" less time", " more time") if told.endswith(unit)), "")
+    return f"`{name}`: B is {pair.verdict.value}, {told} ({span.removesuffix(unit)})"
 
 
 def _pair_name(pair: Pair) -> str:
     same = dict(pair.cell_a) == dict(pair.cell_b)
     return str(pair.cell_a) if same else f"{pair.cell_a} -> {pair.cell_b}"
+
+
+def _short_pairs_table(comparison: Comparison) -> Table:
+    """Return the pairs for 80 columns: what the sentences have said already is left out."""
+    rows = [
+        [
+            _pair_name(pair),
+            seconds(pair.median_a),
+            seconds(pair.median_b),
+            ratio(pair.ratio),
+            _between(pair),
+            pair.verdict.value,
+        ]
+        for pair in comparison.pairs
+    ]
+    columns = left("cell") + right("A", "B", "B / A", "95 % interval") + left("verdict")
+    return table("Cell against cell, medians", columns, rows)
+
+
+def _between(pair: Pair) -> str:
+    return MISSING if pair.interval is None else f"{number(pair.interval.low)} to {number(pair.interval.high)}"
 
 
 def _pairs_table(comparison: Comparison) -> Table:
@@ -278,7 +337,7 @@ def _pairs_table(comparison: Comparison) -> Table:
             seconds(pair.median_a),
             seconds(pair.median_b),
             ratio(pair.ratio),
-            MISSING if pair.interval is None else f"{number(pair.interval.low)} to {number(pair.interval.high)}",
+            _between(pair),
             pair.verdict.value,
             percent(pair.smallest_tellable_pct),
             f"{pair.n_a}, {pair.n_b}",
@@ -293,21 +352,3 @@ def _pairs_table(comparison: Comparison) -> Table:
     ]
     marks = ["" if pair.verdict is Verdict.UNTOLD else pair.verdict.value for pair in comparison.pairs]
     return table("Cell against cell", columns, rows, marks)
-
-
-def _metrics(comparison: Comparison) -> Table | None:
-    rows = [
-        [
-            found.name,
-            _pair_name(pair),
-            quantity(found.median_a, found.unit),
-            quantity(found.median_b, found.unit),
-            change(found.ratio),
-            found.source,
-        ]
-        for pair in comparison.pairs
-        for found in pair.metrics
-        if found.median_a or found.median_b
-    ]
-    columns = left("metric", "cell") + right("median A", "median B", "change") + left("source")
-    return table("Metrics of both", columns, rows) if rows else None

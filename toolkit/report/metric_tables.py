@@ -1,0 +1,214 @@
+"""Tables of metrics: what was zero throughout is left out and said so; short tables show what matters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolkit.analysis.compare import Comparison, Pair
+from toolkit.analysis.metrics import CellMetric, MetricPair, metrics_by_cell
+from toolkit.model.records import RunRecord
+from toolkit.model.values import Cell
+from toolkit.report.safe import clean
+from toolkit.report.tables import Table, left, right, table
+from toolkit.units import MISSING, count, quantity, ratio
+
+_MOST_CELLS_ABREAST = 5
+_MATTERS = re.compile(
+    r"(?:^|_)(?:cpu|iowait|disk|wal|redo|temp|reads?|writes?|written|waits?|waiting|spills?)(?:_|$)", re.IGNORECASE
+)
+_DIFFERS = 1.05
+"""Medians of cells that are further apart than this, and whose ranges do not meet, differ."""
+
+_SHORT_WIDTH = 80
+_LETTERS = "ABCDEFGHIJ"
+_SHORT_NAME = 12
+_SPELLED_UNITS = frozenset({"seconds", "s", "bytes", "percent", "pct", "%", "ratio"})
+
+Key = tuple[str, str, str]
+_ByCell = Mapping[Cell, Mapping[Key, CellMetric]]
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """A table of metrics for the page, a short one for text (with its key), and what each of them leaves out."""
+
+    full: Table
+    notes: tuple[str, ...]
+    short_key: tuple[str, ...]
+    short: Table
+    short_notes: tuple[str, ...]
+
+
+def run_metrics(run: RunRecord, ordered: Sequence[Cell], best: Cell | None) -> Metrics | None:
+    """Return the metrics of a run's cells, medians over the trials that count; None without any."""
+    measured = metrics_by_cell(run)
+    shown = [cell for cell in ordered if measured.get(cell)]
+    keyed = {cell: {(one.name, one.unit, one.source): one for one in measured[cell]} for cell in shown}
+    keys = list(dict.fromkeys(key for cell in shown for key in keyed[cell]))
+    alive = [key for key in keys if any(_is_alive(keyed[cell].get(key)) for cell in shown)]
+    if not alive:
+        return None
+    zero = _zero_note(len(keys) - len(alive))
+    telling = [key for key in alive if _MATTERS.search(key[0]) or _differ(keyed, key)] or alive
+    short, legend = _short_table(keyed, telling, shown, best)
+    quiet = _quiet_note(len(alive) - len(telling))
+    return Metrics(_full_table(keyed, alive, shown), zero, legend, short, (*quiet, *zero))
+
+
+def _is_alive(metric: CellMetric | None) -> bool:
+    return metric is not None and (metric.low != 0 or metric.high != 0)
+
+
+def _zero_note(zero: int) -> tuple[str, ...]:
+    if not zero:
+        return ()
+    return (f"{count(zero)} metric{'s were' if zero > 1 else ' was'} 0 in every trial and left out",)
+
+
+def _quiet_note(quiet: int) -> tuple[str, ...]:
+    if not quiet:
+        return ()
+    return (
+        f"{count(quiet)} more hardly differ{'' if quiet > 1 else 's'} between the cells: see the page or the JSON",
+    )
+
+
+def _differ(keyed: _ByCell, key: Key) -> bool:
+    found = [metric for metrics in keyed.values() if (metric := metrics.get(key)) is not None]
+    least, most = min(found, key=lambda one: one.median), max(found, key=lambda one: one.median)
+    return most.median > least.median * _DIFFERS and most.low > least.high
+
+
+def _full_table(keyed: _ByCell, keys: Iterable[Key], shown: Sequence[Cell]) -> Table:
+    if len(shown) > _MOST_CELLS_ABREAST:
+        rows = [
+            [key[0], str(cell), _with_range(metric), key[2]]
+            for key in keys
+            for cell in shown
+            if (metric := keyed[cell].get(key)) is not None
+        ]
+        return table(
+            "Metrics of each cell", left("metric", "cell") + right("median (range)") + left("source"), rows
+        )
+    rows = [[key[0], *(_with_range(keyed[cell].get(key)) for cell in shown), key[2]] for key in keys]
+    columns = left("metric") + right(*map(str, shown)) + left("source")
+    return table("Metrics of each cell, median (range)", columns, rows)
+
+
+def _with_range(metric: CellMetric | None) -> str:
+    if metric is None:
+        return MISSING
+    middle = quantity(metric.median, metric.unit)
+    if metric.low == metric.high:
+        return middle
+    low, high = (quantity(value, metric.unit) for value in (metric.low, metric.high))
+    if low.partition(" ")[2] == high.partition(" ")[2]:
+        low = low.partition(" ")[0]
+    return f"{middle} ({low} to {high})"
+
+
+def _short_table(
+    keyed: _ByCell, keys: Sequence[Key], shown: Sequence[Cell], best: Cell | None
+) -> tuple[Table, tuple[str, ...]]:
+    """Return a table of 80 columns: all cells where they fit, else the first and the best side by side."""
+    first = shown[0]
+    other = best if best in shown and best != first else shown[-1]
+    for cells in (shown, list(dict.fromkeys((first, other or first)))):
+        for with_source in (True, False):
+            found, legend = _abreast(keyed, keys, cells, with_source=with_source)
+            if _width(found) <= _SHORT_WIDTH:
+                break
+        else:
+            continue
+        break
+    some = (f"two of {len(shown)} cells are shown",) if len(cells) < len(shown) else ()
+    return found, (*legend, *some)
+
+
+def _abreast(
+    keyed: _ByCell, keys: Iterable[Key], cells: Sequence[Cell], *, with_source: bool
+) -> tuple[Table, tuple[str, ...]]:
+    names = [clean(str(cell)) for cell in cells]
+    legend: tuple[str, ...] = ()
+    if max(map(len, names)) > _SHORT_NAME and len(names) <= len(_LETTERS):
+        legend = ("; ".join(f"{letter} is `{name}`" for letter, name in zip(_LETTERS, names, strict=False)),)
+        names = list(_LETTERS[: len(names)])
+    rows = [
+        [key[0], *(_middle(keyed[cell].get(key)) for cell in cells), *((key[2],) if with_source else ())]
+        for key in keys
+    ]
+    columns = left("metric") + right(*names) + (left("source") if with_source else [])
+    return table("Metrics of each cell, medians", columns, rows), legend
+
+
+def _width(found: Table) -> int:
+    widths = (
+        max(len(column.title), *(len(row[index]) for row in found.rows))
+        for index, column in enumerate(found.columns)
+    )
+    return sum(widths) + 2 * (len(found.columns) - 1)
+
+
+def _middle(metric: CellMetric | None) -> str:
+    return MISSING if metric is None else _bare(metric.median, metric.unit)
+
+
+def _bare(value: float, unit: str) -> str:
+    """Spell a value; a counted thing without its word, which the name of the metric has."""
+    known = unit in _SPELLED_UNITS or unit.endswith(("_per_second", "/s"))
+    return quantity(value, unit if known else "")
+
+
+@dataclass(frozen=True, slots=True)
+class PairMetrics:
+    """Metrics of both sides: one table for the page, one for each pair of cells in text."""
+
+    full: Table
+    notes: tuple[str, ...]
+    short: tuple[tuple[str, Table], ...]
+    short_notes: tuple[str, ...]
+
+
+def comparison_metrics(comparison: Comparison, names: Sequence[str]) -> PairMetrics | None:
+    """Return the metrics that both runs have; `names` are those of the pairs."""
+    alive = [[one for one in pair.metrics if one.median_a or one.median_b] for pair in comparison.pairs]
+    if not any(alive):
+        return None
+    every = {(one.name, one.source) for pair in comparison.pairs for one in pair.metrics}
+    living = {(one.name, one.source) for metrics in alive for one in metrics}
+    zero = _zero_note(len(every) - len(living))
+    telling = [[one for one in metrics if _MATTERS.search(one.name) or _apart(one)] for metrics in alive]
+    quiet = _quiet_note(len(living - {(one.name, one.source) for metrics in telling for one in metrics}))
+    short = tuple((clean(name), _pair_table(found)) for name, found in zip(names, telling, strict=True) if found)
+    return PairMetrics(_pairs_table(comparison.pairs, names, alive), zero, short, (*quiet, *zero))
+
+
+def _apart(metric: MetricPair) -> bool:
+    return metric.ratio is None or not 1 / _DIFFERS <= metric.ratio <= _DIFFERS
+
+
+def _pair_table(found: Iterable[MetricPair]) -> Table:
+    rows = [
+        [one.name, _bare(one.median_a, one.unit), _bare(one.median_b, one.unit), ratio(one.ratio), one.source]
+        for one in found
+    ]
+    return table("Metrics of both", left("metric") + right("A", "B", "B / A") + left("source"), rows)
+
+
+def _pairs_table(pairs: Sequence[Pair], names: Sequence[str], alive: Sequence[Sequence[MetricPair]]) -> Table:
+    rows = [
+        [
+            one.name,
+            name,
+            quantity(one.median_a, one.unit),
+            quantity(one.median_b, one.unit),
+            ratio(one.ratio),
+            one.source,
+        ]
+        for name, _, metrics in zip(names, pairs, alive, strict=True)
+        for one in metrics
+    ]
+    columns = left("metric", "cell") + right("median A", "median B", "B / A") + left("source")
+    return table("Metrics of both", columns, rows)
