@@ -27,6 +27,8 @@ class Standing:
     production: bool | None = None
     profile_name: str | None = None
     max_degree: int | None = None
+    licences: frozenset[str] = frozenset()
+    """Licences that the profile declares (`diagnostics_pack`, `advanced_compression` ...)."""
 
 
 def check_production(engine: EngineName, standing: Standing, approvals: Approvals, names: frozenset[str]) -> None:

@@ -21,6 +21,7 @@ from toolkit.app.planning import (
     planner_of,
     script,
     support_table,
+    with_licences,
 )
 from toolkit.app.providers import host_is_ours, providers_of
 from toolkit.app.space import check_space, free_disk_bytes, needed_bytes
@@ -99,13 +100,13 @@ def start(
     sessions = Sessions(target, run)
     try:
         dialect = dialect_of(target.engine)
-        facts = collect_facts(experiment, dialect, sessions)
+        facts = with_licences(collect_facts(experiment, dialect, sessions), standing.licences)
         _approve(target, facts, standing, approvals)
         _check(experiment, dialect, facts, target)
         store.create_run(_head(run, experiment, target, facts))
         with holding_lease(store, target.lease_key, run):
             bench = _bench(run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target)
-            _keep(bench, facts, target)
+            _keep(bench, facts, target, standing.licences)
             return _sweep(bench, target, planned_trials(experiment), ())
     except DatabaseError as error:
         raise _translated(dialect_of(target.engine), error) from None
@@ -171,13 +172,13 @@ def _bench(
     )
 
 
-def _keep(bench: Bench, facts: Facts, target: Target) -> None:
+def _keep(bench: Bench, facts: Facts, target: Target, declared: frozenset[str]) -> None:
     """Keep what explains the run: environment, facts, and the script as shown."""
     store, run = bench.store, bench.run
     store.set_environment(run, environment_of(facts, host_is_ours=host_is_ours(target)))
     text = facts_to_text(facts)
     store.save_facts(run, text)
-    shown = script(bench.experiment, None, engine=target.engine, facts_text=text)
+    shown = script(bench.experiment, None, engine=target.engine, facts_text=text, declared=declared)
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
     mode = "a measurement: every object is ours and is dropped" if not bench.job else "a job: what it makes stays"
     bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
@@ -235,7 +236,7 @@ def resume(
     try:
         with holding_lease(store, target.lease_key, run):
             end_ghosts(target, dialect, run)
-            facts = collect_facts(experiment, dialect, sessions)
+            facts = with_licences(collect_facts(experiment, dialect, sessions), standing.licences)
             _approve(target, facts, standing, approvals)
             attempt = 1 + max((trial.attempt for trial in record.trials), default=0)
             attempt = max(attempt, 1 + max((mark.attempt for mark in store.unended_trials(run)), default=0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -12,7 +12,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, print_script, read_facts
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial
 from toolkit.model.facts import Facts, Query, Release
-from toolkit.model.values import Cell, Support
+from toolkit.model.values import Cell, Row, Support
 from toolkit.model.words import EngineName, Mode, Role
 from toolkit.operations import Operation, Planner, operation
 from toolkit.operations.base import support_of
@@ -55,6 +55,14 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
     known = read_facts(control, dialect, (Query("server", "server"), Query("settings", "settings", optional=True)))
     planner = planner_of(experiment, dialect, known)
     return read_facts(control, dialect, operation(experiment.operation).reads(planner), known)
+
+
+def with_licences(facts: Facts, declared: frozenset[str]) -> Facts:
+    """Put the licences that the profile declares among the facts, where `support` looks for them."""
+    if not declared:
+        return facts
+    rows: tuple[Row, ...] = tuple({"licence": name} for name in sorted(declared))
+    return replace(facts, answers={**facts.answers, "licences": rows})
 
 
 def support_table(
@@ -158,6 +166,7 @@ def script(
     engine: EngineName | None = None,
     assume: str | None = None,
     facts_text: str | None = None,
+    declared: frozenset[str] = frozenset(),
 ) -> str:
     """Return the whole script of an experiment, as `--dry-run` prints it.
 
@@ -167,13 +176,15 @@ def script(
         engine: the engine to spell for when there is no target.
         assume: release and edition to assume instead of connecting.
         facts_text: facts to take instead of reading them.
+        declared: licences declared for the target.
 
     Raises:
-        ToolkitError: TK-0112 when the script depends on facts that are not there.
+        ToolkitError: TK-0112 when the script depends on facts that are not there, TK-0303 when it would need a
+            licence nobody declared.
     """
     chosen = engine or (target.engine if target is not None else EngineName.DUCKDB)
     dialect = dialect_of(chosen)
-    facts = _facts_for_script(experiment, dialect, target, assume, facts_text)
+    facts = with_licences(_facts_for_script(experiment, dialect, target, assume, facts_text), declared)
     work = operation(experiment.operation)
     planner = planner_of(experiment, dialect, facts)
     work.check(planner)
@@ -182,7 +193,21 @@ def script(
         own = Planner(dialect, planner.spec, facts, Naming("RUN", number, dialect.upper_names))
         support = support_of(own, work.pieces(own, cell))
         scripts.append(_script(experiment, own, work, cell, support))
+    _guard(chosen, scripts, declared)
     return print_script(chosen, _head(experiment, facts, work, planner), scripts)
+
+
+def _guard(engine: EngineName, scripts: Sequence[Script], declared: frozenset[str]) -> None:
+    """Look at a printed statement as at one that is sent: the licence guard knows no difference."""
+    if engine is not EngineName.ORACLE:
+        return
+    from toolkit.targets.oracle import refuse_unlicensed
+
+    for each in scripts:
+        if each.stages is not None:
+            for item in each.stages.timed.items:
+                for step in item.steps:
+                    refuse_unlicensed(step.text, declared)
 
 
 def _script(experiment: Experiment, planner: Planner, work: Operation, cell: Cell, support: Support) -> Script:

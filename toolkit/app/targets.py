@@ -65,7 +65,8 @@ def find_target(text: str, *, prompt: Prompt | None = None) -> Reached:
         address = parse_url(text)
         return Reached(open_target(Access(address, _password_of_url(address, prompt))), Standing())
     profile = find_profile(text)
-    standing = Standing(profile.production, profile.name, profile.max_degree)
+    declared = profile.declared(datetime.now(UTC).date())
+    standing = Standing(profile.production, profile.name, profile.max_degree, declared)
     return Reached(open_target(access_of(profile, prompt)), standing, profile.work_schema)
 
 

@@ -172,7 +172,7 @@ def _print_script(experiment: Experiment, said: Said) -> int:
     else:
         reached = reach(experiment.target)
         try:
-            printed = script(fitted(experiment, reached), reached.target)
+            printed = script(fitted(experiment, reached), reached.target, declared=reached.standing.licences)
         finally:
             reached.target.close()
     if said.flag("json"):

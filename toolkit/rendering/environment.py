@@ -19,6 +19,8 @@ from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect
 
 _KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\(\d{1,3}\))?")
+_LINE_END = "\ue000"
+"""Stands for a line end inside a verbatim text while the template's own lines are tidied."""
 _HEADER = re.compile(r"\A(?:[ \t]*--[^\n]*\n|[ \t]*\n)*")
 
 
@@ -62,7 +64,7 @@ def _verbatim(value: ContextValue) -> Rendered:
     if not isinstance(value, str) or "\0" in value:
         msg = "a verbatim text is missing"
         raise jinja2.TemplateRuntimeError(msg)
-    return Rendered(value)
+    return Rendered(value.replace("\n", _LINE_END))
 
 
 def _hint_words(value: ContextValue) -> Rendered:
@@ -126,7 +128,8 @@ def _new_environment(dialect: Dialect) -> jinja2.Environment:
 def _tidy(text: str) -> str:
     """Drop the header and blank lines; a statement never ends in its terminator."""
     body = _HEADER.sub("", text, count=1)
-    return "\n".join(line.rstrip() for line in body.splitlines() if line.strip())
+    lines = (line.rstrip() for line in body.splitlines() if line.strip())
+    return "\n".join(lines).replace(_LINE_END, "\n")
 
 
 def render_call(dialect: Dialect, call: Call) -> str:

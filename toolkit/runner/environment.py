@@ -27,7 +27,7 @@ def environment_of(facts: Facts, *, host_is_ours: bool) -> dict[str, Scalar]:
         "server_edition": facts.release.edition,
         "database_name": server.get("database_name"),
         "server_started_at": server.get("started_at"),
-        "cpu_count": server.get("cpu_count"),
+        "cpu_count": server.get("cpu_count") or _setting(facts, "cpu_count"),
         "client_host": platform.node(),
     }
     for row in facts.rows("settings"):
@@ -35,8 +35,12 @@ def environment_of(facts: Facts, *, host_is_ours: bool) -> dict[str, Scalar]:
         found[f"setting.{row['name']}"] = f"{row['value']}{unit}"
     if host_is_ours:
         found.update(host_environment())
-        found["cpu_count"] = psutil.cpu_count() or found["cpu_count"]
+        found["cpu_count"] = found["cpu_count"] or psutil.cpu_count()
     return {name: value for name, value in found.items() if value not in {None, ""}}
+
+
+def _setting(facts: Facts, name: str) -> Scalar:
+    return next((row["value"] for row in facts.rows("settings") if row["name"] == name), None)
 
 
 def host_environment() -> dict[str, Scalar]:
