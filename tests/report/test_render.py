@@ -203,7 +203,7 @@ def test_the_page_names_every_chart_and_repeats_its_numbers() -> None:
     ]
     text = render(run_of(trials), Format.HTML)
     figures = text.split("<figure")[1:]
-    assert len(figures) == 6
+    assert len(figures) == 7
     for figure in figures:
         assert re.search(r'role="img" aria-labelledby="(\S+) (\S+)"', figure)
         assert "<desc" in figure

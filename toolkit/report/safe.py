@@ -11,7 +11,8 @@ _HARMFUL = re.compile(
 )
 _BLANKS = re.compile(r"[ \t\n]+")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|~!&$])")
-_MARKDOWN_AT_BEGIN = re.compile(r"^(\s*)([-+=>]|\d+[.)])")
+# only punctuation can be escaped: `1\.` is no list, while `\1.` would show its backslash
+_MARKDOWN_AT_BEGIN = re.compile(r"^(\s*(?:\d+(?=[.)](?:\s|$)))?)([-+=.)])")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 

@@ -136,7 +136,7 @@ def _remark(summary: CellSummary, best: Cell | None, recommended: Cell | None, w
         if outcome is not Outcome.OK and outcome in summary.outcomes
     ]
     parts += [f"{summary.disturbed} disturbed"] if summary.disturbed else []
-    parts += [words[0]] if summary.cell == best else []
+    parts += [words[0]] if summary.cell == best != recommended else []
     parts += [words[1]] if summary.cell == recommended else []
     return ", ".join(parts)
 

@@ -1,0 +1,155 @@
+"""What the charts draw, as values: axes with units, outliers that do not flatten, ratios around 1."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from tests.report.make import cell, host_samples, run_of, sweep, sweep_trials
+from toolkit.analysis import compare
+from toolkit.analysis.cells import analyse
+from toolkit.model.records import RunRecord, Sample
+from toolkit.report.chart import Chart
+from toolkit.report.ratio_chart import MOST_PAIRS, ratio_chart, short_names
+from toolkit.report.sample_charts import sample_charts
+from toolkit.report.tables import left, table
+from toolkit.report.time_charts import order_chart
+from toolkit.report.view import run_view
+
+TIMES = {1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}
+
+
+def sampled(*samples: Sample) -> RunRecord:
+    run = sweep(TIMES)
+    return replace(run, trials=tuple(replace(one, samples=samples) for one in run.trials))
+
+
+def by_key(charts: tuple[Chart, ...]) -> dict[str, Chart]:
+    return {chart.key: chart for chart in charts}
+
+
+def test_samples_are_drawn_by_kind_on_axes_with_their_units() -> None:
+    workers = [Sample(float(at), "parallel_workers", 2.0) for at in range(3)]
+    charts = by_key(sample_charts(sampled(*host_samples(4, 60), *workers)))
+    assert {key: chart.y_label for key, chart in charts.items()} == {
+        "host-cpu": "% of all CPUs",
+        "host-disk": "MiB/s",
+        "host-memory": "GiB",
+        "host-sessions": "how many",
+    }
+    disk = charts["host-disk"]
+    assert disk.table is not None
+    assert disk.table.rows[0][0] == "disk read"
+    assert disk.table.rows[1][-1].endswith("MiB/s")
+
+
+def test_the_axis_of_bytes_reaches_over_the_highest_value_in_its_own_unit() -> None:
+    (chart,) = sample_charts(
+        sampled(Sample(0.0, "db_memory_bytes", 3.5 * 2**30), Sample(1.0, "db_memory_bytes", 0.0))
+    )
+    assert (chart.y_label, chart.y.ticks[-1].label) == ("GiB", "4")
+    assert chart.y.high == 4 * 2**30
+
+
+def test_what_was_zero_throughout_is_named_and_not_drawn() -> None:
+    chart = by_key(sample_charts(sampled(*host_samples(4, 60))))["host-cpu"]
+    assert [entry.label for entry in chart.legend] == ["CPU busy"]
+    assert "CPU waiting for I/O: 0 throughout" in chart.notes
+    assert sample_charts(sampled(Sample(0.0, "db_temp_bytes", 0.0))) == ()
+
+
+def test_samples_too_sparse_for_a_line_are_drawn_as_marks() -> None:
+    (chart,) = sample_charts(sampled(Sample(1.0, "host_cpu_pct", 50.0)))
+    assert chart.lines == ()
+    assert len(chart.marks) == 9
+
+
+def test_an_unknown_sample_has_a_chart_of_its_own_named_after_it() -> None:
+    (chart,) = sample_charts(sampled(Sample(0.0, "odd_thing", 5.0), Sample(1.0, "odd_thing", 6.0)))
+    assert (chart.title, chart.y_label) == ("odd_thing", "odd_thing")
+
+
+def drawn_order(run: RunRecord) -> Chart:
+    chart = order_chart(analyse(run))
+    assert chart is not None
+    return chart
+
+
+def test_one_outlier_does_not_flatten_the_other_trials() -> None:
+    times = {level: list(values) for level, values in TIMES.items()}
+    times[1][2] = 40.0
+    chart = drawn_order(sweep(times))
+    assert chart.y.high <= 130
+    assert [word.text for word in chart.words] == ["↑ 488 %"]
+    assert chart.notes[-1] == "off the top: trial 7 at 488 %"
+    assert min(mark.y for mark in chart.marks) == chart.y(chart.y.high)
+
+
+def test_a_trial_a_little_above_the_rest_is_not_cut_off() -> None:
+    chart = drawn_order(sweep({1: [8.0, 8.2, 11.0], 2: [4.1, 4.0, 4.05]}))
+    assert chart.words == ()
+    assert chart.y.high >= 134
+
+
+def compared(factor: float) -> tuple[Chart, RunRecord]:
+    after = sweep({level: [value * factor for value in values] for level, values in TIMES.items()}, run="b")
+    chart = ratio_chart(compare(sweep(TIMES, run="a"), after), table("", left("a"), []))
+    assert chart is not None
+    return chart, after
+
+
+@pytest.mark.parametrize(("factor", "shape"), [(0.5, "circle"), (2.0, "square"), (1.0, "diamond")])
+def test_a_ratio_stands_on_its_side_of_one_with_a_sign_of_its_own(factor: float, shape: str) -> None:
+    chart, _ = compared(factor)
+    one = chart.x(1.0)
+    assert {mark.shape for mark in chart.marks} == {shape}
+    assert all((mark.x < one) is (factor < 1) or mark.x == one for mark in chart.marks)
+    assert all(
+        bar.flat and bar.low <= mark.x <= bar.high for bar, mark in zip(chart.bars, chart.marks, strict=True)
+    )
+    assert any(tick.label == "1" for tick in chart.x.ticks)
+    places = [tick.place for tick in chart.x.ticks]
+    assert all(after - before >= 40 for before, after in pairwise(places))
+
+
+def test_the_words_at_either_side_of_one_stay_within_the_drawing() -> None:
+    for factor in (0.01, 0.5, 1.0, 2.0, 90.0):
+        chart, _ = compared(factor)
+        faster, slower = chart.words
+        assert faster.x - 65 >= 0
+        assert slower.x + 65 <= chart.frame.width
+
+
+def test_a_comparison_of_many_cells_draws_some_and_says_so() -> None:
+    run = run_of(sweep_trials({cell(degree=2, n=number): [1.0, 1.1, 1.05] for number in range(40)}), run="a")
+    chart = ratio_chart(compare(run, replace(run, head=replace(run.head, run="b"))), table("", left("a"), []))
+    assert chart is not None
+    assert len(chart.marks) == MOST_PAIRS
+    assert chart.notes == (f"{MOST_PAIRS} of 40 pairs are drawn; the table has all of them",)
+
+
+def test_pairs_without_numbers_are_counted_and_alone_make_no_chart() -> None:
+    half = compare(sweep(TIMES, run="a"), sweep({1: [8.0], 2: [None], 4: [None]}, run="b"))
+    chart = ratio_chart(half, table("", left("a"), []))
+    assert chart is not None
+    assert chart.notes == ("2 pairs have no trial that counts on one side",)
+    none = compare(sweep({1: [8.0]}, run="a"), sweep({1: [None]}, run="b"))
+    assert ratio_chart(none, table("", left("a"), [])) is None
+
+
+def test_pairs_are_named_by_what_varies() -> None:
+    run = sweep(TIMES)
+    assert short_names(compare(run, run).pairs) == ["degree=1", "degree=2", "degree=4"]
+    both = compare(run, run, cell_a=cell(degree=1), cell_b=cell(degree=4))
+    assert short_names(both.pairs) == ["1 → 4"]
+
+
+def test_a_table_of_gains_has_no_column_of_intervals_when_there_is_none() -> None:
+    titles = {
+        chart.key: [column.title for column in chart.table.columns]
+        for chart in run_view(sweep({1: [8.0], 2: [4.0]})).charts
+        if chart.table
+    }
+    assert titles["speedup"] == ["degree", "speed-up"]

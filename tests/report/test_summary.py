@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.report.make import cell, run_of, sweep, trial
+from tests.report.test_golden import measured, two_factors
+from tests.report.test_render import EVIL, evil_run
+from toolkit.model.records import ItemRecord, RunRecord
+from toolkit.model.words import Mode, OperationName, Outcome
+from toolkit.report import summary_text
+
+
+def job(*items: ItemRecord, **fields: object) -> RunRecord:
+    made = trial(1, cell(degree=4), 1, 12.0, items=items, **fields)  # type: ignore[arg-type]
+    return run_of([made], mode=Mode.JOB, operation=OperationName.INDEX_REBUILD, repeat=1)
+
+
+def test_a_measurement_shows_its_cells_what_to_use_and_what_speaks_against_it() -> None:
+    lines = summary_text(measured()).splitlines()
+    assert lines[0] == "ctas gtest_copy (run 20261121-052307-ab12)"
+    assert lines[1].split() == ["degree", "median", "95", "%", "interval", "speed-up", "eff.", "n", "remark"]
+    assert any(line.startswith("use `degree=4`: 2.35 s") for line in lines)
+    assert "! 1 trial was disturbed by other load and kept out of the numbers" in lines
+
+
+def test_more_doubts_than_one_reads_are_counted() -> None:
+    run = replace(measured(), warnings=tuple(f"warning {number}" for number in range(9)))
+    assert summary_text(run).splitlines()[-1] == "! and 9 more, see the report"
+
+
+def test_a_cell_that_is_unsupported_stands_in_the_table_with_its_reason_below() -> None:
+    lines = summary_text(two_factors()).splitlines()
+    assert any(line.split()[:2] == ["2", "basic"] and line.endswith("1 unsupported") for line in lines)
+    assert any("DuckDB knows no" in line for line in lines)
+
+
+def test_a_job_says_how_it_ended_how_long_it_took_and_what_it_made() -> None:
+    assert summary_text(job()) == (
+        "index-rebuild gtest_copy (job 20261121-052307-ab12)\nok (12.0 s, 1,000,000 rows, 64.0 MiB, degree 4)\n"
+    )
+
+
+def test_a_job_that_was_granted_less_says_so() -> None:
+    said = summary_text(job(outcome=Outcome.DOWNGRADED, granted_degree=2, reason="ORA-12827"))
+    assert "downgraded (12.0 s, 1,000,000 rows, 64.0 MiB, degree 2 of 4): ORA-12827" in said
+
+
+def test_a_job_names_the_items_that_did_not_end_ok_and_counts_the_rest() -> None:
+    bad = [ItemRecord(f"ix_{number}", Outcome.FAILED, reason="ORA-01652") for number in range(12)]
+    lines = summary_text(job(ItemRecord("ix_good", Outcome.OK, 1.0), *bad)).splitlines()
+    assert "- ix_0: failed, ORA-01652" in lines
+    assert "- and 2 more items that did not end ok, see the report" in lines
+    assert not any("ix_good" in line or "ix_10" in line for line in lines)
+
+
+def test_a_job_without_an_execution_says_that() -> None:
+    assert "nothing was executed" in summary_text(run_of([], mode=Mode.JOB))
+
+
+def test_several_runs_stand_one_after_the_other_and_one_needs_no_list() -> None:
+    run = sweep({1: [8.0, 8.2, 8.1], 2: [4.0, 4.1, 4.2]})
+    assert summary_text([run, run]) == "\n".join([summary_text(run), summary_text(run)])
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_text_from_outside_reaches_the_terminal_without_control_characters(mode: Mode) -> None:
+    run = evil_run()
+    failed = ItemRecord(EVIL, Outcome.FAILED, reason=EVIL)
+    trials = tuple(replace(one, items=(failed,)) for one in run.trials)
+    experiment = replace(run.head.experiment, mode=mode, options={"table": EVIL})
+    text = summary_text(replace(run, trials=trials, head=replace(run.head, experiment=experiment)))
+    assert not [character for character in text if character in "\x1b\x07\x00\u202e"]
+    assert "\\u001b[31mred" in text
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=150), st.text(max_size=150), st.sampled_from(Mode))
+def test_no_line_is_wider_than_eighty_columns(name: str, reason: str, mode: Mode) -> None:
+    item = ItemRecord(name, Outcome.FAILED, reason=reason)
+    failed = trial(1, cell(level=name), 1, None, outcome=Outcome.FAILED, reason=reason, items=(item,))
+    run = run_of([failed, trial(2, cell(level=1), 1, 2.0)], mode=mode, warnings=(reason,))
+    assert max(map(len, summary_text(run).split("\n"))) <= 80
