@@ -13,7 +13,8 @@ from toolkit import resources
 from toolkit.analysis.compare import Comparison
 from toolkit.model.records import RunRecord
 from toolkit.report import chart
-from toolkit.report.view import comparison_view, run_view
+from toolkit.report.comparison_view import comparison_view
+from toolkit.report.view import run_view
 
 _CODE = re.compile(r"`([^`]+)`")
 _NUMBER_AND_UNIT = re.compile(r"(\d) (%|[µm]?s|min|h|B|[KMGTP]iB)(?![\w=])")

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from toolkit.analysis.compare import Comparison
 from toolkit.model.records import RunRecord
+from toolkit.report.comparison_view import ComparisonView, comparison_view
 from toolkit.report.safe import markdown
 from toolkit.report.tables import Table
-from toolkit.report.view import ComparisonView, RunView, Script, comparison_view, run_view
+from toolkit.report.view import RunView, Script, run_view
 
 _CODE = re.compile(r"`([^`]+)`")
 _TICKS = re.compile(r"`+")

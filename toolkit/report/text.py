@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from toolkit.analysis.compare import Comparison
 from toolkit.model.records import RunRecord
+from toolkit.report.comparison_view import ComparisonView, comparison_view
 from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
 from toolkit.report.metric_tables import Metrics, PairMetrics
-from toolkit.report.view import ComparisonView, RunView, comparison_view, run_view
+from toolkit.report.view import RunView, run_view
 
 
 def text_report(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:

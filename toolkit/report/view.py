@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatch
 
 from toolkit.analysis.advice import Advice, advise
 from toolkit.analysis.cells import RunAnalysis, analyse
-from toolkit.analysis.compare import Comparison, Pair
-from toolkit.analysis.doubts import spelled_difference
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.model.records import RunRecord
 from toolkit.model.values import spell_level
-from toolkit.model.words import Mode, Verdict
+from toolkit.model.words import Mode
 from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
-from toolkit.report.metric_tables import Metrics, PairMetrics, comparison_metrics, run_metrics
-from toolkit.report.ratio_chart import ratio_chart
+from toolkit.report.metric_tables import Metrics, run_metrics
 from toolkit.report.safe import clean, clean_lines
 from toolkit.report.sample_charts import sample_charts
 from toolkit.report.tables import (
     Table,
     cells_table,
     environment_table,
-    left,
-    right,
-    scalar,
     short_cells_table,
     short_environment,
-    table,
     trials_table,
 )
 from toolkit.report.time_charts import order_chart
-from toolkit.units import MISSING, count, number, percent, ratio, seconds, time_change
+from toolkit.units import count, seconds
 
 _SCRIPTS = "script*.sql"
 
@@ -66,23 +59,6 @@ class RunView:
     short_trials: Table
     metrics: Metrics | None
     scripts: tuple[Script, ...]
-    method: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonView:
-    """A comparison as a reader sees it."""
-
-    title: str
-    headline: str
-    told: bool
-    verdicts: tuple[str, ...]
-    differences: Table
-    chart: Chart | None
-    pairs: Table
-    short_pairs: Table
-    metrics: PairMetrics | None
-    notes: tuple[str, ...]
     method: tuple[str, ...]
 
 
@@ -221,134 +197,3 @@ def _phases(run: RunRecord) -> str:
         for name, spent in trial.phases.items():
             longest[name] = max(spent, longest.get(name, 0.0))
     return ", ".join(f"{clean(name)} {seconds(spent)}" for name, spent in longest.items())
-
-
-def comparison_view(comparison: Comparison) -> ComparisonView:
-    """Prepare a comparison for reading."""
-    pairs = _pairs_table(comparison)
-    a, b = (run.head.label or run.head.run for run in (comparison.a, comparison.b))
-    differences = table(
-        "What differs",
-        left("what", f"A: {a}", f"B: {b}"),
-        (
-            [found.name, scalar(found.name, found.a), scalar(found.name, found.b)]
-            for found in comparison.differences
-        ),
-    )
-    return ComparisonView(
-        title=clean(f"B {b} against A {a}" if a != b else f"Cells of {a}"),
-        headline=clean(_headline(comparison.pairs)),
-        told=any(pair.verdict is not Verdict.UNTOLD for pair in comparison.pairs),
-        verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison.pairs)),
-        differences=differences,
-        chart=ratio_chart(comparison, pairs),
-        pairs=pairs,
-        short_pairs=_short_pairs_table(comparison),
-        metrics=comparison_metrics(comparison, [_pair_name(pair) for pair in comparison.pairs]),
-        notes=tuple(clean(note) for note in comparison.notes),
-        method=_comparison_method(comparison),
-    )
-
-
-def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
-    same = comparison.a.head.run == comparison.b.head.run
-    noise = (
-        "The two cells are of one run: the drift of whole sweeps is taken out."
-        if same
-        else "Between two runs the drift of whole sweeps does not cancel: it counts as noise, pooled over both."
-    )
-    return (
-        "B / A compares medians: below 1 B needs less time. Faster and slower are said only when the 95 % "
-        "interval (Student's t on the logarithms of the times, widened to the ratio of the medians) leaves out 1.",
-        noise,
-        "Tellable, or would have shown: the smallest difference that so many repeats tell four times out of five.",
-    )
-
-
-def _headline(pairs: Sequence[Pair]) -> str:
-    """Say what the pairs tell together; a single pair speaks for itself."""
-    if len(pairs) == 1:
-        return verdict_sentence(pairs[0])
-    counts = {verdict: sum(pair.verdict is verdict for pair in pairs) for verdict in Verdict}
-    if counts[Verdict.UNTOLD] == len(pairs):
-        return f"no difference can be told in any of {count(len(pairs))} cells"
-    faster, slower, untold = (counts[verdict] for verdict in (Verdict.FASTER, Verdict.SLOWER, Verdict.UNTOLD))
-    said = [f"faster in {count(faster)}"] if faster else []
-    said += [f"slower in {count(slower)}"] if slower else []
-    rest = f"; no difference can be told in {count(untold)}" if untold else ""
-    return f"of {count(len(pairs))} cells B is {' and '.join(said)}{rest}"
-
-
-def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
-    """Give the pairs that tell something first, then the others, then what would have shown."""
-    if len(pairs) > 1:
-        yield from map(verdict_sentence, sorted(pairs, key=lambda pair: pair.verdict is Verdict.UNTOLD))
-    untold = [pair for pair in pairs if pair.verdict is Verdict.UNTOLD and pair.smallest_tellable_pct is not None]
-    if untold:
-        smallest = max(pair.smallest_tellable_pct or 0.0 for pair in untold)
-        yield f"differences of {spelled_difference(smallest)} or more would have shown with so many repeats"
-
-
-def verdict_sentence(pair: Pair) -> str:
-    """Say what a pair tells, with its interval; never more than the interval does."""
-    name = _pair_name(pair)
-    if pair.ratio is None:
-        return f"`{name}`: nothing can be told, one side has no trial that counts"
-    if pair.interval is None:
-        return f"`{name}`: nothing can be told from so few repeats; by the medians {time_change(pair.ratio)}"
-    span = time_change(pair.interval.low, pair.interval.high)
-    if pair.verdict is Verdict.UNTOLD:
-        return f"`{name}`: no difference can be told ({span})"
-    told = time_change(pair.ratio)
-    unit = next((unit for unit in (" less time", " more time") if told.endswith(unit)), "")
-    return f"`{name}`: B is {pair.verdict.value}, {told} ({span.removesuffix(unit)})"
-
-
-def _pair_name(pair: Pair) -> str:
-    same = dict(pair.cell_a) == dict(pair.cell_b)
-    return str(pair.cell_a) if same else f"{pair.cell_a} -> {pair.cell_b}"
-
-
-def _short_pairs_table(comparison: Comparison) -> Table:
-    """Return the pairs for 80 columns: what the sentences have said already is left out."""
-    rows = [
-        [
-            _pair_name(pair),
-            seconds(pair.median_a),
-            seconds(pair.median_b),
-            ratio(pair.ratio),
-            _between(pair),
-            pair.verdict.value,
-        ]
-        for pair in comparison.pairs
-    ]
-    columns = left("cell") + right("A", "B", "B / A", "95 % interval") + left("verdict")
-    return table("Cell against cell, medians", columns, rows)
-
-
-def _between(pair: Pair) -> str:
-    return MISSING if pair.interval is None else f"{number(pair.interval.low)} to {number(pair.interval.high)}"
-
-
-def _pairs_table(comparison: Comparison) -> Table:
-    rows = [
-        [
-            _pair_name(pair),
-            seconds(pair.median_a),
-            seconds(pair.median_b),
-            ratio(pair.ratio),
-            _between(pair),
-            pair.verdict.value,
-            percent(pair.smallest_tellable_pct),
-            f"{pair.n_a}, {pair.n_b}",
-        ]
-        for pair in comparison.pairs
-    ]
-    columns = [
-        *left("cell"),
-        *right("median A", "median B", "B / A", "95 % interval"),
-        *left("verdict"),
-        *right("tellable", "trials"),
-    ]
-    marks = ["" if pair.verdict is Verdict.UNTOLD else pair.verdict.value for pair in comparison.pairs]
-    return table("Cell against cell", columns, rows, marks)
