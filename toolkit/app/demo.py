@@ -130,7 +130,7 @@ def _fitting_rows(sessions: Sessions, budget: float) -> int:
     indexed = _run(sessions, "CREATE INDEX small_ix ON small (idname)")
     _run(sessions, "DROP TABLE small")
     _run(sessions, "RESET threads")
-    per_row = (2.2 * copied + 1.35 * indexed) / _TRIAL_ROWS
+    per_row = (1.3 * copied + 0.8 * indexed) / _TRIAL_ROWS
     trials = len(DEGREES) * (REPEAT + 1)
     rows = budget / (trials * per_row)
     return int(min(_MOST_ROWS, max(_LEAST_ROWS, rows)) // 100_000 * 100_000)

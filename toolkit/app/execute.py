@@ -182,6 +182,20 @@ def _keep(bench: Bench, facts: Facts, target: Target, declared: frozenset[str]) 
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
     mode = "a measurement: every object is ours and is dropped" if not bench.job else "a job: what it makes stays"
     bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
+    _say_when_too_few(bench)
+
+
+_LEAST_FREEDOM = 4
+
+
+def _say_when_too_few(bench: Bench) -> None:
+    """Say before, not after, that so few repeats cannot tell a difference."""
+    cells = len(cells_in_order((), bench.experiment))
+    if cells < 2 or (cells - 1) * (bench.experiment.repeat - 1) >= _LEAST_FREEDOM:
+        return
+    enough = 1 + -(-_LEAST_FREEDOM // (cells - 1))
+    sentence = f"{bench.experiment.repeat} repeats of {cells} cells are too few to tell a difference from noise"
+    bench.events.emit(Event("warning", f"{sentence}; --repeat {enough} is the least that can"))
 
 
 def _sweep(bench: Bench, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> str:

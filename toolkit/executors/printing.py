@@ -22,6 +22,12 @@ _OPENING = {
     EngineName.POSTGRESQL: (r"\set ON_ERROR_STOP on", r"\timing on"),
     EngineName.DUCKDB: (".bail on", ".timer on"),
 }
+_ON_ERROR = {
+    EngineName.ORACLE: ("WHENEVER SQLERROR CONTINUE", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
+    EngineName.POSTGRESQL: (r"\set ON_ERROR_STOP off", r"\set ON_ERROR_STOP on"),
+    EngineName.DUCKDB: (".bail off", ".bail on"),
+}
+"""The client's own commands around a statement that may fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,56 +52,58 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
     lines += [f"-- runs by hand in {_CLIENT[engine]}", *_OPENING[engine]]
     ran = [script.stages for script in scripts if script.stages is not None]
     if ran:
-        lines += _stage("setup, once", ran[0].setup)
+        lines += _stage("setup, once", ran[0].setup, engine)
     for script in scripts:
         lines += ["", f"-- ==== {script.title}"]
         if script.stages is None:
             lines.append(f"-- unsupported: {script.refused}")
         else:
-            lines += _trial(script.stages)
+            lines += _trial(script.stages, engine)
     if ran:
-        lines += _stage("cleanup, once", ran[0].cleanup)
+        lines += _stage("cleanup, once", ran[0].cleanup, engine)
     return "\n".join(lines) + "\n"
 
 
-def _trial(stages: Stages) -> list[str]:
+def _trial(stages: Stages, engine: EngineName) -> list[str]:
     workers = stages.timed.workers
-    lines = _stage("prepare", stages.prepare)
+    lines = _stage("prepare", stages.prepare, engine)
     if workers == 1:
-        lines += _stage("worker session", stages.worker_begin)
-        lines += _timed(stages, 0, 1)
-        lines += _stage("evidence, in the same session", stages.evidence)
-        lines += _stage("worker session, put back", stages.worker_end)
+        lines += _stage("worker session", stages.worker_begin, engine)
+        lines += _timed(stages, 0, 1, engine)
+        lines += _stage("evidence, in the same session", stages.evidence, engine)
+        lines += _stage("worker session, put back", stages.worker_end, engine)
     else:
         for number in range(workers):
             lines += ["", f"-- session {number + 1} of {workers}, begin together"]
-            lines += _stage("worker session", stages.worker_begin)
-            lines += _timed(stages, number, workers)
-            lines += _stage("worker session, put back", stages.worker_end)
-    lines += _stage("conclude", stages.conclude)
+            lines += _stage("worker session", stages.worker_begin, engine)
+            lines += _timed(stages, number, workers, engine)
+            lines += _stage("worker session, put back", stages.worker_end, engine)
+    lines += _stage("conclude", stages.conclude, engine)
     return lines
 
 
-def _timed(stages: Stages, number: int, workers: int) -> list[str]:
+def _timed(stages: Stages, number: int, workers: int, engine: EngineName) -> list[str]:
     """Print the share of one session; in a real run each session takes the next item when it is free."""
     lines = ["", "-- timed" if workers == 1 else "-- timed (a free session takes the next item)"]
     for item in stages.timed.ordered()[number::workers]:
         for step in item.steps:
-            lines += _statement(step)
+            lines += _statement(step, engine)
     return lines
 
 
-def _stage(title: str, steps: Sequence[Step]) -> list[str]:
+def _stage(title: str, steps: Sequence[Step], engine: EngineName) -> list[str]:
     if not steps:
         return []
-    return ["", f"-- {title}", *(line for step in steps for line in _statement(step))]
+    return ["", f"-- {title}", *(line for step in steps for line in _statement(step, engine))]
 
 
-def _statement(step: Step) -> list[str]:
+def _statement(step: Step, engine: EngineName) -> list[str]:
     if step.own_read:
         return [f"-- reads sql/{step.name}.sql"]
-    if step.kind is StepKind.BLOCK:
-        return [step.text, "/"]
     if step.kind is StepKind.COMMAND:
         return [f"-- command: {step.text}"]
-    return [f"{step.text};"]
+    lines = [step.text, "/"] if step.kind is StepKind.BLOCK else [f"{step.text};"]
+    if not step.tolerates:
+        return lines
+    go_on, stop = _ON_ERROR[engine]
+    return [f"-- may fail: {', '.join(sorted(step.tolerates))}", go_on, *lines, stop]
