@@ -130,14 +130,14 @@ def _chart(panel: _Panel, traces: Sequence[_Trace]) -> Chart | None:
         lines=tuple(
             line
             for index, (trace, points) in enumerate(zip(drawn_traces, drawn, strict=True))
-            for line in _pieces(points, x, y, clock, index)
             if not trace.sparse
+            for line in _pieces(points, x, y, clock, index)
         ),
         marks=tuple(
             Mark(x(at * clock.per_second), y(value), _shape(index), index)
             for index, (trace, points) in enumerate(zip(drawn_traces, drawn, strict=True))
-            for at, value, _ in points
             if trace.sparse
+            for at, value, _ in points
         ),
         legend=tuple(
             Legend(trace.label, index, _shape(index) if trace.sparse else "", "mid" if trace.sparse else "series")
