@@ -158,7 +158,8 @@ def share_of_alarms(title: str, pairs: Iterable[tuple[RunRecord, RunRecord]]) ->
     alarms = sum(verdict is not Verdict.UNTOLD for verdict in verdicts)
     # the cells of a pair of runs drift together, so the pairs of runs are what is independent
     limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / max(len(compared), 1))
-    of = f"{len(verdicts)} pairs of cells, {len(compared)} pairs of runs"
+    runs = sum(any(pair.verdict is not Verdict.UNTOLD for pair in found) for found in compared)
+    of = f"{len(verdicts)} pairs of cells, in {runs} of {len(compared)} pairs of runs"
     print(f"{title}: {alarms} verdicts in {of} ({alarms / max(len(verdicts), 1):.1%})")
     return bool(verdicts) and alarms / len(verdicts) <= limit
 

@@ -49,8 +49,8 @@ def test_identical_runs_of_three_repeats_raise_about_one_alarm_in_twenty(cells: 
 
 
 def test_a_difference_of_the_smallest_tellable_size_is_told_most_of_the_time() -> None:
-    # 3 cells, 3 repeats and 3 % noise can tell about 8 %
-    assert alarms(3, 0.0, slower=1.08) >= 0.7
+    # 3 cells, 3 repeats and 3 % noise can tell about 9.5 %
+    assert alarms(3, 0.0, slower=1.095) >= 0.75
 
 
 def test_cells_of_one_run_raise_no_more_alarms_when_whole_sweeps_drift() -> None:

@@ -114,19 +114,17 @@ class Components:
     def single(self) -> Noise:
         """Return the noise of one observation, blocks included.
 
-        The degrees of freedom are those of the parts, weighted harmonically by their share of the variance. To
-        first order in 1/degrees this is the weighted t of Cochran and Cox, *Experimental Designs* (2nd edition,
-        1957), 4.14, which errs on the safe side: Satterthwaite's estimate raised up to 7 % false alarms where 5 %
-        were wanted when sweeps drift much more than single trials.
+        It has the degrees of freedom of the blocks alone, though the rest is known better: the sweeps of one run
+        follow each other closely and are more alike than those of two runs. Measured on identical sweeps of a
+        shared machine, pairs drawn at random raised 7.1 % false alarms with the degrees of both parts and 5.9 %
+        with those of the blocks; a difference of 10 % is told about as often.
         """
         if not self.block_degrees:
             return Noise(0.0, 0.0)
-        parts = [(self.block_squares / self.block_degrees / self.share, self.block_degrees)]
+        variance = self.block_squares / self.block_degrees / self.share
         if self.rest_degrees and self.share > 1:
-            parts.append(((1 - 1 / self.share) * self.rest_squares / self.rest_degrees, self.rest_degrees))
-        variance = sum(part for part, _ in parts)
-        uncertainty = sum(part / degrees for part, degrees in parts)
-        return Noise(variance, variance / uncertainty if uncertainty else sum(d for _, d in parts))
+            variance += (1 - 1 / self.share) * self.rest_squares / self.rest_degrees
+        return Noise(variance, self.block_degrees)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
