@@ -35,8 +35,30 @@ def environment_of(facts: Facts, *, host_is_ours: bool) -> dict[str, Scalar]:
         found[f"setting.{row['name']}"] = f"{row['value']}{unit}"
     if host_is_ours:
         found.update(host_environment())
+        found["host_disk"] = _disk_of(_data_folder(facts))
         found["cpu_count"] = found["cpu_count"] or psutil.cpu_count()
     return {name: value for name, value in found.items() if value not in {None, ""}}
+
+
+def _data_folder(facts: Facts) -> Path | None:
+    """Return where the database's files are, when the catalogue says so."""
+    place = facts.value("space", "place")
+    folder = _setting(facts, "data_directory") or (Path(str(place)).parent if place else None)
+    return Path(str(folder)) if folder is not None and Path(str(folder)).is_dir() else None
+
+
+def _disk_of(folder: Path | None) -> Scalar:
+    """Describe the file system that holds a folder: kind, device, size."""
+    if folder is None:
+        return None
+    holders = [
+        part for part in psutil.disk_partitions(all=True) if folder.resolve().is_relative_to(part.mountpoint)
+    ]
+    if not holders:
+        return None
+    best = max(holders, key=lambda part: len(part.mountpoint))
+    size = psutil.disk_usage(best.mountpoint).total
+    return f"{best.fstype} on {best.device}, {size / 2**30:.0f} GiB"
 
 
 def _setting(facts: Facts, name: str) -> Scalar:
