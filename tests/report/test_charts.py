@@ -32,12 +32,14 @@ def by_key(charts: tuple[Chart, ...]) -> dict[str, Chart]:
 
 def test_samples_are_drawn_by_kind_on_axes_with_their_units() -> None:
     workers = [Sample(float(at), "parallel_workers", 2.0) for at in range(3)]
-    charts = by_key(sample_charts(sampled(*host_samples(4, 60), *workers)))
+    waits = [Sample(float(at), "waiting_io", 1.0) for at in range(3)]
+    charts = by_key(sample_charts(sampled(*host_samples(4, 60), *workers, *waits)))
     assert {key: chart.y_label for key, chart in charts.items()} == {
         "host-cpu": "% of all CPUs",
         "host-disk": "MiB/s",
         "host-memory": "GiB",
         "host-sessions": "how many",
+        "host-waits": "sessions",
     }
     disk = charts["host-disk"]
     assert disk.table is not None
@@ -91,6 +93,10 @@ def test_a_trial_a_little_above_the_rest_is_not_cut_off() -> None:
     chart = drawn_order(sweep({1: [8.0, 8.2, 11.0], 2: [4.1, 4.0, 4.05]}))
     assert chart.words == ()
     assert chart.y.high >= 134
+
+
+def test_with_one_trial_of_each_cell_there_is_no_order_to_see() -> None:
+    assert order_chart(analyse(sweep({1: [8.0], 2: [4.0], 4: [2.0]}))) is None
 
 
 def compared(factor: float) -> tuple[Chart, RunRecord]:

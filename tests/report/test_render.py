@@ -190,6 +190,14 @@ def test_a_comparison_renders_alone_with_its_differences_first() -> None:
     assert render_comparison(compare(a, b), Format.CSV).count("\r\n") == 19
 
 
+def test_a_page_of_several_results_begins_with_what_each_of_them_tells() -> None:
+    runs = [sweep(TIMES, run="a"), sweep(TIMES, run="b")]
+    text = render(runs, Format.HTML, comparisons=[compare(*runs)])
+    overview = text.partition("</nav>")[0]
+    assert overview.count("<p>Use <code>degree=4</code>") == 2
+    assert "<p>No difference can be told in any of 3 cells</p>" in overview
+
+
 def test_every_trial_that_is_not_ok_stands_in_the_page_with_its_reason() -> None:
     run = sweep({1: [8.0, None, 8.1], 2: [4.0, 4.1, None]})
     text = render(run, Format.HTML)

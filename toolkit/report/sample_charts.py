@@ -24,7 +24,7 @@ from toolkit.report.scales import Scale, linear
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import TimeUnit, count, number, quantity, time_unit
 
-_MOST_PANELS = 5
+_MOST_PANELS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,14 @@ _DISK = _Panel("disk", "Disk throughput during the run", "bytes/s", "/s")
 _MEMORY = _Panel("memory", "Memory and temporary space during the run", "bytes", "")
 _SESSIONS = _Panel("sessions", "Parallel workers and sessions during the run", "count", "how many")
 
+_WAITS = _Panel("waits", "What our sessions waited for during the run", "count", "sessions")
+_KNOWN = (_CPU, _DISK, _MEMORY, _SESSIONS, _WAITS)
 _LABELS = {
+    "waiting_not": "working, not waiting",
+    "waiting_io": "waiting for I/O",
+    "waiting_ipc": "waiting for another process",
+    "waiting_lwlock": "waiting for a light-weight lock",
+    "waiting_lock": "waiting for a lock",
     "host_cpu_pct": "CPU busy",
     "host_iowait_pct": "CPU waiting for I/O",
     "host_disk_read_bytes_per_s": "disk read",
@@ -80,8 +87,7 @@ def sample_charts(run: RunRecord) -> tuple[Chart, ...]:
     panels: dict[_Panel, list[_Trace]] = {}
     for trace in _traces(run):
         panels.setdefault(_panel(trace.name), []).append(trace)
-    order = [_CPU, _DISK, _MEMORY, _SESSIONS]
-    found = [*(panel for panel in order if panel in panels), *(panel for panel in panels if panel not in order)]
+    found = [*(panel for panel in _KNOWN if panel in panels), *(panel for panel in panels if panel not in _KNOWN)]
     charts = (_chart(panel, panels[panel]) for panel in found[:_MOST_PANELS])
     return tuple(chart for chart in charts if chart is not None)
 
@@ -103,7 +109,9 @@ def _panel(name: str) -> _Panel:
         return _DISK
     if name.endswith("_bytes"):
         return _MEMORY
-    if "workers" in name or "sessions" in name or name.startswith("waiting_"):
+    if name.startswith("waiting_"):
+        return _WAITS
+    if "workers" in name or "sessions" in name:
         return _SESSIONS
     return _Panel(f"other-{clean(name)}", clean(name), "", clean(name))
 
@@ -120,7 +128,7 @@ def _chart(panel: _Panel, traces: Sequence[_Trace]) -> Chart | None:
     y, label = _value_axis(panel, max(value for points in drawn for _, value, _ in points))
     described = "; ".join(f"{trace.label} {_mean_peak(trace, panel.unit)}" for trace in traces)
     return Chart(
-        key=f"host-{panel.key if panel in {_CPU, _DISK, _MEMORY, _SESSIONS} else 'other'}",
+        key=f"host-{panel.key if panel in _KNOWN else 'other'}",
         title=panel.title,
         description=f"Sampled while trials were on the clock: {described}.",
         x_label=f"{clock.label} since the run began",

@@ -33,7 +33,8 @@ def order_chart(found: RunAnalysis) -> Chart | None:
     """Return the trials in time order, each against the median of its cell, so that drift shows."""
     trials = sorted(found.run.trials, key=lambda trial: (trial.began_at, trial.trial))
     medians = {cell: median(summary.seconds) for cell, summary in found.by_cell.items() if summary.seconds}
-    if len(trials) < 3 or not medians:
+    # with one trial a cell each is its own median: nothing to see
+    if len(trials) < 3 or all(summary.n < 2 for summary in found.cells):
         return None
     begin = found.run.head.began_at
     at = [(trial.began_at - begin).total_seconds() for trial in trials]
