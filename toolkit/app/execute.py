@@ -194,7 +194,8 @@ def _say_when_too_few(bench: Bench) -> None:
     if cells < 2 or (cells - 1) * (bench.experiment.repeat - 1) >= _LEAST_FREEDOM:
         return
     enough = 1 + -(-_LEAST_FREEDOM // (cells - 1))
-    sentence = f"{bench.experiment.repeat} repeats of {cells} cells are too few to tell a difference from noise"
+    repeats = "1 repeat" if bench.experiment.repeat == 1 else f"{bench.experiment.repeat} repeats"
+    sentence = f"{repeats} of each cell will not tell a difference from noise"
     bench.events.emit(Event("warning", f"{sentence}; --repeat {enough} is the least that can"))
 
 
