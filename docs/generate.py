@@ -114,7 +114,7 @@ def options_page() -> Iterator[str]:
     """Yield the page of the options of operations."""
     yield from (_MADE, "# Options of the operations", "")
     yield "The flag is used on the command line, the key in an experiment file. *Sweep* means that it takes"
-    yield "several levels (`--degree 1,2,4`, `degree = [1, 2, 4]`); then it is a factor, and the run a measurement."
+    yield "several levels (`--degree 1,2,4`, `degree = [1, 2, 4]`): then it is a factor, the run a measurement."
     yield ""
     for operation in OperationName:
         yield from (f"## {operation}", "")

@@ -215,7 +215,6 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "the work needs more space than is free",
             "free space, or sweep less",
         ),
-        _entry("TK-0306", _R, "privilege missing", "the user lacks a grant", "run the GRANT shown"),
         _entry(
             "TK-0307",
             _R,
@@ -231,13 +230,6 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "end them with the statement shown",
         ),
         _entry("TK-0309", _R, "commands not allowed", "a factor runs commands on this host", "--allow-commands"),
-        _entry(
-            "TK-0310",
-            _R,
-            "kind of object is Oracle's own",
-            "the schema belongs to the database software",
-            "choose a schema of your own",
-        ),
         # 04xx: the results store and files
         _entry(
             "TK-0401",

@@ -1,4 +1,4 @@
-"""The documentation is held to the program: generated pages are fresh, commands shown exist, links lead somewhere."""
+"""The documentation is held to the program: pages are fresh, commands shown exist, links lead somewhere."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from toolkit.design.options import OPTIONS
 from toolkit.model.words import EngineName, OperationName
 
 PAGES = [path for path in project_files() if path.suffix == ".md" and path.name != "CHANGELOG.md"]
+_TYPED = re.compile(r"^(\$ )?(timeout( -s [A-Z]+)? \S+ )?")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -70,9 +71,15 @@ def _shown(language: str) -> Iterator[tuple[str, str]]:
 def _commands() -> list[tuple[str, str]]:
     """Commands that pages show: lines `$ dbatk ...` or `dbatk ...`, continued by a backslash."""
     lines = [
-        (page, line.strip().removeprefix("$ "))
-        for page, text in (*_shown("sh"), *_shown("console"))
-        for line in text.replace("\\\n", " ").splitlines()
+        (page, _TYPED.sub("", line.strip()))
+        for language in ("sh", "console", "text")
+        for page, text in _shown(language)
+        for line in re.sub(r"\\\n\s*", "", text).splitlines()
+        if language != "text" or line.startswith("$ ")
+    ]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines += [
+        ("README.md", line) for line in re.findall(r"^    (dbatk .*)$", re.sub(r"\\\n\s*", "", readme), re.M)
     ]
     lines += [
         (path.relative_to(ROOT).as_posix(), line.removeprefix("#").strip())

@@ -117,34 +117,54 @@ def run_timed(
     threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(timed.workers)]
     for thread in threads:
         thread.start()
-    results: list[ItemResult] = []
-    alive = timed.workers
     timed_out = False
-    while alive:
-        try:
-            result = ended.get(timeout=_TICK_SECONDS)
-        except queue.Empty:
-            late = limit_seconds is not None and bool(origin) and time.perf_counter() - origin[0] > limit_seconds
-            if late or stop.requested:
-                timed_out = timed_out or (late and not stop.requested)
-                waiting.close()
-                sessions.cancel()
-            continue
-        if result is None:
-            alive -= 1
-            continue
-        results.append(result)
-        on_item(result)
+
+    def look() -> None:
+        nonlocal timed_out
+        late = limit_seconds is not None and bool(origin) and time.perf_counter() - origin[0] > limit_seconds
+        if late or stop.requested:
+            timed_out = timed_out or (late and not stop.requested)
+            waiting.close()
+            sessions.cancel()
+
+    results = _gather(ended, timed.workers, on_item, look)
+    _let_go(released, threads, on_end)
+    if faults:
+        raise faults[0]
+    elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
+    return TimedResult(elapsed, tuple(results), waiting.left(), timed_out)
+
+
+def _let_go(released: threading.Event, threads: Sequence[threading.Thread], on_end: Callable[[], None]) -> None:
+    """Call `on_end` while the workers' threads still exist, then let them end."""
     try:
         on_end()
     finally:
         released.set()
         for thread in threads:
             thread.join()
-    if faults:
-        raise faults[0]
-    elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
-    return TimedResult(elapsed, tuple(results), waiting.left(), timed_out)
+
+
+def _gather(
+    ended: queue.SimpleQueue[ItemResult | None],
+    workers: int,
+    on_item: Callable[[ItemResult], None],
+    look: Callable[[], None],
+) -> list[ItemResult]:
+    """Collect results until every worker said None; `look` is called whenever nothing came for a while."""
+    results: list[ItemResult] = []
+    while workers:
+        try:
+            result = ended.get(timeout=_TICK_SECONDS)
+        except queue.Empty:
+            look()
+            continue
+        if result is None:
+            workers -= 1
+            continue
+        results.append(result)
+        on_item(result)
+    return results
 
 
 def _work(

