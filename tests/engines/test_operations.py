@@ -139,7 +139,7 @@ def test_a_name_in_use_is_never_replaced(arena: Arena, store: Store) -> None:
 def test_a_table_that_is_not_there_is_said_before_anything_is_stored(
     arena: Arena, store: Store, operation: OperationName
 ) -> None:
-    options = {name: f"{arena.schema}.missing" for name in CASES[operation]}
+    options: dict[str, OptionValue] = dict.fromkeys(CASES[operation], f"{arena.schema}.missing")
     if operation is O.INDEX_BUILD:
         options["columns"] = ("id",)
     with pytest.raises(ToolkitError) as caught:

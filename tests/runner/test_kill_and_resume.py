@@ -145,7 +145,8 @@ def test_a_job_killed_after_its_create_is_found_complete(arena: Arena, tmp_path:
 TABLE_EXISTS = {
     EngineName.DUCKDB: "SELECT 1 FROM duckdb_tables() WHERE schema_name = '{}' AND table_name = 'made'",
     EngineName.POSTGRESQL: (
-        "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '{}' AND relname = 'made'"
+        "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace "
+        "WHERE nspname = '{}' AND relname = 'made'"
     ),
 }
 

@@ -268,8 +268,10 @@ class DuckdbDialect:
         self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
     ) -> tuple[Call, ...]:
         del facts
-        values: dict[str, ContextValue] = {"index": QualifiedName(copy.name.name), "table": on, "unique": index.unique,
-                  "definition": index.definition}  # fmt: skip
+        values: dict[str, ContextValue] = {
+            "index": QualifiedName(copy.name.name), "table": on, "unique": index.unique,
+            "definition": index.definition,
+        }  # fmt: skip
         return (Call("index_like", values, effect=Effect.CREATES, object=copy),)
 
     def has_rows(self, table: QualifiedName) -> Call:
