@@ -1,3 +1,10 @@
 """What all tests share."""
 
+import signal
+
+# A shell's background job ignores SIGINT, and every process begun from it would too: tests that interrupt one could
+# only fail there.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 pytest_plugins = ["tests.guards", "tests.servers.fixtures"]
