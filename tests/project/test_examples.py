@@ -49,3 +49,12 @@ def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
         cells *= len(factor.levels)
     assert len(re.findall(r"^-- ==== ", printed, re.MULTILINE)) == cells
     assert "-- timed" in printed
+
+
+def test_a_script_shows_how_a_factor_is_set_and_put_back() -> None:
+    experiment = load_experiment(ROOT / "examples/pg-index.toml")
+    printed = script(experiment, None, engine=EngineName.POSTGRESQL, assume="17")
+    cell = printed.split("-- ==== index-build degree=2,maintenance_work_mem=128MB")[1].split("-- ====")[0]
+    begin, put_back = cell.split("-- timed")
+    assert "SET maintenance_work_mem = '128MB';" in begin
+    assert "-- put back the former value: SET maintenance_work_mem = '{before}';" in put_back

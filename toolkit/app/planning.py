@@ -17,6 +17,7 @@ from toolkit.model.words import EngineName, Mode, Role
 from toolkit.operations import Operation, Planner, operation
 from toolkit.operations.base import support_of
 from toolkit.runner import spec_of
+from toolkit.runner.outer_script import with_outer_factors
 from toolkit.targets.base import Target
 
 
@@ -214,7 +215,7 @@ def _script(experiment: Experiment, planner: Planner, work: Operation, cell: Cel
     title = f"{experiment.operation} {cell}" if cell else str(experiment.operation)
     if not support.ok:
         return Script(title, None, support.sentence)
-    return Script(title, work.plan(planner, cell))
+    return Script(title, with_outer_factors(work.plan(planner, cell), experiment.factors, cell))
 
 
 def _facts_for_script(
