@@ -39,10 +39,16 @@ def granted(work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str,
         return Granted(max(seen, 1), _SAMPLED)
     if not last:
         return _without_evidence(work)
-    load = _LOADS[work.operation]
-    if total.get(load, 0) > 0:
+    return _of_no_servers(work, total)
+
+
+def _of_no_servers(work: Work, total: Mapping[str, float]) -> Granted:
+    if spelling.is_serial(work):
+        # the session's totals still count its earlier, parallel statements
+        return Granted(1, _ASKED)
+    if total.get(_LOADS[work.operation], 0) > 0:
         return Granted(None, _ASKED, "the session had parallel statements, but which one is no longer told")
-    return Granted(1, _ASKED, "" if spelling.is_serial(work) else "no parallel server took part")
+    return Granted(1, _ASKED, "no parallel server took part")
 
 
 def _of_last_statement(work: Work, last: Mapping[str, float], threads: float, seen: int) -> Granted:
