@@ -293,6 +293,11 @@ class ToolkitError(Exception):
         self.database_code = database_code
 
     @property
+    def sentence(self) -> str:
+        """The first line of the message."""
+        return (self.message.strip().splitlines() or [self.code])[0]
+
+    @property
     def exit_code(self) -> ExitCode:
         """Exit status for the command line."""
         return CATALOGUE[self.code].exit_code

@@ -200,7 +200,7 @@ def test_whole_schemas_are_taken_biggest_first(arena: Arena, store: Store) -> No
 def test_keep_all_leaves_the_objects_of_the_trials(arena: Arena, store: Store) -> None:
     record = run(arena, store, experiment(arena, O.CTAS, case(arena, O.CTAS), repeat=2, keep=Keep.ALL))
     key = run_key(record.head.run).lower()
-    assert sorted(arena.leftovers()) == [f"dbatk_{key}_101", f"dbatk_{key}_201"]
+    assert sorted(arena.leftovers()) == [f"dbatk_{key}_1", f"dbatk_{key}_2"]
 
 
 def test_keep_best_makes_the_named_table_at_the_end(arena: Arena, store: Store) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from toolkit import __version__
@@ -16,6 +16,7 @@ from toolkit.app.planning import (
     cells_in_order,
     collect_facts,
     describe,
+    facts_from_text,
     facts_to_text,
     planned_trials,
     planner_of,
@@ -24,17 +25,23 @@ from toolkit.app.planning import (
     with_licences,
 )
 from toolkit.app.providers import host_is_ours, providers_of
+from toolkit.app.repair import (
+    database_of,
+    read_server,
+    refuse_other_database,
+    repair,
+)
 from toolkit.app.space import check_space, free_disk_bytes, needed_bytes
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions
+from toolkit.executors import Sessions, refused
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import Artifact, RunHead, TrialRecord
 from toolkit.model.runid import new_run_id
-from toolkit.model.words import Keep, Mode, Outcome, RunState
+from toolkit.model.words import Keep, RunState
 from toolkit.operations import operation
 from toolkit.runner import (
     Bench,
@@ -44,30 +51,19 @@ from toolkit.runner import (
     end_ghosts,
     environment_of,
     holding_lease,
-    interrupted,
 )
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
 __all__ = [
     "Approvals",
-    "CleanReport",
     "Plan",
     "Standing",
-    "clean",
     "describe",
     "resume",
     "script",
     "start",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class CleanReport:
-    """What `clean` put back, and what it left with the statement to run by hand."""
-
-    done: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
 
 
 def start(
@@ -104,14 +100,25 @@ def start(
         _approve(target, facts, standing, approvals)
         _check(experiment, dialect, facts, target)
         store.create_run(_head(run, experiment, target, facts))
-        with holding_lease(store, target.lease_key, run):
+        with _ended_in_any_case(store, run), holding_lease(store, target.lease_key, run):
             bench = _bench(run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target)
             _keep(bench, facts, target, standing.licences)
             return _sweep(bench, target, planned_trials(experiment), ())
     except DatabaseError as error:
-        raise _translated(dialect_of(target.engine), error) from None
+        raise refused(dialect_of(target.engine), error) from None
     finally:
         sessions.close()
+
+
+@contextmanager
+def _ended_in_any_case(store: Store, run: str) -> Iterator[None]:
+    """Let no run stay `running` that was refused (a lease, a licence) after it was stored."""
+    try:
+        yield
+    except BaseException:
+        if store.load_head(run).state is RunState.RUNNING:
+            store.end_run(run, RunState.FAILED, datetime.now(UTC))
+        raise
 
 
 def _approve(target: Target, facts: Facts, standing: Standing, approvals: Approvals) -> None:
@@ -138,7 +145,7 @@ def _head(run: str, experiment: Experiment, target: Target, facts: Facts) -> Run
         operation_version=operation(experiment.operation).version,
         tool_version=__version__,
         trials_planned=len(planned_trials(experiment)),
-        target_name=str(facts.value("server", "database_id", "") or target.display),
+        target_name=database_of(facts, target),
     )
 
 
@@ -203,23 +210,13 @@ def _sweep(bench: Bench, target: Target, planned: Sequence[PlannedTrial], done: 
     with bench.stop.listening():
         state = Sweep(bench, target, planned, done).run()
         if state is RunState.DONE and bench.experiment.keep is Keep.BEST:
-            keep_best(bench, target)
+            keep_best(bench)
     bench.events.emit(Event("run-ended", state.value, {"run": bench.run, "state": state.value}))
     if bench.stop.requested and state is RunState.INTERRUPTED:
         raise ToolkitError(
             f"run {bench.run} was interrupted", code="TK-0130", hint=f"`dbatk runs resume {bench.run}` goes on"
         )
     return bench.run
-
-
-def _translated(dialect: Dialect, error: DatabaseError) -> ToolkitError:
-    advice = dialect.explain(error.code, error.message)
-    return ToolkitError(
-        error.message.strip().splitlines()[0] if error.message.strip() else error.code,
-        code="TK-0202" if error.lost else "TK-0203",
-        hint=advice.advice if advice else None,
-        database_code=error.code,
-    )
 
 
 # -- after an interruption --------------------------------------------------------------------------------------
@@ -239,7 +236,8 @@ def resume(
     facts or another environment are warned of.
 
     Raises:
-        ToolkitError: TK-0302 when the run is alive, TK-0308 when its sessions cannot be ended; as `start`.
+        ToolkitError: TK-0107 when the run worked on another database, TK-0302 when it is alive, TK-0307 when
+            something cannot be undone, TK-0308 when its sessions cannot be ended; as `start`.
     """
     standing = standing or Standing()
     record = store.load_run(run)
@@ -250,65 +248,29 @@ def resume(
     sessions = Sessions(target, run)
     try:
         with holding_lease(store, target.lease_key, run):
+            server = read_server(target, dialect)
+            refuse_other_database(record.head, target, database_of(server, target))
+            _approve(target, server, standing, approvals)
             end_ghosts(target, dialect, run)
+            attempt = 1 + max(
+                [trial.attempt for trial in record.trials] + [mark.attempt for mark in store.unended_trials(run)],
+                default=0,
+            )
+            # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
+            made = repair(run, Changes(sessions, dialect, store.journal(run)), store, events)
             facts = with_licences(collect_facts(experiment, dialect, sessions), standing.licences)
-            _approve(target, facts, standing, approvals)
-            attempt = 1 + max((trial.attempt for trial in record.trials), default=0)
-            attempt = max(attempt, 1 + max((mark.attempt for mark in store.unended_trials(run)), default=0))
             bench = _bench(
                 run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target, attempt
             )
-            _mark_broken(bench)
-            finished = _finished_job_object(bench)
-            _undo(bench)
             _warn_of_changes(bench, facts, target)
             store.reopen_run(run)
-            if not finished:
+            if not made:
                 _check(experiment, dialect, facts, target)
             return _sweep(bench, target, planned_trials(experiment), store.load_run(run).trials)
     except DatabaseError as error:
-        raise _translated(dialect, error) from None
+        raise refused(dialect, error) from None
     finally:
         sessions.close()
-
-
-def _mark_broken(bench: Bench) -> None:
-    """Record the trial that a kill cut off as interrupted; it is never in the numbers."""
-    for mark in bench.store.unended_trials(bench.run):
-        planned = PlannedTrial(mark.trial, mark.cell, mark.repeat)
-        bench.store.end_trial(bench.run, interrupted(planned, mark.attempt, mark.began_at))
-        bench.events.emit(Event("warning", f"trial {mark.trial} ({mark.cell}) was cut off and is run again"))
-
-
-def _finished_job_object(bench: Bench) -> bool:
-    """Record the object of a job that was made although nobody lived to say so.
-
-    A CREATE is atomic: when the object exists, its name was free before, and it was born after we meant to make it
-    (on DuckDB, whose objects carry no birth: the file was our process's alone), the work was done.
-    """
-    if bench.experiment.mode is not Mode.JOB:
-        return False
-    found = bench.changes.completed_job_objects()
-    for trial, label in found:
-        from toolkit.model.records import ItemRecord
-
-        if any(
-            item.label == label and item.outcome is Outcome.OK for item in bench.store.items_of(bench.run, trial)
-        ):
-            continue
-        broken = max(bench.store.load_run(bench.run).trials, key=lambda each: each.attempt)
-        item = ItemRecord(label, Outcome.OK, reason="found complete after the interruption")
-        bench.store.add_item(bench.run, trial, broken.attempt, item)
-        bench.warn(f"`{label}` had been made before the interruption; its time is not known")
-    return bool(found)
-
-
-def _undo(bench: Bench) -> None:
-    undone = bench.changes.undo_all(bench.run)
-    for sentence in undone.done:
-        bench.events.emit(Event("cleanup", sentence))
-    if undone.left:
-        raise ToolkitError(undone.left[0], code="TK-0307", hint="decide about it by hand, then resume again")
 
 
 _TIDES = frozenset({"server", "space", "settings", "target_name"})
@@ -316,8 +278,6 @@ _TIDES = frozenset({"server", "space", "settings", "target_name"})
 
 def _warn_of_changes(bench: Bench, facts: Facts, target: Target) -> None:
     """Say what differs from the first attempt: catalogue and environment."""
-    from toolkit.app.planning import facts_from_text
-
     before = bench.store.load_facts(bench.run)
     if before is not None:
         old = facts_from_text(before)
@@ -333,41 +293,3 @@ def _warn_of_changes(bench: Bench, facts: Facts, target: Target) -> None:
     )
     if differ:
         bench.warn(f"the environment has changed since the first attempt: {', '.join(differ)}")
-
-
-def clean(target: Target, *, run: str | None, store: Store, events: Events) -> CleanReport:
-    """Undo what crashed runs left on this target.
-
-    Args:
-        target: where to look.
-        run: only this run; None takes every run of this target with open journal entries.
-        store: where the journal is.
-        events: told what happens.
-
-    Raises:
-        ToolkitError: TK-0302 when the run is alive, TK-0308 when its sessions cannot be ended.
-    """
-    dialect = dialect_of(target.engine)
-    runs = [run] if run is not None else _runs_left(store, target)
-    done: list[str] = []
-    left: list[str] = []
-    for each in runs:
-        store.refuse_live_run(each)
-        sessions = Sessions(target, f"{each}-clean")
-        try:
-            end_ghosts(target, dialect, each)
-            undone = Changes(sessions, dialect, store.journal(each)).undo_all(each)
-        except DatabaseError as error:
-            raise _translated(dialect, error) from None
-        finally:
-            sessions.close()
-        done += [f"{each}: {sentence}" for sentence in undone.done]
-        left += [f"{each}: {sentence}" for sentence in undone.left]
-        events.emit(Event("cleanup", f"run {each}: {len(undone.done)} undone, {len(undone.left)} left"))
-    return CleanReport(tuple(done), tuple(left))
-
-
-def _runs_left(store: Store, target: Target) -> list[str]:
-    """Return the runs with open entries whose experiment was on this target."""
-    runs = dict.fromkeys(entry.run for entry in store.open_entries_all())
-    return [run for run in runs if store.load_head(run).engine is target.engine]

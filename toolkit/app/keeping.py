@@ -10,21 +10,26 @@ from toolkit.app.planning import collect_facts
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import Event
+from toolkit.model.records import TrialRecord
 from toolkit.model.values import Factor
 from toolkit.model.words import Keep, Mode, Outcome
 from toolkit.runner import Bench
 from toolkit.runner.trial import run_trial
-from toolkit.targets.base import Target
 
 
-def keep_best(bench: Bench, target: Target) -> None:
+def keep_best(bench: Bench) -> None:
     """Run the best cell of a measurement as a job; its trial is stored with repeat 0, out of the numbers.
 
+    A resume that finds it done does not do it twice.
+
     Raises:
-        ToolkitError: TK-0205 when the object exists by now; TK-0203 when the job fails.
+        ToolkitError: TK-0205 when the object exists by now; TK-0203 when the job fails; TK-0130 when it is
+            stopped.
     """
-    del target
-    cell = advice(bench.store.load_run(bench.run)).best
+    stored = bench.store.load_run(bench.run)
+    if any(_kept(trial) for trial in stored.trials if trial.trial > stored.head.trials_planned):
+        return
+    cell = advice(stored).best
     if cell is None:
         bench.warn("no cell ended well, so there is no best one to keep")
         return
@@ -34,13 +39,19 @@ def keep_best(bench: Bench, target: Target) -> None:
     own = replace(bench, experiment=job, facts=facts)
     planner = own.planner()
     own.operation.check(planner)
-    number = 1 + max(trial.trial for trial in bench.store.load_run(bench.run).trials)
+    number = 1 + max(trial.trial for trial in stored.trials)
     planned = PlannedTrial(number, cell, 0)
     bench.store.begin_trial(bench.run, number, bench.attempt, cell, 0, datetime.now(UTC))
     pieces = own.operation.pieces(planner, cell)
-    record = run_trial(own, planned, bench.attempt, pieces, own.operation.plan(planner, cell))
+    record = run_trial(own, planned, bench.attempt, pieces, own.operation.plan(planner, cell)).record
     bench.store.end_trial(bench.run, record)
     bench.sessions.close()
+    if record.outcome is Outcome.INTERRUPTED:
+        raise ToolkitError(f"run {bench.run} was interrupted while the best cell was kept", code="TK-0130")
     if record.outcome is not Outcome.OK:
         raise ToolkitError(f"the best cell ({cell}) could not be kept: {record.reason}", code="TK-0203")
     bench.events.emit(Event("progress", f"kept the best cell ({cell}) as `{pieces[0].label}`"))
+
+
+def _kept(trial: TrialRecord) -> bool:
+    return trial.outcome is Outcome.OK or any(item.outcome is Outcome.OK for item in trial.items)

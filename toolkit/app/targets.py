@@ -14,7 +14,6 @@ from toolkit.config.profiles import Profile, find_profile
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
 from toolkit.dialects.base import Check, Dialect, Work
-from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Query
@@ -145,14 +144,14 @@ def doctor(target: Target, experiment: Experiment | None = None) -> Doctor:
             experiment names something that is not there.
     """
     from toolkit.dialects.registry import dialect_of
-    from toolkit.executors import Sessions
+    from toolkit.executors import Sessions, refused
 
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, "dbatk doctor", read_only=True)
     try:
         facts = _read(dialect, sessions, experiment)
     except DatabaseError as error:
-        raise _refused(dialect, error) from None
+        raise refused(dialect, error) from None
     finally:
         sessions.close()
     support = _judged_cells(dialect, facts, experiment) if experiment else _judged_operations(dialect, facts)
@@ -166,14 +165,14 @@ def ping(target: Target) -> str:
         ToolkitError: TK-0201 when it cannot be reached.
     """
     from toolkit.dialects.registry import dialect_of
-    from toolkit.executors import Sessions, read_facts
+    from toolkit.executors import Sessions, read_facts, refused
 
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, "dbatk test", read_only=True)
     try:
         facts = read_facts(sessions.get(Role.CONTROL), dialect, (Query("server", "server"),))
     except DatabaseError as error:
-        raise _refused(dialect, error) from None
+        raise refused(dialect, error) from None
     finally:
         sessions.close()
     user = facts.value("server", "user_name")
@@ -191,12 +190,6 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
         return facts
     more = collect_facts(experiment, dialect, sessions)
     return replace(more, answers={**facts.answers, **more.answers}, refused={**facts.refused, **more.refused})
-
-
-def _refused(dialect: Dialect, error: DatabaseError) -> ToolkitError:
-    advice = dialect.explain(error.code, error.message)
-    sentence = (error.message.strip().splitlines() or [error.code])[0]
-    return ToolkitError(sentence, code="TK-0203", hint=advice.advice if advice else None, database_code=error.code)
 
 
 def _refused_reads(facts: Facts) -> Iterable[Check]:

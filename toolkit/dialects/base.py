@@ -25,7 +25,8 @@ ContextValue = Scalar | QualifiedName | tuple[str, ...] | tuple[QualifiedName, .
 class Call:
     """A template (or, with `file`, a plain SQL file) and what it takes; becomes a `Step`.
 
-    `undo` are calls that put the change back. Other fields as in `Step`.
+    `undo` are calls that put the change back; of a creation, those that settle the object when it stays (a job's):
+    how an object of ours is dropped needs no saying. Other fields as in `Step`.
     """
 
     template: str

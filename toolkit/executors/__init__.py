@@ -2,6 +2,6 @@
 
 from toolkit.executors.printing import Script, print_script
 from toolkit.executors.process import run_command
-from toolkit.executors.sessions import Sessions, read_facts
+from toolkit.executors.sessions import Sessions, read_facts, refused
 
-__all__ = ["Script", "Sessions", "print_script", "read_facts", "run_command"]
+__all__ = ["Script", "Sessions", "print_script", "read_facts", "refused", "run_command"]

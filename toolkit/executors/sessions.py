@@ -105,7 +105,7 @@ def read_facts(
         ToolkitError: TK-0203 when a query that is not optional is refused.
     """
     answers: dict[str, tuple[Row, ...]] = dict(known.answers) if known else {}
-    refused: dict[str, str] = dict(known.refused) if known else {}
+    not_granted: dict[str, str] = dict(known.refused) if known else {}
     for query in queries:
         try:
             answers[query.key] = connection.execute(
@@ -113,17 +113,24 @@ def read_facts(
             ).rows
         except DatabaseError as error:
             if not query.optional or error.lost:
-                raise _refused_read(dialect, query, error) from None
-            refused[query.key] = error.message
+                raise refused(dialect, error, f"the catalogue cannot be read (`{query.file}`)") from None
+            not_granted[query.key] = error.message
     server = answers.get("server", ())
     release = known.release if known else dialect.release(server[0] if server else {})
-    return Facts(dialect.engine, release, answers, refused=refused)
+    return Facts(dialect.engine, release, answers, refused=not_granted)
 
 
-def _refused_read(dialect: Dialect, query: Query, error: DatabaseError) -> ToolkitError:
+def refused(dialect: Dialect, error: DatabaseError, what: str = "") -> ToolkitError:
+    """Return an error of the database as one a user can act upon: with the engine's advice and its own code.
+
+    Args:
+        dialect: knows the engine's errors.
+        error: what the database said.
+        what: what was tried; opens the sentence.
+    """
     advice = dialect.explain(error.code, error.message)
     return ToolkitError(
-        f"the catalogue cannot be read (`{query.file}`): {error.message.splitlines()[0]}",
+        f"{what}: {error.sentence}" if what else error.sentence,
         code="TK-0202" if error.lost else "TK-0203",
         hint=advice.advice if advice else None,
         database_code=error.code,

@@ -36,6 +36,11 @@ class DatabaseError(Exception):
         self.lost = lost
         self.cancelled = cancelled
 
+    @property
+    def sentence(self) -> str:
+        """The first line of the message, or the code where the database gave no message."""
+        return (self.message.strip().splitlines() or [self.code])[0]
+
 
 class Connection(Protocol):
     """One session of a database. Safe to `cancel` from another thread; nothing else is."""

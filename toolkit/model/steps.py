@@ -35,7 +35,8 @@ class Step:
         session: which session runs it.
         effect: what it does to the database.
         object: what it creates, changes or drops; every creating, changing or dropping step has one.
-        undo: statements that put the change back, run in this order by conclude, resume and clean.
+        undo: statements that put the change back, run in this order after a failure, by resume and by clean; of a
+            creation those that settle the object of a job (its degree), which stays.
         tolerates: database codes that are no failure here.
         keep_as: key under which the rows it returns are kept as evidence.
         limit_seconds: cancel it after so long; None means no limit.

@@ -226,9 +226,7 @@ def assemble(
     items = tuple(TimedItem(p.label, planner.steps(dialect.timed(p.work, facts)), p.weight) for p in pieces)
     evidence = dialect.evidence(first, facts) if single else ()
     kept = planner.spec.keep is Keep.ALL
-    settles = (
-        [call for p in pieces for call in dialect.settle(p.work, facts)] if kept or not planner.measuring else []
-    )
+    settles = [call for p in pieces if kept or not p.work.object.ours for call in dialect.settle(p.work, facts)]
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(
         timed=Timed(items, min(planner.workers(cell), max(1, len(items)))),

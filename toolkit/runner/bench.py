@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from toolkit.dialects.base import Dialect
+from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.experiment import Experiment, Naming, Spec
 from toolkit.model.facts import Facts
-from toolkit.model.protocols import Events
+from toolkit.model.protocols import Event, Events
 from toolkit.model.runid import run_key
-from toolkit.model.values import Cell
 from toolkit.model.words import Mode
 from toolkit.operations import Operation, Planner
 from toolkit.runner.changes import Changes
@@ -55,7 +56,7 @@ class Others:
 
 @dataclass(slots=True)
 class Bench:
-    """The run, its database and its store. `resumed` is set when an earlier attempt was cut off."""
+    """The run, its database and its store; `attempt` counts the times it was begun or resumed."""
 
     run: str
     experiment: Experiment
@@ -69,32 +70,27 @@ class Bench:
     stop: Stop
     events: Events
     attempt: int = 1
-    declared: frozenset[str] = frozenset()
-    kept: dict[str, object] = field(default_factory=dict)
+    source_has_rows: bool = False
     warned: set[str] = field(default_factory=set)
     others: Others = field(default_factory=Others)
     needed_bytes: float | None = None
     free_bytes: Callable[[], float | None] = lambda: None
 
-    def planner(self, sequence: int = 0, spec: Spec | None = None) -> Planner:
+    def planner(self, sequence: int = 0) -> Planner:
         """Return the planner for objects of one attempt of one trial."""
         naming = Naming(run_key(self.run), sequence, self.dialect.upper_names)
-        return Planner(self.dialect, spec or spec_of(self.experiment), self.facts, naming)
+        return Planner(self.dialect, spec_of(self.experiment), self.facts, naming)
 
     @property
     def job(self) -> bool:
         return self.experiment.mode is Mode.JOB
 
     def warn(self, sentence: str) -> None:
-        """Keep a warning with the run and show it, once."""
-        from toolkit.model.protocols import Event
-
+        """Show a warning and keep it with the run, once; also where the store cannot be written any more."""
         if sentence in self.warned:
             return
         self.warned.add(sentence)
-        self.store.warn(self.run, sentence)
         self.events.emit(Event("warning", sentence))
-
-    def outer_factors(self, cell: Cell) -> Mapping[str, object]:
-        """Return the cell's levels of factors outside the operation, by factor name."""
-        return {f.name: cell[f.name] for f in self.experiment.factors if f.command is not None}
+        # Warnings are said while things are put back, which goes on; the next result that cannot be kept raises.
+        with suppress(ToolkitError):
+            self.store.warn(self.run, sentence)

@@ -90,7 +90,8 @@ def run_timed(
         sessions: the run's sessions; those of the workers are open already.
         stop: when it is requested, running statements are cancelled and no item is begun.
         limit_seconds: cancel everything after so long.
-        on_item: called in this thread for each item that ended.
+        on_item: called in this thread for each item that ended. When it raises, what runs now ends, nothing more
+            is begun, and its exception is raised at the end.
         on_end: called in this thread when the last item has ended, while the workers' threads still exist (an
             embedded engine works in them, and their CPU time goes with them).
 
@@ -127,7 +128,14 @@ def run_timed(
             waiting.close()
             sessions.cancel()
 
-    results = _gather(ended, timed.workers, on_item, look)
+    def tell(result: ItemResult) -> None:
+        try:
+            on_item(result)
+        except Exception as fault:  # noqa: BLE001 (what runs now ends in order, nothing more is begun)
+            faults.append(fault)
+            waiting.close()
+
+    results = _gather(ended, timed.workers, tell, look)
     _let_go(released, threads, on_end)
     if faults:
         raise faults[0]
@@ -151,7 +159,7 @@ def _gather(
     on_item: Callable[[ItemResult], None],
     look: Callable[[], None],
 ) -> list[ItemResult]:
-    """Collect results until every worker said None; `look` is called whenever nothing came for a while."""
+    """Collect results until every worker said None; `look` is called at least once a tick, and for each result."""
     results: list[ItemResult] = []
     while workers:
         try:
@@ -164,6 +172,7 @@ def _gather(
             continue
         results.append(result)
         on_item(result)
+        look()
     return results
 
 

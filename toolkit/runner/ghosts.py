@@ -61,7 +61,7 @@ def _end(sessions: Sessions, row: Row) -> None:
         sessions.run(Step("end-session", str(text), effect=Effect.CHANGES))
     except DatabaseError as error:
         raise ToolkitError(
-            f"a session of the earlier attempt may not be ended: {error.message.splitlines()[0]}",
+            f"a session of the earlier attempt may not be ended: {error.sentence}",
             code="TK-0308",
             hint=f"ask for: {text};",
             database_code=error.code,

@@ -121,7 +121,7 @@ def _empty(bench: Bench, rows: int | None, pieces: Sequence[Piece]) -> bool:
         return False
     if pieces[0].work.query is not None:
         return bench.experiment.mode is Mode.MEASUREMENT
-    return bool(bench.kept.get("source_has_rows", False))
+    return bench.source_has_rows
 
 
 def _not_ended(
@@ -144,7 +144,7 @@ def _not_ended(
 
 
 def _sentence(error: DatabaseError | ToolkitError, timed: TimedResult | None) -> str:
-    text = error.message.strip().splitlines()[0] if error.message.strip() else error.code
+    text = error.sentence
     if timed is None:
         return text
     bad = sum(1 for result in timed.items if result.error is not None)

@@ -1,8 +1,8 @@
 """Factors outside the operation: read, apply, prove, and put back, by SQL or by command.
 
 `{level}` and `{before}` are the only placeholders. What was applied must be read back as the level, else the trial
-fails. SQL that alters the system or the database runs once on the control session; other SQL (a setting of the
-session) runs in every worker session, where it matters.
+fails. A setting of the session (`SET`, `ALTER SESSION`) is made in every worker session, where it matters, and
+goes with it; all other SQL outlives its session, runs once on the control session, and is journalled.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
 from toolkit.errors import ToolkitError
 from toolkit.executors import run_command
 from toolkit.model.experiment import PlannedTrial
-from toolkit.model.protocols import Event
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import CommandFactor, Factor, QualifiedName, Scalar, spell_level
 from toolkit.model.words import Effect, ObjectKind, Role
 from toolkit.runner.bench import Bench
 
-_SYSTEM_WIDE = re.compile(r"\s*(alter\s+(system|database)|set\s+global)\b", re.IGNORECASE)
+_OF_THE_SESSION = re.compile(r"\s*(set(?!\s+(global|persist))|reset|pragma|alter\s+session)\b", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{(level|before)\}")
 _SAFE_LEVEL = re.compile(r"[\w.+-]*")
 
@@ -31,54 +32,115 @@ def fill(text: str, level: str, before: str) -> str:
 
 
 @contextmanager
-def outer_factors(bench: Bench, planned: PlannedTrial) -> Iterator[None]:
+def outer_factors(bench: Bench, planned: PlannedTrial, workers: int) -> Iterator[None]:
     """Apply the outer factors of a cell around a block, and put each back afterwards.
 
+    Args:
+        bench: the run.
+        planned: the trial; its cell says the levels.
+        workers: how many worker sessions the trial has.
+
     Raises:
-        ToolkitError: TK-0203 when a level was not taken.
+        ToolkitError: TK-0203 when a level was not taken, TK-0102 when a value cannot be put into SQL.
+        DatabaseError: the database refused the level.
     """
     with ExitStack() as stack:
         for factor in bench.experiment.factors:
             if factor.command is not None and factor.name in planned.cell:
                 level = spell_level(planned.cell[factor.name])
-                stack.enter_context(_applied(bench, factor, factor.command, level, planned.number))
+                stack.enter_context(_Outer(bench, factor, factor.command, level, workers).applied(planned.number))
         yield
 
 
-@contextmanager
-def _applied(bench: Bench, factor: Factor, how: CommandFactor, level: str, trial: int) -> Iterator[None]:
-    before = _read(bench, factor, how)
-    undo = _undo_step(how, level, before)
-    journal = bench.store.journal(bench.run)
-    entry = journal.intend(undo, trial=trial, proof={"before": before}) if undo.undo else None
-    try:
-        _do(bench, how.apply, how.apply_sql, level, before)
-        now = _read(bench, factor, how)
-        if how.read or how.read_sql:
-            _prove(factor, level, now)
-        yield
-    finally:
-        _do(bench, how.undo, how.undo_sql, level, before)
-        if entry is not None:
-            journal.undone(entry)
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """One factor at one level."""
 
+    bench: Bench
+    factor: Factor
+    how: CommandFactor
+    level: str
+    workers: int
 
-def _undo_step(how: CommandFactor, level: str, before: str) -> Step:
-    """Describe the change for the journal; only SQL that outlives the session needs undoing after a crash."""
-    lasting = bool(how.undo_sql) and _SYSTEM_WIDE.match(how.undo_sql) is not None
-    texts = (fill(how.undo_sql, level, before),) if lasting else ()
-    ref = ObjectRef(ObjectKind.SETTING, QualifiedName("setting"))
-    return Step("factor", "", effect=Effect.CHANGES, object=ref, undo=texts)
+    @contextmanager
+    def applied(self, trial: int) -> Iterator[None]:
+        before = self._read()
+        undo_sql = self._sql(self.how.undo_sql, before)
+        lasting = undo_sql if undo_sql and not _OF_THE_SESSION.match(undo_sql) else None
+        journal = self.bench.store.journal(self.bench.run)
+        entry = None
+        if lasting is not None:
+            entry = journal.intend(self._step(lasting), trial=trial, proof={"before": before})
+        try:
+            self._do(self.how.apply, self._sql(self.how.apply_sql, before), before)
+            self._prove()
+            yield
+        finally:
+            if self._put_back(undo_sql, before) and entry is not None:
+                journal.undone(entry)
 
+    def _step(self, undo: str) -> Step:
+        ref = ObjectRef(ObjectKind.SETTING, QualifiedName(self.factor.name))
+        return Step("factor", "", effect=Effect.CHANGES, object=ref, undo=(undo,))
 
-def _prove(factor: Factor, level: str, now: str) -> None:
-    if now.strip().lower() == level.lower() or _as_number(now) == _as_number(level) is not None:
-        return
-    raise ToolkitError(
-        f"factor `{factor.name}` was set to `{level}` but reads `{now}`",
-        code="TK-0203",
-        hint="check apply and read; a setting may need another unit",
-    )
+    def _put_back(self, undo_sql: str, before: str) -> bool:
+        """Put the former value back; when that fails it is said, and the trial's own result stands."""
+        try:
+            self._do(self.how.undo, undo_sql, before)
+        except (DatabaseError, ToolkitError) as error:
+            was = f", it was `{before}`" if before else ""
+            self.bench.warn(f"factor `{self.factor.name}` could not be put back{was}: {error.sentence}")
+            return False
+        return True
+
+    def _prove(self) -> None:
+        if not (self.how.read or self.how.read_sql):
+            return
+        now = self._read()
+        if now.strip().lower() == self.level.lower() or _as_number(now) == _as_number(self.level) is not None:
+            return
+        raise ToolkitError(
+            f"factor `{self.factor.name}` was set to `{self.level}` but reads `{now}`",
+            code="TK-0203",
+            hint="check apply and read; a setting may need another unit",
+        )
+
+    def _read(self) -> str:
+        if self.how.read:
+            return run_command(self.how.read)
+        if not self.how.read_sql:
+            return ""
+        role = Role.WORKER if _OF_THE_SESSION.match(self.how.apply_sql) else Role.CONTROL
+        rows = self.bench.sessions.run(Step("factor", self.how.read_sql, session=role)).rows
+        value: Scalar = next(iter(rows[0].values())) if rows else None
+        if value is None:
+            self.bench.warn(f"factor `{self.factor.name}` reads nothing")
+        return "" if value is None else str(value)
+
+    def _sql(self, text: str, before: str) -> str:
+        """Fill a statement; only words and numbers may be put into SQL.
+
+        Raises:
+            ToolkitError: TK-0102 for anything else.
+        """
+        for match in _PLACEHOLDER.finditer(text):
+            value = self.level if match[1] == "level" else before
+            if not _SAFE_LEVEL.fullmatch(value):
+                raise ToolkitError(
+                    f"`{value}` cannot be put into SQL", code="TK-0102", hint="levels are words or numbers"
+                )
+        return fill(text, self.level, before)
+
+    def _do(self, argv: tuple[str, ...], sql: str, before: str) -> None:
+        if argv:
+            run_command([fill(part, self.level, before) for part in argv])
+        if not sql:
+            return
+        if not _OF_THE_SESSION.match(sql):
+            self.bench.sessions.run(Step("factor", sql, effect=Effect.CHANGES))
+            return
+        for number in range(self.workers):
+            self.bench.sessions.run(Step("factor", sql, session=Role.WORKER, effect=Effect.CHANGES), number)
 
 
 def _as_number(text: str) -> float | None:
@@ -86,43 +148,3 @@ def _as_number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def _read(bench: Bench, factor: Factor, how: CommandFactor) -> str:
-    if how.read:
-        return run_command(how.read)
-    if not how.read_sql:
-        return ""
-    role = Role.CONTROL if _SYSTEM_WIDE.match(how.apply_sql) else Role.WORKER
-    rows = bench.sessions.run(Step("factor", how.read_sql, session=role)).rows
-    value: Scalar = next(iter(rows[0].values())) if rows else None
-    if value is None:
-        bench.events.emit(Event("warning", f"factor `{factor.name}` reads nothing"))
-    return "" if value is None else str(value)
-
-
-def _do(bench: Bench, argv: tuple[str, ...], sql: str, level: str, before: str) -> None:
-    if argv:
-        run_command([fill(part, level, before) for part in argv])
-    if sql:
-        for text in (level, before):
-            if not _SAFE_LEVEL.fullmatch(text):
-                raise ToolkitError(
-                    f"`{text}` cannot be put into SQL", code="TK-0102", hint="levels are words or numbers"
-                )
-        step = Step("factor", fill(sql, level, before), effect=Effect.CHANGES)
-        if _SYSTEM_WIDE.match(sql):
-            bench.sessions.run(step)
-        else:
-            _in_all_workers(bench, step)
-
-
-def _in_all_workers(bench: Bench, step: Step) -> None:
-    from dataclasses import replace
-
-    workers = max(
-        (int(level) for f in bench.experiment.factors if f.name == "concurrency"
-         for level in f.levels if isinstance(level, int)), default=1,
-    )  # fmt: skip
-    for number in range(workers):
-        bench.sessions.run(replace(step, session=Role.WORKER), number)

@@ -17,7 +17,7 @@ from toolkit.model.words import Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
 from toolkit.runner.bench import Bench
 from toolkit.runner.ghosts import end_ghosts
-from toolkit.runner.trial import run_trial, unsupported
+from toolkit.runner.trial import Ended, run_trial, unsupported
 from toolkit.runner.waiting import wait_for_calm
 from toolkit.targets.base import Target
 from toolkit.units import byte_size
@@ -83,10 +83,10 @@ class Sweep:
                 state = RunState.DONE
         finally:
             self._cleanup()
+            bench.sessions.close()
             if bench.others.sentence is not None:
                 bench.warn(bench.others.sentence)
             bench.store.end_run(bench.run, state, datetime.now(UTC))
-            bench.sessions.close()
         return state
 
     def _setup(self, todo: Sequence[PlannedTrial]) -> None:
@@ -97,7 +97,7 @@ class Sweep:
             self._bench.events.emit(Event("setup", "making the copies that are worked on"))
         kept = self._bench.changes.run(stages.setup)
         has_rows = kept.get("has_rows", ())
-        self._bench.kept["source_has_rows"] = bool(has_rows and has_rows[0].get("has_rows"))
+        self._bench.source_has_rows = bool(has_rows and has_rows[0].get("has_rows"))
 
     def _first_stages(self, todo: Sequence[PlannedTrial]) -> Stages | None:
         """Return the stages of the first cell that can be had: setup and cleanup are the same for all."""
@@ -114,11 +114,12 @@ class Sweep:
             if planned.cell in self._refused:
                 self._progress.total -= 1
                 continue
-            record = self._trial(planned)
-            self._note(record, todo[position + 1 :])
-            if record.outcome is Outcome.INTERRUPTED:
+            ended = self._trial(planned)
+            self._note(ended.record, todo[position + 1 :])
+            if ended.record.outcome is Outcome.INTERRUPTED:
                 return RunState.INTERRUPTED
-            self._reconnect(record)
+            if ended.lost:
+                self._reconnect(planned.number)
         return RunState.DONE
 
     def _ready(self, planned: PlannedTrial) -> bool:
@@ -148,53 +149,53 @@ class Sweep:
         return False
 
     # -- one trial ----------------------------------------------------------------------------------------------
-    def _trial(self, planned: PlannedTrial) -> TrialRecord:
+    def _trial(self, planned: PlannedTrial) -> Ended:
         bench = self._bench
-        attempt = bench.attempt
-        planner = bench.planner(self._next_sequence(planned, attempt))
+        planner = bench.planner(self._sequence(planned))
         pieces = bench.operation.pieces(planner, planned.cell)
         support = support_of(planner, pieces)
         bench.store.begin_trial(
-            bench.run, planned.number, attempt, planned.cell, planned.repeat, datetime.now(UTC)
+            bench.run, planned.number, bench.attempt, planned.cell, planned.repeat, datetime.now(UTC)
         )
         self._announce(planned)
-        if not support.ok:
-            requested = planner.degree(planned.cell) or None
-            record = unsupported(replace(planned, repeat=1), attempt, support.sentence, requested)
-            record = replace(record, repeat=planned.repeat)
-            self._refused.add(planned.cell)
+        if support.ok:
+            ended = self._execute(planned, pieces, bench.operation.plan(planner, planned.cell))
+            if ended.record.outcome is Outcome.DOWNGRADED and ended.record.elapsed_seconds is None:
+                ended = self._once_more(planned)
         else:
-            record = self._execute(planned, attempt, pieces, bench.operation.plan(planner, planned.cell))
-            if record.outcome is Outcome.DOWNGRADED and record.elapsed_seconds is None:
-                record = self._once_more(planned, attempt)
-        bench.store.end_trial(bench.run, record)
-        return record
+            requested = planner.degree(planned.cell) or None
+            ended = Ended(unsupported(planned, bench.attempt, support.sentence, requested))
+            self._refused.add(planned.cell)
+        bench.store.end_trial(bench.run, ended.record)
+        return ended
 
-    def _once_more(self, planned: PlannedTrial, attempt: int) -> TrialRecord:
+    def _once_more(self, planned: PlannedTrial) -> Ended:
         """Try a degree that could not be had at once a second time."""
         bench = self._bench
-        planner = bench.planner(self._next_sequence(planned, attempt) + 50)
+        planner = bench.planner(self._sequence(planned, again=True))
         pieces = bench.operation.pieces(planner, planned.cell)
-        return self._execute(planned, attempt, pieces, bench.operation.plan(planner, planned.cell))
+        return self._execute(planned, pieces, bench.operation.plan(planner, planned.cell))
 
-    def _next_sequence(self, planned: PlannedTrial, attempt: int) -> int:
-        """Number the objects of an attempt so that no name is ever used twice in a run."""
-        return planned.number * 100 + attempt % 50
+    def _sequence(self, planned: PlannedTrial, *, again: bool = False) -> int:
+        """Number the objects of an execution so that no name is ever used twice in a run, and names stay short.
 
-    def _execute(
-        self, planned: PlannedTrial, attempt: int, pieces: tuple[Piece, ...], stages: Stages
-    ) -> TrialRecord:
+        The first attempt has the trials' own numbers; each further one, and a second try, goes on from there.
+        """
+        earlier = 2 * (self._bench.attempt - 1) + again
+        return planned.number + earlier * len(self._planned)
+
+    def _execute(self, planned: PlannedTrial, pieces: tuple[Piece, ...], stages: Stages) -> Ended:
         bench = self._bench
         stages, earlier = self._without_done(planned, stages)
         if not stages.timed.items:
-            return _from_items(planned, attempt, earlier)
+            return Ended(_from_items(planned, bench.attempt, earlier))
 
         def durable(item: ItemRecord) -> None:
             if bench.job:
-                bench.store.add_item(bench.run, planned.number, attempt, item)
+                bench.store.add_item(bench.run, planned.number, bench.attempt, item)
                 bench.events.emit(Event("progress", item.label, {"outcome": item.outcome.value}))
 
-        return run_trial(bench, planned, attempt, pieces, stages, durable)
+        return run_trial(bench, planned, bench.attempt, pieces, stages, durable)
 
     def _without_done(self, planned: PlannedTrial, stages: Stages) -> tuple[Stages, tuple[ItemRecord, ...]]:
         """Leave out the items of a job that an earlier attempt has done."""
@@ -236,46 +237,35 @@ class Sweep:
         self._bench.events.emit(Event("trial-ended", text, data))
 
     # -- when things break --------------------------------------------------------------------------------------
-    def _reconnect(self, record: TrialRecord) -> None:
+    def _reconnect(self, trial: int) -> None:
         """After a lost session: end what the server still runs for us, undo it, and go on.
 
         Raises:
             ToolkitError: TK-0202 when the server does not come back.
         """
         bench = self._bench
-        if not bench.kept.pop("lost", False) and not self._looks_lost(record):
-            return
         bench.sessions.close()
-        last: ToolkitError | None = None
+        last = ""
         for seconds in _RECONNECT_SECONDS:
             if bench.stop.wait(seconds):
                 return
             try:
                 end_ghosts(self._target, bench.dialect, bench.run)
                 bench.sessions.get(Role.CONTROL)
-                self._undo_trial()
-                bench.warn(f"the connection was lost in trial {record.trial} and is back")
+                self._undo_trials()
+                bench.warn(f"the connection was lost in trial {trial} and is back")
                 return
             except (ToolkitError, DatabaseError) as error:
                 bench.sessions.close()
-                last = error if isinstance(error, ToolkitError) else None
+                last = f": {error.sentence}"
         raise ToolkitError(
-            f"the server did not come back after trial {record.trial}" + (f": {last.message}" if last else ""),
+            f"the server did not come back after trial {trial}{last}",
             code="TK-0202",
             hint=f"`dbatk runs resume {bench.run}` when it is back",
         )
 
-    def _looks_lost(self, record: TrialRecord) -> bool:
-        if record.outcome is not Outcome.FAILED:
-            return False
-        try:
-            self._bench.changes.alive()
-        except (DatabaseError, ToolkitError):
-            return True
-        return record.error_code is not None and record.phases.get("conclude") is None
-
-    def _undo_trial(self) -> None:
-        undone = self._bench.changes.undo_trials(self._bench.run)
+    def _undo_trials(self) -> None:
+        undone = self._bench.changes.undo_trials()
         for sentence in undone.left:
             self._bench.warn(sentence)
 
@@ -283,9 +273,9 @@ class Sweep:
         """Drop what setup made; what cannot be dropped now stays in the journal for `dbatk clean`."""
         bench = self._bench
         try:
-            undone = bench.changes.undo_all(bench.run)
+            undone = bench.changes.undo_all()
         except (DatabaseError, ToolkitError) as error:
-            bench.warn(f"cleanup could not run ({error.message.splitlines()[0]}); run `dbatk clean`")
+            bench.warn(f"cleanup could not run ({error.sentence}); run `dbatk clean`")
             return
         for sentence in undone.left:
             bench.warn(sentence)

@@ -7,7 +7,7 @@ outcome: a failed, downgraded or interrupted trial is a result too.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,13 +19,22 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import ItemRecord, Metric, Sample, TrialRecord
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row
-from toolkit.model.words import Keep, Outcome, Role
+from toolkit.model.words import Effect, Keep, Outcome, Role
 from toolkit.operations.base import Piece
 from toolkit.runner.bench import Bench
+from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.judging import Judged, judge_trial
 from toolkit.runner.outer import outer_factors
 from toolkit.runner.sampler import Sampler
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A trial that ended: its record, and whether a session was lost, so that nothing was put back."""
+
+    record: TrialRecord
+    lost: bool = False
 
 
 @dataclass(slots=True)
@@ -38,8 +47,11 @@ class Course:
     phases: dict[str, float] = field(default_factory=dict)
     kept: dict[str, tuple[Row, ...]] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
+    workers: int = 0
+    """How many worker sessions were set up, so that no other is put back."""
     timed: TimedResult | None = None
     error: DatabaseError | ToolkitError | None = None
+    lost: bool = False
     metrics: tuple[Metric, ...] = ()
     peaks: dict[str, float] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
@@ -53,6 +65,15 @@ class Course:
         finally:
             self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - begun
 
+    def failed(self, error: DatabaseError | ToolkitError) -> None:
+        """Note what the trial fails of: the first error counts."""
+        self.error = self.error or error
+        self.noted(error)
+
+    def noted(self, error: DatabaseError | ToolkitError) -> None:
+        """Note a lost session, whatever else comes of the error."""
+        self.lost = self.lost or (isinstance(error, DatabaseError) and error.lost)
+
 
 def run_trial(
     bench: Bench,
@@ -61,55 +82,72 @@ def run_trial(
     pieces: tuple[Piece, ...],
     stages: Stages,
     on_item: Callable[[ItemRecord], None] = lambda _: None,
-) -> TrialRecord:
-    """Run one trial and return its record; errors of the database are outcomes, not exceptions."""
+) -> Ended:
+    """Run one trial; errors of the database are outcomes, not exceptions."""
     course = Course(planned, attempt, datetime.now(UTC))
-    tag = f"{bench.experiment.operation} {planned.cell} trial {planned.number}"
     try:
-        with outer_factors(bench, planned):
-            _before(bench, course, stages, tag)
+        with outer_factors(bench, planned, stages.timed.workers):
+            _before(bench, course, stages)
             if course.error is None:
                 _clock(bench, course, stages, on_item)
             _after(bench, course, stages)
     except (DatabaseError, ToolkitError) as error:
-        course.error = course.error or error
+        course.failed(error)
     judged = judge_trial(bench, course.timed, course.error, pieces, course.kept, course.peaks, course.notices)
-    return _record(course, judged)
+    return Ended(_record(course, judged), course.lost)
 
 
-def _before(bench: Bench, course: Course, stages: Stages, tag: str) -> None:
+def _before(bench: Bench, course: Course, stages: Stages) -> None:
+    tag = f"{bench.experiment.operation} {course.planned.cell} trial {course.planned.number}"
     try:
         with course.phase("prepare"):
             course.kept.update(bench.changes.run(stages.prepare, course.planned.number))
         with course.phase("begin"):
             for number in range(stages.timed.workers):
                 bench.sessions.get(Role.WORKER, number).tag(tag)
-                _in_worker(bench, course, stages.worker_begin, number)
+                course.workers += 1
+                for step in stages.worker_begin:
+                    _in_worker(bench, course, step, number)
     except (DatabaseError, ToolkitError) as error:
-        course.error = error
+        course.failed(error)
 
 
-def _in_worker(bench: Bench, course: Course, steps: tuple[Step, ...], number: int) -> None:
-    for step in steps:
-        answer = bench.sessions.run(step, number)
-        if number == 0:
-            course.notices += answer.notices
-            if step.keep_as is not None:
-                course.kept[step.keep_as] = answer.rows
+def _in_worker(bench: Bench, course: Course, step: Step, number: int) -> None:
+    answer = bench.sessions.run(step, number)
+    if number == 0:
+        course.notices += answer.notices
+        if step.keep_as is not None:
+            course.kept[step.keep_as] = answer.rows
 
 
 def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[ItemRecord], None]) -> None:
-    """Take snapshots just outside the clock, sample meanwhile, and run the queue."""
-    trial = course.planned.number
-    steps = [step for item in stages.timed.items for step in item.steps]
-    with course.phase("intend"):
-        entries = bench.changes.intend(steps, trial)
+    """Take snapshots just outside the clock, sample meanwhile, run the queue, and read the evidence."""
+    entries: list[Intended] = []
+    try:
+        with course.phase("intend"):
+            steps = [step for item in stages.timed.items for step in item.steps]
+            entries = bench.changes.intend(steps, course.planned.number)
+        course.timed = _timed(bench, course, stages, on_item)
+    except (DatabaseError, ToolkitError) as error:
+        course.failed(error)
+    if course.timed is not None:
+        course.notices += [notice for result in course.timed.items for notice in result.notices]
+        if course.timed.error is not None:
+            course.failed(course.timed.error)
+        if course.error is None:
+            _read_evidence(bench, course, stages)
+        with course.phase("snapshot"):
+            _end(bench, course, after_evidence=True)
+    _journal_made(bench, course, entries)
+
+
+def _timed(bench: Bench, course: Course, stages: Stages, on_item: Callable[[ItemRecord], None]) -> TimedResult:
     sampler = Sampler(bench.providers, evidence=degree_of(course.planned.cell) != 1)
     with course.phase("snapshot"):
         for provider in bench.providers:
             provider.begin()
     sampler.begin()
-    course.timed = run_timed(
+    return run_timed(
         stages.timed,
         bench.sessions,
         bench.stop,
@@ -117,15 +155,6 @@ def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
         on_item=lambda result: on_item(item_record(result)),
         on_end=lambda: _stop_watching(bench, course, sampler),
     )
-    course.error = course.timed.error
-    course.notices += [notice for result in course.timed.items for notice in result.notices]
-    if course.error is None:
-        with course.phase("evidence"):
-            _in_worker(bench, course, stages.evidence, 0)
-    _read_counters(bench, course)
-    if course.error is None or not _lost(course.error):
-        with course.phase("journal"):
-            bench.changes.made(entries)
 
 
 def _stop_watching(bench: Bench, course: Course, sampler: Sampler) -> None:
@@ -136,9 +165,17 @@ def _stop_watching(bench: Bench, course: Course, sampler: Sampler) -> None:
     course.samples = sampler.samples()
 
 
-def _read_counters(bench: Bench, course: Course) -> None:
-    with course.phase("snapshot"):
-        _end(bench, course, after_evidence=True)
+def _read_evidence(bench: Bench, course: Course, stages: Stages) -> None:
+    """Read what tells the granted degree; what is refused is left out and said, for the work itself is done."""
+    with course.phase("evidence"):
+        for step in stages.evidence:
+            try:
+                _in_worker(bench, course, step, 0)
+            except DatabaseError as error:
+                if error.lost:
+                    course.failed(error)
+                    return
+                bench.warn(f"evidence was refused (`{step.name}`): {error.sentence}")
 
 
 def _end(bench: Bench, course: Course, *, after_evidence: bool) -> None:
@@ -150,27 +187,71 @@ def _end(bench: Bench, course: Course, *, after_evidence: bool) -> None:
                 bench.warn(f"{provider.name}: {sentence}")
 
 
-def _lost(error: DatabaseError | ToolkitError | None) -> bool:
-    return isinstance(error, DatabaseError) and error.lost
+def _journal_made(bench: Bench, course: Course, entries: Sequence[Intended]) -> None:
+    """Write what proves that the objects are ours; after a lost session the intention has to do."""
+    if course.lost:
+        return
+    try:
+        with course.phase("journal"):
+            bench.changes.made(entries)
+    except (DatabaseError, ToolkitError) as error:
+        course.failed(error)
 
 
 def _after(bench: Bench, course: Course, stages: Stages) -> None:
-    """Put the workers back and conclude, also after a failure; a lost session has nothing to put back."""
-    if _lost(course.error):
+    """Put the workers back and conclude, also after a failure; a lost session has nothing to put back.
+
+    What cannot be put back does not make the measured time wrong: it is said, and stays in the journal.
+    """
+    if course.lost:
         return
     with course.phase("end"):
-        for number in range(stages.timed.workers):
-            _in_worker(bench, course, stages.worker_end, number)
+        for number in range(course.workers):
+            _put_worker_back(bench, course, stages, number)
     with course.phase("conclude"):
-        conclude = stages.conclude
-        if bench.job and course.error is not None:
-            conclude = tuple(step for step in conclude if step.undo or step.effect == "drops")
-        course.kept.update(bench.changes.run(conclude, course.planned.number))
-        if bench.experiment.keep is Keep.ALL:
-            bench.changes.release(
-                step.object for item in stages.timed.items for step in item.steps if step.object is not None
-            )
-        bench.changes.close_trial(course.planned.number)
+        try:
+            _conclude(bench, course, stages)
+        except (DatabaseError, ToolkitError) as error:
+            course.noted(error)
+            bench.warn(f"trial {course.planned.number} could not be concluded: {error.sentence}")
+            _undo(bench, course)
+
+
+def _put_worker_back(bench: Bench, course: Course, stages: Stages, number: int) -> None:
+    """Put a worker's session back; one that cannot be is given up, for a new one begins as it should."""
+    try:
+        for step in stages.worker_end:
+            _in_worker(bench, course, step, number)
+    except (DatabaseError, ToolkitError) as error:
+        bench.sessions.forget(Role.WORKER, number)
+        bench.warn(f"a worker session could not be put back and was closed: {error.sentence}")
+
+
+def _conclude(bench: Bench, course: Course, stages: Stages) -> None:
+    """Settle or drop what the trial made; after a failure the journal knows what there is to settle."""
+    trial = course.planned.number
+    if course.error is not None:
+        bench.changes.run((step for step in stages.conclude if step.effect is Effect.DROPS), trial)
+        _undo(bench, course)
+        return
+    course.kept.update(bench.changes.run(stages.conclude, trial))
+    if bench.experiment.keep is Keep.ALL:
+        bench.changes.release(
+            step.object for item in stages.timed.items for step in item.steps if step.object is not None
+        )
+    bench.changes.close_trial(trial)
+
+
+def _undo(bench: Bench, course: Course) -> None:
+    """Put back, entry by entry, what the trial changed and did not settle."""
+    try:
+        undone = bench.changes.undo_trial(course.planned.number)
+    except (DatabaseError, ToolkitError) as error:
+        course.noted(error)
+        bench.warn(f"trial {course.planned.number} could not be undone: {error.sentence}")
+        return
+    for sentence in undone.left:
+        bench.warn(sentence)
 
 
 def item_record(result: ItemResult) -> ItemRecord:
@@ -184,7 +265,7 @@ def item_record(result: ItemResult) -> ItemRecord:
         begin_seconds=result.begin_seconds,
         worker=result.worker,
         rows=result.rows,
-        reason=None if error is None else error.message.splitlines()[0],
+        reason=None if error is None else error.sentence,
         error_code=None if error is None else error.code,
     )
 

@@ -57,7 +57,7 @@ def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName,
             hint="measure into a copy without indexes (--bare), or leave this index out",
         )
     values: dict[str, ContextValue] = {"index": copy.name, "table": on, "unique": index.unique, "columns": columns}
-    return (Call("index_copy", values, effect=Effect.CREATES, object=copy, undo=drop(copy)),)
+    return (Call("index_copy", values, effect=Effect.CREATES, object=copy),)
 
 
 def comment(table: ObjectRef, mark: str, session: Role = Role.CONTROL) -> Call:
@@ -110,7 +110,7 @@ def index_attribute(ref: ObjectRef, attribute: str) -> Call:
 
 def _create_copy(template: str, source: QualifiedName, copy: ObjectRef) -> Call:
     values: dict[str, ContextValue] = {"copy": copy.name, "source": source}
-    return Call(template, values, effect=Effect.CREATES, object=copy, undo=drop(copy))
+    return Call(template, values, effect=Effect.CREATES, object=copy)
 
 
 def _text(value: Scalar) -> str | None:

@@ -27,7 +27,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         case OperationName.INSERT:
             return _insert(work, facts)
         case OperationName.INDEX_BUILD:
-            return (_index_build(work),)
+            return (_index_build(work, facts),)
         case OperationName.INDEX_REBUILD:
             return (_index_rebuild(work, facts),)
         case OperationName.STATS_GATHER:
@@ -99,7 +99,7 @@ def _ctas(work: Work, facts: Facts) -> Call:
         session=Role.WORKER,
         effect=Effect.CREATES,
         object=work.object,
-        undo=objects.drop(work.object) if work.object.ours else (),
+        undo=() if work.object.ours else settle(work, facts),
     )
 
 
@@ -117,7 +117,7 @@ def _insert(work: Work, facts: Facts) -> tuple[Call, ...]:
     return load, Call("commit", session=Role.WORKER, effect=Effect.COMMITS, object=work.object)
 
 
-def _index_build(work: Work) -> Call:
+def _index_build(work: Work, facts: Facts) -> Call:
     table = work.object.table
     if table is None:
         raise ToolkitError(f"the index `{work.object.name}` has no table", code="TK-0901")
@@ -137,7 +137,7 @@ def _index_build(work: Work) -> Call:
         session=Role.WORKER,
         effect=Effect.CREATES,
         object=work.object,
-        undo=objects.drop(work.object) if work.object.ours else (),
+        undo=() if work.object.ours else settle(work, facts),
     )
 
 
@@ -149,7 +149,7 @@ def _index_rebuild(work: Work, facts: Facts) -> Call:
         session=Role.WORKER,
         effect=Effect.CHANGES,
         object=work.object,
-        undo=_index_as_before(work, facts),
+        undo=() if work.object.ours else _index_as_before(work, facts),
     )
 
 

@@ -1,0 +1,163 @@
+"""What an interrupted run left: found again, put back, and told; `resume` goes on from here, `clean` ends here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions, read_facts, refused
+from toolkit.model.experiment import PlannedTrial
+from toolkit.model.facts import Facts, Query
+from toolkit.model.protocols import DatabaseError, Event, Events
+from toolkit.model.records import ItemRecord, RunHead
+from toolkit.model.words import EngineName, Keep, Mode, Outcome, Role
+from toolkit.runner import Changes, end_ghosts, interrupted
+from toolkit.store import Store
+from toolkit.targets.base import Target
+
+
+@dataclass(frozen=True, slots=True)
+class CleanReport:
+    """What `clean` put back, and what it left with the statement to run by hand."""
+
+    done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def clean(target: Target, *, run: str | None, store: Store, events: Events) -> CleanReport:
+    """Undo what crashed runs left on this target.
+
+    Args:
+        target: where to look.
+        run: only this run; None takes every run of this database with open journal entries.
+        store: where the journal is.
+        events: told what happens.
+
+    Raises:
+        ToolkitError: TK-0107 when the run worked on another database, TK-0302 when it is alive, TK-0308 when its
+            sessions cannot be ended.
+    """
+    dialect = dialect_of(target.engine)
+    done: list[str] = []
+    left: list[str] = []
+    for head in _heads(target, dialect, run, store):
+        store.refuse_live_run(head.run)
+        sessions = Sessions(target, f"{head.run}-clean")
+        try:
+            end_ghosts(target, dialect, head.run)
+            undone = Changes(sessions, dialect, store.journal(head.run)).undo_all()
+        except DatabaseError as error:
+            raise refused(dialect, error) from None
+        finally:
+            sessions.close()
+        done += [f"{head.run}: {sentence}" for sentence in undone.done]
+        left += [f"{head.run}: {sentence}" for sentence in undone.left]
+        events.emit(Event("cleanup", f"run {head.run}: {len(undone.done)} undone, {len(undone.left)} left"))
+    return CleanReport(tuple(done), tuple(left))
+
+
+def _heads(target: Target, dialect: Dialect, run: str | None, store: Store) -> list[RunHead]:
+    """Return the run named, or the runs with open entries that worked on this very database."""
+    here = database_of(read_server(target, dialect), target)
+    if run is not None:
+        head = store.load_head(run)
+        refuse_other_database(head, target, here)
+        return [head]
+    left = dict.fromkeys(entry.run for entry in store.open_entries_all())
+    heads = [store.load_head(each) for each in left]
+    return [head for head in heads if _worked_on(head, target, here)]
+
+
+def read_server(target: Target, dialect: Dialect) -> Facts:
+    """Read what the server says of itself, in a session that no search for a run's sessions finds.
+
+    Raises:
+        ToolkitError: TK-0201 when it cannot be reached.
+    """
+    sessions = Sessions(target, "dbatk repair")
+    try:
+        return read_facts(sessions.get(Role.CONTROL), dialect, (Query("server", "server"),))
+    finally:
+        sessions.close()
+
+
+def database_of(facts: Facts, target: Target) -> str:
+    """Return what identifies the database itself, however it is reached."""
+    return str(facts.value("server", "database_id", "") or target.display)
+
+
+def refuse_other_database(head: RunHead, target: Target, here: str) -> None:
+    """Refuse a run that worked on another database: there, not here, its objects are to be looked for.
+
+    Raises:
+        ToolkitError: TK-0107.
+    """
+    if not _worked_on(head, target, here):
+        raise ToolkitError(
+            f"run {head.run} worked on `{head.target_name}`, and `{target.display}` is `{here}`",
+            code="TK-0107",
+            hint=f"give its own target, which was `{head.experiment.target}`",
+        )
+
+
+def _worked_on(head: RunHead, target: Target, here: str) -> bool:
+    if head.engine is not target.engine:
+        return False
+    if head.engine is EngineName.DUCKDB and here != ":memory:":
+        return Path(head.target_name).resolve() == Path(here).resolve()
+    return head.target_name in {"", here}
+
+
+# -- before a run goes on ---------------------------------------------------------------------------------------
+def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
+    """Mark what was cut off, note what was made all the same, and undo the rest.
+
+    Returns:
+        Whether the object of a job is there: it was made although nobody lived to say so.
+
+    Raises:
+        ToolkitError: TK-0307 when something cannot be undone.
+    """
+    _mark_broken(run, store, events)
+    made = _note_completed(run, changes, store, events)
+    undone = changes.undo_all()
+    for sentence in undone.done:
+        events.emit(Event("cleanup", sentence))
+    if undone.left:
+        raise ToolkitError(undone.left[0], code="TK-0307", hint="decide about it by hand, then resume again")
+    return made
+
+
+def _mark_broken(run: str, store: Store, events: Events) -> None:
+    """Record the trial that a kill cut off as interrupted; it is never in the numbers."""
+    for mark in store.unended_trials(run):
+        planned = PlannedTrial(mark.trial, mark.cell, mark.repeat)
+        store.end_trial(run, interrupted(planned, mark.attempt, mark.began_at))
+        events.emit(Event("warning", f"trial {mark.trial} ({mark.cell}) was cut off and is run again"))
+
+
+def _note_completed(run: str, changes: Changes, store: Store, events: Events) -> bool:
+    """Record the object of a job (or of `--keep best`) that was made although nobody lived to say so.
+
+    A CREATE is atomic: when the object exists, its name was free before, and it was born after we meant to make it
+    (on DuckDB, whose objects carry no birth: the file was our process's alone), the work was done.
+    """
+    experiment = store.load_head(run).experiment
+    if experiment.mode is not Mode.JOB and experiment.keep is not Keep.BEST:
+        return False
+    found = changes.completed_job_objects()
+    for trial, label in found:
+        items = store.items_of(run, trial)
+        if any(item.label == label and item.outcome is Outcome.OK for item in items):
+            continue
+        attempt = max(each.attempt for each in store.load_run(run).trials if each.trial == trial)
+        store.add_item(
+            run, trial, attempt, ItemRecord(label, Outcome.OK, reason="found complete after the interruption")
+        )
+        sentence = f"`{label}` had been made before the interruption; its time is not known"
+        store.warn(run, sentence)
+        events.emit(Event("warning", sentence))
+    return bool(found)
