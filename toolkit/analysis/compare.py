@@ -14,6 +14,7 @@ from statistics import median
 from toolkit.analysis.cells import in_order
 from toolkit.analysis.environment import Difference, differences_of
 from toolkit.analysis.fit import Fit, Interval, Noise, Observation, fit
+from toolkit.analysis.load import load_notes
 from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord, TrialRecord
@@ -89,7 +90,12 @@ def compare(
         for pair in pairs
     )
     return Comparison(
-        a, b, differences_of(a, b), with_metrics, (*forced, *notes, *left_out(a, b)), chosen=tuple(chosen)
+        a,
+        b,
+        differences_of(a, b),
+        with_metrics,
+        (*forced, *load_notes(a, b), *notes, *left_out(a, b)),
+        chosen=tuple(chosen),
     )
 
 

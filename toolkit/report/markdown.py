@@ -65,6 +65,8 @@ def _run(view: RunView) -> Iterator[str]:
     yield from _headed("Keep in mind", _bullets([*view.advice.doubts, *view.warnings]))
     yield from _headed("Cells", markdown_table(view.cells))
     yield from _headed("Every trial in the order run", markdown_table(view.trials))
+    if view.objects.rows:
+        yield from _headed(view.objects.caption, markdown_table(view.objects))
     if view.metrics:
         yield "## Metrics of each cell, medians"
         yield from map(_sentence, view.metrics.short_key)

@@ -37,6 +37,7 @@ def _run(view: RunView) -> list[str]:
         *_headed("Keep in mind", bullets([*view.advice.doubts, *view.warnings])),
         *_headed("Cells", text_table(view.short_cells) if view.short_cells.rows else []),
         *_headed("Every trial in the order run", text_table(view.short_trials)),
+        *_headed(view.short_objects.caption, text_table(view.short_objects) if view.short_objects.rows else []),
         *_headed("Metrics of each cell, medians", metrics),
         *_headed("Environment", [*text_table(environment), *bullets(more)] if view.environment.rows else []),
         *_headed("How it was measured", bullets(view.method)),

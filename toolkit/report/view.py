@@ -16,6 +16,7 @@ from toolkit.model.words import Mode
 from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
 from toolkit.report.metric_tables import Metrics, run_metrics
+from toolkit.report.object_table import object_table
 from toolkit.report.safe import clean, clean_lines
 from toolkit.report.sample_charts import sample_charts
 from toolkit.report.tables import (
@@ -57,6 +58,8 @@ class RunView:
     warnings: tuple[str, ...]
     trials: Table
     short_trials: Table
+    objects: Table
+    short_objects: Table
     metrics: Metrics | None
     scripts: tuple[Script, ...]
     method: tuple[str, ...]
@@ -80,6 +83,8 @@ def run_view(run: RunRecord) -> RunView:
         warnings=tuple(clean(warning) for warning in run.warnings),
         trials=trials_table(run),
         short_trials=trials_table(run, narrow=True),
+        objects=object_table(run),
+        short_objects=object_table(run, 20),
         metrics=run_metrics(run, [summary.cell for summary in found.cells], told.best),
         scripts=tuple(_scripts(run)),
         method=tuple(_method(found)),
