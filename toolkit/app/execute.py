@@ -101,7 +101,10 @@ def start(
         _check(experiment, dialect, facts, target)
         store.create_run(_head(run, experiment, target, facts))
         with _ended_in_any_case(store, run), holding_lease(store, target.lease_key, run):
-            bench = _bench(run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target)
+            changes = _changes(run, sessions, dialect, store, approvals)
+            bench = _bench(
+                run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target, changes
+            )
             _keep(bench, facts, target, standing.licences)
             return _sweep(bench, target, planned_trials(experiment), ())
     except DatabaseError as error:
@@ -149,6 +152,10 @@ def _head(run: str, experiment: Experiment, target: Target, facts: Facts) -> Run
     )
 
 
+def _changes(run: str, sessions: Sessions, dialect: Dialect, store: Store, approvals: Approvals) -> Changes:
+    return Changes(sessions, dialect, store.journal(run), allow_commands=approvals.allow_commands)
+
+
 def _bench(
     run: str,
     experiment: Experiment,
@@ -159,6 +166,7 @@ def _bench(
     events: Events,
     stop: Stop,
     target: Target,
+    changes: Changes,
     attempt: int = 1,
 ) -> Bench:
     return Bench(
@@ -169,7 +177,7 @@ def _bench(
         facts,
         sessions,
         store,
-        Changes(sessions, dialect, store.journal(run)),
+        changes,
         providers_of(experiment, dialect, facts, sessions, run, target),
         stop,
         events,
@@ -257,10 +265,11 @@ def resume(
                 default=0,
             )
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
-            made = repair(run, Changes(sessions, dialect, store.journal(run)), store, events)
+            changes = _changes(run, sessions, dialect, store, approvals)
+            made = repair(run, changes, store, events)
             facts = with_licences(collect_facts(experiment, dialect, sessions), standing.licences)
             bench = _bench(
-                run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target, attempt
+                run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target, changes, attempt
             )
             _warn_of_changes(bench, facts, target)
             store.reopen_run(run)

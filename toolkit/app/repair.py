@@ -27,7 +27,9 @@ class CleanReport:
     left: tuple[str, ...] = ()
 
 
-def clean(target: Target, *, run: str | None, store: Store, events: Events) -> CleanReport:
+def clean(
+    target: Target, *, run: str | None, store: Store, events: Events, allow_commands: bool = False
+) -> CleanReport:
     """Undo what crashed runs left on this target.
 
     Args:
@@ -35,6 +37,7 @@ def clean(target: Target, *, run: str | None, store: Store, events: Events) -> C
         run: only this run; None takes every run of this database with open journal entries.
         store: where the journal is.
         events: told what happens.
+        allow_commands: whether a setting of this host may be put back by the command its factor named.
 
     Raises:
         ToolkitError: TK-0107 when the run worked on another database, TK-0302 when it is alive, TK-0308 when its
@@ -48,7 +51,8 @@ def clean(target: Target, *, run: str | None, store: Store, events: Events) -> C
         sessions = Sessions(target, f"{head.run}-clean")
         try:
             end_ghosts(target, dialect, head.run)
-            undone = Changes(sessions, dialect, store.journal(head.run)).undo_all()
+            journal = store.journal(head.run)
+            undone = Changes(sessions, dialect, journal, allow_commands=allow_commands).undo_all()
         except DatabaseError as error:
             raise refused(dialect, error) from None
         finally:

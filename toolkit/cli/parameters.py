@@ -87,10 +87,11 @@ OUTPUT = (
     option("debug", "show tracebacks", kind=bool),
 )
 QUIET = option("quiet", "show no progress", "-q", "--quiet", kind=bool)
+ALLOW_COMMANDS = option("allow_commands", "let factors run commands on this host", kind=bool)
 APPROVALS = (
     option("not_production", "the target is not production", kind=bool),
     option("yes_production", "run on the production target of this name", metavar="NAME"),
-    option("allow_commands", "let factors run commands on this host", kind=bool),
+    ALLOW_COMMANDS,
 )
 DESIGN = (
     option("repeat", "counted sweeps; makes a measurement (3 if several cells)", kind=int, metavar="N"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import out, out_json, out_table, say
-from toolkit.cli.parameters import OUTPUT, QUIET, TARGET, Said, add_command, argument, option
+from toolkit.cli.parameters import ALLOW_COMMANDS, OUTPUT, QUIET, TARGET, Said, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -40,7 +40,10 @@ def add_targets(app: typer.Typer, target: typer.Typer) -> None:
     add_command(target, "test", _test, [argument("name", "profile or URL"), *_NO_STORE], "Connect to a target.")
     add_command(target, "remove", _remove, [_NAME, *_NO_STORE], "Forget a target.")
     run = option("run", "only what this run left", metavar="RUN")
-    add_command(app, "clean", _clean, [TARGET, run, QUIET, *OUTPUT], "Undo what a crash left on a target.")
+    add_command(
+    cleaning = [TARGET, run, ALLOW_COMMANDS, QUIET, *OUTPUT]
+    add_command(app, "clean", _clean, cleaning, "Undo what a crash left on a target.")
+    )
     code = argument("code", "a code such as TK-0104 or ORA-01652")
     add_command(app, "error", _error, [code, *_NO_STORE], "Explain an error code.")
 
@@ -340,7 +343,13 @@ def _clean(said: Said) -> int:
         ref = said.text("run")
         run = None if ref is None else store.resolve(ref)
         try:
-            report = clean(reached.target, run=run, store=store, events=Progress(quiet=said.flag("quiet")))
+            report = clean(
+                reached.target,
+                run=run,
+                store=store,
+                events=Progress(quiet=said.flag("quiet")),
+                allow_commands=said.flag("allow_commands"),
+            )
         finally:
             reached.target.close()
     if said.flag("json"):

@@ -7,12 +7,14 @@ with the statement to run by hand.
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions
+from toolkit.executors import Sessions, run_command
 from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
 from toolkit.model.runid import run_key
@@ -22,6 +24,8 @@ from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.rendering import step_of
 
 Kept = dict[str, tuple[Row, ...]]
+_REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0303"})
+"""What is said of one entry, while the others are still undone: a command failed, a guard refused."""
 _IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
 
 
@@ -43,12 +47,22 @@ class Undone:
 
 
 class Changes:
-    """Runs steps of the control session; knows the journal of one run."""
+    """Runs steps of the control session; knows the journal of one run.
 
-    def __init__(self, sessions: Sessions, dialect: Dialect, journal: Journal) -> None:
+    Args:
+        sessions: of the run.
+        dialect: of its engine.
+        journal: of the run.
+        allow_commands: whether what a command of this host changed may be put back by one.
+    """
+
+    def __init__(
+        self, sessions: Sessions, dialect: Dialect, journal: Journal, *, allow_commands: bool = False
+    ) -> None:
         self._sessions = sessions
         self._dialect = dialect
         self._journal = journal
+        self._allow_commands = allow_commands
 
     def run(self, steps: Iterable[Step], trial: int | None = None) -> Kept:
         """Run steps in order and return the rows that are kept as evidence.
@@ -197,7 +211,9 @@ class Changes:
                 continue
             try:
                 sentence, gone = self._undo(entry)
-            except DatabaseError as error:
+            except (DatabaseError, ToolkitError) as error:
+                if isinstance(error, ToolkitError) and error.code not in _REFUSED:
+                    raise
                 sentence, gone = f"{_what(entry)}: {error.sentence}", False
             if sentence:
                 (done if gone else left).append(sentence)
@@ -233,6 +249,12 @@ class Changes:
         return (f"settled {_what(entry)}", True) if settled else ("", True)
 
     def _put_back(self, entry: JournalEntry) -> tuple[str, bool]:
+        command = entry.proof.get("command")
+        if command is not None:
+            argv = json.loads(str(command))
+            if not self._allow_commands:
+                return f"{_what(entry)}: put it back with --allow-commands, or run: {shlex.join(argv)}", False
+            run_command(argv)
         self._run_undo(entry)
         self._journal.undone(entry.entry)
         return f"put back {_what(entry)}", True

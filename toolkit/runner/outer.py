@@ -2,11 +2,13 @@
 
 `{level}` and `{before}` are the only placeholders. What was applied must be read back as the level, else the trial
 fails. A setting of the session (`SET`, `ALTER SESSION`) is made in every worker session, where it matters, and
-goes with it; all other SQL outlives its session, runs once on the control session, and is journalled.
+goes with it; all other SQL outlives its session and runs once on the control session. That, and what a command
+changed, is journalled.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -66,11 +68,11 @@ class _Outer:
     def applied(self, trial: int) -> Iterator[None]:
         before = self._read()
         undo_sql = self._sql(self.how.undo_sql, before)
-        lasting = undo_sql if undo_sql and not _OF_THE_SESSION.match(undo_sql) else None
+        lasting = (undo_sql,) if undo_sql and not _OF_THE_SESSION.match(undo_sql) else ()
         journal = self.bench.store.journal(self.bench.run)
         entry = None
-        if lasting is not None:
-            entry = journal.intend(self._step(lasting), trial=trial, proof={"before": before})
+        if lasting or self.how.undo:
+            entry = journal.intend(self._step(lasting), trial=trial, proof=self._proof(before))
         try:
             self._do(self.how.apply, self._sql(self.how.apply_sql, before), before)
             self._prove()
@@ -79,9 +81,16 @@ class _Outer:
             if self._put_back(undo_sql, before) and entry is not None:
                 journal.undone(entry)
 
-    def _step(self, undo: str) -> Step:
+    def _step(self, undo: tuple[str, ...]) -> Step:
         ref = ObjectRef(ObjectKind.SETTING, QualifiedName(self.factor.name))
-        return Step("factor", "", effect=Effect.CHANGES, object=ref, undo=(undo,))
+        return Step("factor", "", effect=Effect.CHANGES, object=ref, undo=undo)
+
+    def _proof(self, before: str) -> dict[str, Scalar]:
+        """Note the former value, and the command that puts it back."""
+        proof: dict[str, Scalar] = {"before": before}
+        if self.how.undo:
+            proof["command"] = json.dumps([fill(part, self.level, before) for part in self.how.undo])
+        return proof
 
     def _put_back(self, undo_sql: str, before: str) -> bool:
         """Put the former value back; when that fails it is said, and the trial's own result stands."""
