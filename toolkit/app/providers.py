@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 
 import psutil
@@ -12,7 +11,6 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
-from toolkit.model.protocols import Connection
 from toolkit.model.words import EngineName, Role
 from toolkit.snapshots import CounterProvider, HostProvider, Provider, ThreadProvider
 from toolkit.targets.base import Target
@@ -45,11 +43,10 @@ def providers_of(
         found.append(ThreadProvider())
     if host_is_ours(target):
         found.append(HostProvider(_server_process(sessions), embedded=engine is EngineName.DUCKDB))
-    connect = functools.partial(_monitor, sessions)
-    found.append(CounterProvider("sample", engine.value, connect, run, sample=dialect.sample_file(facts)))
+    found.append(CounterProvider("sample", engine.value, sessions.run, run, sample=dialect.sample_file(facts)))
     if experiment.snapshot not in {"none", "osstat"}:
         found += [
-            CounterProvider(file.removeprefix("snapshot_"), engine.value, connect, run, snapshot=file)
+            CounterProvider(file.removeprefix("snapshot_"), engine.value, sessions.run, run, snapshot=file)
             for file in dialect.snapshot_files(facts)
         ]
     return tuple(found)
@@ -69,7 +66,3 @@ def _server_process(sessions: Sessions) -> int | None:
         return parent.pid if parent is not None and parent.name() == backend.name() else None
     except psutil.Error:
         return None
-
-
-def _monitor(sessions: Sessions) -> Connection:
-    return sessions.get(Role.MONITOR)

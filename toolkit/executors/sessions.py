@@ -77,7 +77,8 @@ class Sessions:
     def cancel(self) -> None:
         """Cancel what runs now in control and worker sessions; called from another thread."""
         with self._lock:
-            running = [self._open[key] for key in tuple(self._busy) if key in self._open]
+            keys = [key for key in tuple(self._busy) if key[0] is not Role.MONITOR]
+            running = [self._open[key] for key in keys if key in self._open]
         for connection in running:
             connection.cancel()
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from toolkit.model.protocols import Connection, DatabaseError
+from toolkit.errors import ToolkitError
+from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.records import Metric, Sample
+from toolkit.model.steps import Step
 from toolkit.model.values import Row
+from toolkit.model.words import Role
 from toolkit.rendering import sql_file
 
 
@@ -53,17 +56,21 @@ def difference(
 
 
 class CounterProvider:
-    """A snapshot file, and optionally a sample file, of one engine."""
+    """A snapshot file, and optionally a sample file, of one engine.
+
+    `ask` runs a step on the monitor session, and opens a new one after a lost one. What cannot be read is said and
+    fails no trial.
+    """
 
     after_evidence = True
 
     def __init__(
-        self, name: str, engine: str, connect: Callable[[], Connection], run: str, *,
+        self, name: str, engine: str, ask: Callable[[Step], Answer], run: str, *,
         snapshot: str | None = None, sample: str | None = None,
     ) -> None:  # fmt: skip
         self.name = name
         self._engine = engine
-        self._connect = connect
+        self._ask = ask
         self._run = run
         self._snapshot = snapshot
         self._sample = sample
@@ -81,10 +88,17 @@ class CounterProvider:
         return readings(self._rows(self._snapshot, {}))
 
     def _rows(self, file: str, binds: Mapping[str, str]) -> tuple[Row, ...]:
+        step = Step(
+            f"{self._engine}/{file}",
+            sql_file(self._engine, file),
+            session=Role.MONITOR,
+            binds=binds,
+            own_read=True,
+        )
         try:
-            return self._connect().execute(sql_file(self._engine, file), binds or None).rows
-        except DatabaseError as error:
-            self._warn(f"`{file}` could not be read: {error.message.splitlines()[0]}")
+            return self._ask(step).rows
+        except (DatabaseError, ToolkitError) as error:
+            self._warn(f"`{file}` could not be read: {error.sentence}")
             return ()
 
     def _warn(self, sentence: str) -> None:
