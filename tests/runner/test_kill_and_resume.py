@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.engines.arena import ROWS, Arena
+from toolkit.app.results import listed_runs
 from toolkit.model.records import RunRecord
 from toolkit.model.words import EngineName, Outcome, RunState
 from toolkit.store import open_store
@@ -46,6 +47,8 @@ def kill_and_resume(arena: Arena, store: Path, told: dict[str, Any]) -> RunRecor
     if not heads:
         return None
     (head,) = heads
+    with open_store(store) as opened:
+        assert listed_runs(opened, 5)[0].state is RunState.INTERRUPTED
     resumed = drive(url=told["url"], store=told["store"], resume=head.run)
     assert resumed.returncode == 0, (resumed.stdout, resumed.stderr)
     with open_store(store) as opened:

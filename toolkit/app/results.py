@@ -6,12 +6,12 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolkit.analysis import Comparison, cells, compare
 from toolkit.errors import ToolkitError
-from toolkit.model.records import RunRecord
+from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Mode, Outcome, RunState
 from toolkit.report import Format, render
@@ -32,7 +32,23 @@ def find_run(store: Store, ref: str, *, samples: bool = False) -> RunRecord:
     Raises:
         ToolkitError: TK-0109.
     """
-    return store.load_run(store.resolve(ref), samples=samples)
+    record = store.load_run(store.resolve(ref), samples=samples)
+    return replace(record, head=_as_it_stands(store, record.head))
+
+
+def listed_runs(store: Store, limit: int) -> list[RunHead]:
+    """Return the newest runs; one whose process was killed shows as interrupted, not as running."""
+    return [_as_it_stands(store, head) for head in store.list_runs(limit)]
+
+
+def _as_it_stands(store: Store, head: RunHead) -> RunHead:
+    if head.state is not RunState.RUNNING:
+        return head
+    try:
+        store.refuse_live_run(head.run)
+    except ToolkitError:
+        return head
+    return replace(head, state=RunState.INTERRUPTED)
 
 
 def find_named(store: Store, ref: str) -> Named:

@@ -62,12 +62,13 @@ def _store(said: Said) -> Iterator[Store]:
 
 def _list(said: Said) -> int:
     from toolkit.analysis import runs_document
+    from toolkit.app.results import listed_runs
 
     limit = said.number("limit")
     if limit is not None and limit < 1:
         raise ToolkitError(f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number from 1")
     with _store(said) as store:
-        heads = store.list_runs(limit or 50)
+        heads = listed_runs(store, limit or 50)
     if said.flag("json"):
         out_json(runs_document(heads))
     elif heads:
