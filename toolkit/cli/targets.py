@@ -40,10 +40,8 @@ def add_targets(app: typer.Typer, target: typer.Typer) -> None:
     add_command(target, "test", _test, [argument("name", "profile or URL"), *_NO_STORE], "Connect to a target.")
     add_command(target, "remove", _remove, [_NAME, *_NO_STORE], "Forget a target.")
     run = option("run", "only what this run left", metavar="RUN")
-    add_command(
     cleaning = [TARGET, run, ALLOW_COMMANDS, QUIET, *OUTPUT]
     add_command(app, "clean", _clean, cleaning, "Undo what a crash left on a target.")
-    )
     code = argument("code", "a code such as TK-0104 or ORA-01652")
     add_command(app, "error", _error, [code, *_NO_STORE], "Explain an error code.")
 
