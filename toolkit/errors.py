@@ -206,7 +206,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
             _R,
             "not supported here",
             "the engine, release or edition cannot do it",
-            "see the sentence; leave the option out",
+            "leave the option out, or see `dbatk doctor` for what can be had",
         ),
         _entry(
             "TK-0305",

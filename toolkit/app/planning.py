@@ -180,7 +180,8 @@ def script(
         declared: licences declared for the target.
 
     Raises:
-        ToolkitError: TK-0112 when the script depends on facts that are not there, TK-0303 when it would need a
+        ToolkitError: TK-0112 when the script depends on facts that are not there, TK-0304 when no cell can be had
+            (the run would be refused too), TK-0303 when it would need a
             licence nobody declared.
     """
     chosen = engine or (target.engine if target is not None else EngineName.DUCKDB)
@@ -189,6 +190,7 @@ def script(
     work = operation(experiment.operation)
     planner = planner_of(experiment, dialect, facts)
     work.check(planner)
+    support_table(experiment, planner, work, cells_in_order((), experiment))
     scripts = []
     for number, cell in enumerate(cells_in_order((), experiment), 1):
         own = Planner(dialect, planner.spec, facts, Naming("RUN", number, dialect.upper_names))
