@@ -25,7 +25,7 @@ from toolkit.runner.bench import Bench
 
 _OF_THE_SESSION = re.compile(r"\s*(set(?!\s+(global|persist))|reset|pragma|alter\s+session)\b", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{(level|before)\}")
-_SAFE_LEVEL = re.compile(r"[\w.+-]*")
+_SAFE_LEVEL = re.compile(r"(?!.*--)[\w.+-]*")
 
 
 def fill(text: str, level: str, before: str) -> str:

@@ -1,0 +1,289 @@
+"""The rules of the journal: what is ours is undone, what may be another's is never touched."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.runner.world import (
+    DIALECT,
+    KEY,
+    RUN,
+    Thing,
+    World,
+    change,
+    create,
+    drop,
+    index,
+    refused,
+    table,
+)
+from tests.store.make import head
+from toolkit.errors import ToolkitError
+from toolkit.model.records import JournalEntry
+from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.values import QualifiedName, Scalar
+from toolkit.model.words import Effect, EntryState, ObjectKind
+from toolkit.runner.changes import Changes, _is_the_one
+from toolkit.store import Store, open_store
+
+NAME = f"DBATK_{KEY}_1"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.sqlite") as opened:
+        opened.create_run(head(RUN))
+        yield opened
+
+
+def changes(world: World, kept: Store, *, allow_commands: bool = False) -> Changes:
+    return Changes(world, DIALECT, kept.journal(RUN), allow_commands=allow_commands)  # type: ignore[arg-type]
+
+
+def states(kept: Store) -> list[str]:
+    return [entry.state.value for entry in kept.journal(RUN).entries()]
+
+
+def test_what_is_made_and_dropped_is_intended_made_undone(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    entries = own.intend([create(table())], 1)
+    assert states(kept) == ["intended"]
+    world.run(create(table()))
+    own.made(entries)
+    assert states(kept) == ["made"]
+    own.run([drop(table())], 1)
+    assert states(kept) == ["undone"]
+    assert world.things == {}
+
+
+def test_a_change_that_cannot_be_undone_and_makes_nothing_has_no_entry(kept: Store) -> None:
+    changes(World(), kept).run([change(table())], 1)
+    assert states(kept) == []
+
+
+def test_a_generated_name_in_use_is_refused_before_anything_is_sent(kept: Store) -> None:
+    world = World({NAME: Thing("theirs")})
+    with pytest.raises(ToolkitError, match="not made by this run") as caught:
+        changes(world, kept).run([create(table())], 1)
+    assert caught.value.code == "TK-0205"
+    assert (world.sent, states(kept)) == ([], [])
+
+
+def test_the_object_of_a_name_that_was_in_use_is_never_taken_for_the_jobs(kept: Store) -> None:
+    world = World({"MADE": Thing("theirs", born=70)})
+    own = changes(world, kept)
+    job = create(table("MADE", ours=False), "ALTER MADE NOPARALLEL")
+    own.made(own.intend([job], 1))
+    assert states(kept) == ["abandoned"]
+    assert own.undo_all().left == ()
+    assert world.sent == []
+
+
+def test_a_creation_that_failed_is_abandoned(kept: Store) -> None:
+    own = changes(World(), kept)
+    own.made(own.intend([create(table())], 1))
+    assert states(kept) == ["abandoned"]
+
+
+def test_a_drop_without_an_entry_is_not_sent(kept: Store) -> None:
+    world = World({NAME: Thing("theirs")})
+    changes(world, kept).run([drop(table())], 1)
+    assert world.sent == []
+
+
+def made_one(world: World, kept: Store) -> Changes:
+    own = changes(world, kept)
+    own.run([create(table())], 1)
+    world.sent.clear()
+    return own
+
+
+def test_an_object_of_another_identity_is_neither_dropped_nor_forgotten(kept: Store) -> None:
+    world = World()
+    own = made_one(world, kept)
+    world.things[NAME] = Thing("somebody's own")
+    own.run([drop(table())], 1)
+    undone = own.undo_all()
+    assert world.sent == []
+    assert states(kept) == ["made"]
+    assert undone.left == (f'table `APP.{NAME}` may not be ours; if it is, run: DROP TABLE "APP"."{NAME}" PURGE;',)
+
+
+def test_an_object_that_is_gone_already_is_abandoned_without_a_word(kept: Store) -> None:
+    world = World()
+    own = made_one(world, kept)
+    world.things.clear()
+    undone = own.undo_all()
+    assert (undone.done, undone.left, world.sent, states(kept)) == ((), (), [], ["abandoned"])
+
+
+@pytest.mark.parametrize(
+    ("thing", "dropped"),
+    [
+        (Thing("x", born=60), True),
+        (Thing("x", born=50), True),
+        (Thing("x", born=49), False),
+        (Thing("x", born=None), False),
+        (Thing("x", born=None, mark=f"made by dbatk run {KEY}, may be dropped"), True),
+        (Thing("x", born=49, mark="made by dbatk run 9999, may be dropped"), False),
+    ],
+)
+def test_what_was_only_intended_is_dropped_by_its_mark_or_its_birth(
+    kept: Store, thing: Thing, dropped: bool
+) -> None:
+    world = World()
+    own = changes(world, kept)
+    own.intend([create(table())], 1)
+    world.things[NAME] = thing
+    undone = own.undo_all()
+    assert (NAME not in world.things, bool(undone.done), bool(undone.left)) == (dropped, dropped, not dropped)
+
+
+def test_the_object_of_a_job_stays_and_its_degree_is_put_back_after_a_kill(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    own.intend([create(table("MADE", ours=False), "ALTER MADE NOPARALLEL")], 1)
+    world.things["MADE"] = Thing("new", born=60)
+    assert own.completed_job_objects() == ((1, "APP.MADE"),)
+    assert own.undo_all().done == ("settled table `APP.MADE`",)
+    assert world.sent == ["ALTER MADE NOPARALLEL"]
+    assert "MADE" in world.things
+    assert states(kept) == ["abandoned"]
+
+
+def test_an_older_object_of_the_jobs_name_is_left_as_it_is(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    own.intend([create(table("MADE", ours=False), "ALTER MADE NOPARALLEL")], 1)
+    world.things["MADE"] = Thing("old", born=10)
+    assert own.completed_job_objects() == ()
+    own.undo_all()
+    assert world.sent == []
+
+
+def test_a_changed_index_gets_its_degree_back(kept: Store) -> None:
+    world = World({"ORDERS_IX": Thing("7", born=1)})
+    own = changes(world, kept)
+    own.made(own.intend([change(index(), "ALTER INDEX NOPARALLEL")], 1))
+    assert own.undo_trial(1).done == ("put back index `APP.ORDERS_IX`",)
+    assert world.sent == ["ALTER INDEX NOPARALLEL"]
+    assert states(kept) == ["undone"]
+
+
+def test_an_index_made_anew_by_somebody_else_is_not_put_back(kept: Store) -> None:
+    world = World({"ORDERS_IX": Thing("7", born=1)})
+    own = changes(world, kept)
+    own.made(own.intend([change(index(), "ALTER INDEX NOPARALLEL")], 1))
+    world.things["ORDERS_IX"] = Thing("8", born=90)
+    own.undo_all()
+    assert (world.sent, states(kept)) == ([], ["abandoned"])
+
+
+def test_what_another_trial_did_is_left_to_it(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    own.run([create(table())], 1)
+    own.run([create(table(f"DBATK_{KEY}_2"))], 2)
+    own.undo_trial(2)
+    assert set(world.things) == {NAME}
+
+
+def test_what_setup_made_stays_when_trials_are_undone(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    own.run([create(table(f"DBATK_{KEY}_S1"))])
+    own.run([create(table())], 1)
+    own.undo_trials()
+    assert set(world.things) == {f"DBATK_{KEY}_S1"}
+
+
+def test_a_table_takes_the_entries_of_its_indexes_with_it(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    own.run([create(table()), create(index(f"{NAME}_I1", ours=True, on=NAME))], 1)
+    world.sent.clear()
+    own.run([drop(table())], 1)
+    assert states(kept) == ["undone", "undone"]
+    assert world.sent == [f"DROP APP.{NAME}"]
+
+
+def test_objects_kept_for_the_user_are_not_dropped_even_when_they_were_changed_too(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    own.run([create(table()), change(table(), "ALTER LOGGING")], 1)
+    own.release([table()])
+    own.undo_all()
+    assert NAME in world.things
+    assert states(kept) == ["abandoned", "abandoned"]
+
+
+def test_one_that_cannot_be_undone_is_told_and_the_others_are_undone(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    for number in (1, 2, 3):
+        own.run([create(table(f"DBATK_{KEY}_{number}"))], number)
+    world.fail[f'DROP TABLE "APP"."DBATK_{KEY}_2"'] = refused()
+    undone = own.undo_all()
+    assert undone.left == (f"table `APP.DBATK_{KEY}_2`: ORA-01031: insufficient privileges",)
+    assert set(world.things) == {f"DBATK_{KEY}_2"}
+    assert states(kept) == ["undone", "made", "undone"]
+
+
+def setting(kept: Store, *command: str) -> None:
+    ref = ObjectRef(ObjectKind.SETTING, QualifiedName("read_ahead"))
+    step = Step("factor", "", effect=Effect.CHANGES, object=ref)
+    kept.journal(RUN).intend(step, trial=1, proof={"before": "256", "command": json.dumps(command)})
+
+
+def test_a_setting_changed_by_a_command_is_listed_until_commands_are_allowed(kept: Store, tmp_path: Path) -> None:
+    setting(kept, sys.executable, "-c", f"open({str(tmp_path / 'put back')!r}, 'w').close()")
+    undone = changes(World(), kept).undo_all()
+    assert "setting `read_ahead`: put it back with --allow-commands, or run: " in undone.left[0]
+    assert states(kept) == ["intended"]
+    assert changes(World(), kept, allow_commands=True).undo_all().done == ("put back setting `read_ahead`",)
+    assert (tmp_path / "put back").exists()
+    assert states(kept) == ["undone"]
+
+
+def test_a_command_that_fails_leaves_its_entry_open(kept: Store) -> None:
+    setting(kept, sys.executable, "-c", "raise SystemExit(3)")
+    assert "ended with 3" in changes(World(), kept, allow_commands=True).undo_all().left[0]
+    assert states(kept) == ["intended"]
+
+
+_INSTANTS = st.none() | st.integers(0, 5)
+
+
+@given(
+    name=st.sampled_from([NAME, NAME.lower(), "ORDERS", "DBATK_9_1"]), free=st.booleans(), before=_INSTANTS,
+    born=_INSTANTS, mark=st.sampled_from([None, "", f"run {KEY}", "run 9"]), ours=st.booleans(),
+    made=st.booleans(), same=st.booleans(),
+)  # fmt: skip
+def test_nothing_is_ours_without_a_proof(
+    name: str, free: bool, before: int | None, born: int | None, mark: str | None, ours: bool, made: bool,
+    same: bool,
+) -> None:  # fmt: skip
+    state = EntryState.MADE if made else EntryState.INTENDED
+    identity: dict[str, Scalar] = {"identity": "1"} if made else {}
+    proof: dict[str, Scalar] = {"free": free, "born": before}
+    entry = JournalEntry(1, RUN, 1, state, "creates", "table", "APP", name, ours, proof=proof, identity=identity)
+    if not _is_the_one(entry, {"identity": "1" if same else "2", "mark": mark, "born": born}):
+        return
+    if made:
+        assert same
+        return
+    assert free
+    younger = before is not None and born is not None and born >= before
+    if ours:
+        assert KEY in name.upper()
+        assert younger or (mark or "").endswith(KEY)
+    else:
+        assert younger or (before is None and born is None)

@@ -1,0 +1,98 @@
+"""A database that is a dictionary: sessions, catalogue and journal for the runner's own tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from toolkit.dialects.oracle import DIALECT
+from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import Effect, ObjectKind, Role
+
+KEY = "261121051342AB3F"
+RUN = "20261121-051342-ab3f"
+
+
+@dataclass
+class Thing:
+    """What the catalogue says of an object."""
+
+    identity: str
+    born: int | None = 100
+    mark: str | None = None
+
+
+class Tagged:
+    """A session that can be tagged, and nothing else."""
+
+    def tag(self, action: str) -> None:
+        del action
+
+
+@dataclass
+class World:
+    """Sessions that answer from a catalogue of things, in Oracle's words; notes what is sent besides its reads."""
+
+    things: dict[str, Thing] = field(default_factory=dict)
+    now: int = 50
+    fail: dict[str, Exception] = field(default_factory=dict)
+    answers: dict[str, tuple[dict[str, str | int | None], ...]] = field(default_factory=dict)
+    sent: list[str] = field(default_factory=list)
+    in_worker: list[tuple[int, str]] = field(default_factory=list)
+    forgotten: list[tuple[Role, int]] = field(default_factory=list)
+
+    def run(self, step: Step, number: int = 0) -> Answer:
+        if step.name == "oracle/identity":
+            thing = self.things.get(str(step.binds["name"]))
+            return Answer((vars(thing),) if thing else ())
+        if step.name == "oracle/instant":
+            return Answer(({"born": self.now},))
+        self.sent.append(step.text)
+        if step.session is Role.WORKER:
+            self.in_worker.append((number, step.text))
+        for words, error in self.fail.items():
+            if words in step.text:
+                raise error
+        if step.effect is Effect.CREATES and step.object is not None:
+            self.things[step.object.name.name] = Thing(f"made {len(self.sent)}", self.now + 1)
+        if step.effect is Effect.DROPS and step.object is not None:
+            self.things.pop(step.object.name.name, None)
+        return Answer(self.answers.get(step.text, ()))
+
+    def get(self, role: Role, number: int = 0) -> Tagged:
+        del role, number
+        return Tagged()
+
+    def cancel(self) -> None:
+        """Nothing runs long here."""
+
+    def forget(self, role: Role, number: int = 0) -> None:
+        self.forgotten.append((role, number))
+
+
+def refused(words: str = "ORA-01031") -> DatabaseError:
+    return DatabaseError(f"{words}: insufficient privileges\nmore", code=words)
+
+
+def table(name: str = f"DBATK_{KEY}_1", *, ours: bool = True) -> ObjectRef:
+    return ObjectRef(ObjectKind.TABLE, QualifiedName(name, "APP"), ours)
+
+
+def index(name: str = "ORDERS_IX", *, ours: bool = False, on: str = "ORDERS") -> ObjectRef:
+    return ObjectRef(ObjectKind.INDEX, QualifiedName(name, "APP"), ours, QualifiedName(on, "APP"))
+
+
+def create(ref: ObjectRef, *undo: str) -> Step:
+    return Step("create", f"CREATE {ref.name}", effect=Effect.CREATES, object=ref, undo=undo)
+
+
+def change(ref: ObjectRef, *undo: str) -> Step:
+    return Step("change", f"ALTER {ref.name} PARALLEL 8", effect=Effect.CHANGES, object=ref, undo=undo)
+
+
+def drop(ref: ObjectRef) -> Step:
+    return Step("drop", f"DROP {ref.name}", effect=Effect.DROPS, object=ref)
+
+
+__all__ = ["DIALECT", "KEY", "RUN", "Thing", "World", "change", "create", "drop", "index", "refused", "table"]
