@@ -98,99 +98,100 @@ def run_timed(
     Returns:
         Elapsed seconds from the common begin to the last end, and each item's own.
     """
-    waiting = _Queue(timed.ordered(), stop)
-    ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
-    origin: list[float] = []
-    barrier = threading.Barrier(timed.workers, action=lambda: origin.append(time.perf_counter()))
-    released = threading.Event()
-    faults: list[Exception] = []
-
-    def work(number: int) -> None:
-        try:
-            _work(number, waiting, sessions, barrier, origin, ended)
-        except Exception as fault:  # noqa: BLE001 (a fault of ours: raised again in the main thread)
-            faults.append(fault)
-            waiting.close()
-        finally:
-            ended.put(None)
-        released.wait()
-
-    threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(timed.workers)]
-    for thread in threads:
-        thread.start()
-    timed_out = False
-
-    def look() -> None:
-        nonlocal timed_out
-        late = limit_seconds is not None and bool(origin) and time.perf_counter() - origin[0] > limit_seconds
-        if late or stop.requested:
-            timed_out = timed_out or (late and not stop.requested)
-            waiting.close()
-            sessions.cancel()
-
-    def tell(result: ItemResult) -> None:
-        try:
-            on_item(result)
-        except Exception as fault:  # noqa: BLE001 (what runs now ends in order, nothing more is begun)
-            faults.append(fault)
-            waiting.close()
-
-    results = _gather(ended, timed.workers, tell, look)
-    _let_go(released, threads, on_end)
-    if faults:
-        raise faults[0]
-    elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
-    return TimedResult(elapsed, tuple(results), waiting.left(), timed_out)
+    return _Clock(timed, sessions, stop, limit_seconds, on_item).run(on_end)
 
 
-def _let_go(released: threading.Event, threads: Sequence[threading.Thread], on_end: Callable[[], None]) -> None:
-    """Call `on_end` while the workers' threads still exist, then let them end."""
-    try:
-        on_end()
-    finally:
-        released.set()
+class _Clock:
+    """One use of the clock: workers that take items, and the main thread that waits for them."""
+
+    def __init__(
+        self,
+        timed: Timed,
+        sessions: Sessions,
+        stop: Stop,
+        limit_seconds: float | None,
+        on_item: Callable[[ItemResult], None],
+    ) -> None:
+        self._sessions = sessions
+        self._stop = stop
+        self._limit = limit_seconds
+        self._on_item = on_item
+        self._workers = timed.workers
+        self._waiting = _Queue(timed.ordered(), stop)
+        self._ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
+        self._origin: list[float] = []
+        self._barrier = threading.Barrier(timed.workers, action=lambda: self._origin.append(time.perf_counter()))
+        self._released = threading.Event()
+        self._faults: list[Exception] = []
+        self._timed_out = False
+
+    def run(self, on_end: Callable[[], None]) -> TimedResult:
+        threads = [threading.Thread(target=self._work, args=(k,), daemon=True) for k in range(self._workers)]
         for thread in threads:
-            thread.join()
-
-
-def _gather(
-    ended: queue.SimpleQueue[ItemResult | None],
-    workers: int,
-    on_item: Callable[[ItemResult], None],
-    look: Callable[[], None],
-) -> list[ItemResult]:
-    """Collect results until every worker said None; `look` is called at least once a tick, and for each result."""
-    results: list[ItemResult] = []
-    while workers:
+            thread.start()
+        results = self._gather()
         try:
-            result = ended.get(timeout=_TICK_SECONDS)
-        except queue.Empty:
-            look()
-            continue
-        if result is None:
-            workers -= 1
-            continue
-        results.append(result)
-        on_item(result)
-        look()
-    return results
+            on_end()
+        finally:
+            self._released.set()
+            for thread in threads:
+                thread.join()
+        if self._faults:
+            raise self._faults[0]
+        elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
+        return TimedResult(elapsed, tuple(results), self._waiting.left(), self._timed_out)
 
+    # -- in the main thread ------------------------------------------------------------------------------------
+    def _gather(self) -> list[ItemResult]:
+        """Collect results until every worker said None; look at limit and stop at least once a tick."""
+        results: list[ItemResult] = []
+        working = self._workers
+        while working:
+            try:
+                result = self._ended.get(timeout=_TICK_SECONDS)
+            except queue.Empty:
+                self._look()
+                continue
+            if result is None:
+                working -= 1
+                continue
+            results.append(result)
+            self._tell(result)
+            self._look()
+        return results
 
-def _work(
-    number: int,
-    waiting: _Queue,
-    sessions: Sessions,
-    barrier: threading.Barrier,
-    origin: list[float],
-    ended: queue.SimpleQueue[ItemResult | None],
-) -> None:
-    """Take items until none is left; a lost session ends this worker, the others go on."""
-    barrier.wait()
-    while (item := waiting.take()) is not None:
-        result = _run_item(item, number, sessions, origin[0])
-        ended.put(result)
-        if result.error is not None and result.error.lost:
-            return
+    def _look(self) -> None:
+        """Cancel what runs when the time is over or somebody asked to stop."""
+        began = self._origin[0] if self._origin else None
+        late = self._limit is not None and began is not None and time.perf_counter() - began > self._limit
+        if late or self._stop.requested:
+            self._timed_out = self._timed_out or (late and not self._stop.requested)
+            self._waiting.close()
+            self._sessions.cancel()
+
+    def _tell(self, result: ItemResult) -> None:
+        try:
+            self._on_item(result)
+        except Exception as fault:  # noqa: BLE001 (what runs now ends in order, nothing more is begun)
+            self._faults.append(fault)
+            self._waiting.close()
+
+    # -- in a worker's thread ----------------------------------------------------------------------------------
+    def _work(self, number: int) -> None:
+        """Take items until none is left; a lost session ends this worker, the others go on."""
+        try:
+            self._barrier.wait()
+            while (item := self._waiting.take()) is not None:
+                result = _run_item(item, number, self._sessions, self._origin[0])
+                self._ended.put(result)
+                if result.error is not None and result.error.lost:
+                    break
+        except Exception as fault:  # noqa: BLE001 (a fault of ours: raised again in the main thread)
+            self._faults.append(fault)
+            self._waiting.close()
+        finally:
+            self._ended.put(None)
+        self._released.wait()
 
 
 def _run_item(item: TimedItem, number: int, sessions: Sessions, origin: float) -> ItemResult:
