@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, field
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import Step, Timed, TimedItem
 from toolkit.model.words import Role
-from toolkit.runner.clock import run_timed
+from toolkit.runner.clock import ItemResult, run_timed
 from toolkit.runner.stop import Stop
 
 
@@ -112,3 +113,31 @@ def test_elapsed_runs_from_the_common_begin_to_the_last_end() -> None:
     result = run(Told(), Timed(items("a", "b", "c"), workers=2))
     assert result.elapsed_seconds == max(each.begin_seconds + each.elapsed_seconds for each in result.items)
     assert min(each.begin_seconds for each in result.items) >= 0
+
+
+def test_a_time_limit_holds_for_many_short_items_too() -> None:
+    class Endless(Told):
+        def run(self, step: Step, number: int = 0) -> Answer:
+            time.sleep(0.002)
+            return super().run(step, number)
+
+    result = run(Endless(), Timed(items(*(f"i{n}" for n in range(2000)))), limit=0.02)
+    assert result.not_begun
+    assert result.timed_out
+
+
+def test_what_cannot_be_handed_on_lets_running_items_end_and_begins_no_more() -> None:
+    class Slow(Told):
+        def run(self, step: Step, number: int = 0) -> Answer:
+            time.sleep(0.002)
+            return super().run(step, number)
+
+    def full(_: ItemResult) -> None:
+        raise OSError("the store is full")
+
+    sessions = Slow()
+    names = [f"i{n}" for n in range(2000)]
+    with pytest.raises(OSError, match="full"):
+        run_timed(Timed(items(*names), workers=2), sessions, Stop(), on_item=full)  # type: ignore[arg-type]
+    assert 1 <= len(sessions.ran) < len(names)
+    assert not sessions.cancelled.is_set()
