@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,9 +105,7 @@ def test_only_the_workers_that_were_set_up_are_put_back(kept: Store) -> None:
             return super().run(step, number)
 
     world = Refusing()
-    two = Stages(
-        Timed(MEASURED.timed.items, 3), worker_begin=MEASURED.worker_begin, worker_end=MEASURED.worker_end
-    )
+    three = replace(MEASURED, timed=Timed(MEASURED.timed.items, 3))
     ended = go(bench_of(world, kept), three)
     assert ended.record.outcome is Outcome.FAILED
     assert [number for number, text in world.in_worker if text == "RESET degree"] == [0, 1]
