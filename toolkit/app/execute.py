@@ -51,6 +51,7 @@ from toolkit.runner import (
     end_ghosts,
     environment_of,
     holding_lease,
+    missing,
 )
 from toolkit.store import Store
 from toolkit.targets.base import Target
@@ -273,9 +274,10 @@ def resume(
             )
             _warn_of_changes(bench, facts, target)
             store.reopen_run(run)
-            if not made:
+            planned, done = planned_trials(experiment), store.load_run(run).trials
+            if not made and missing(planned, done):
                 _check(experiment, dialect, facts, target)
-            return _sweep(bench, target, planned_trials(experiment), store.load_run(run).trials)
+            return _sweep(bench, target, planned, done)
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:

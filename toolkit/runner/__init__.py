@@ -6,7 +6,7 @@ from toolkit.runner.environment import environment_of
 from toolkit.runner.ghosts import end_ghosts
 from toolkit.runner.lease import holding_lease
 from toolkit.runner.stop import Stop
-from toolkit.runner.sweep import Sweep
+from toolkit.runner.sweep import Sweep, missing
 from toolkit.runner.trial import interrupted
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "environment_of",
     "holding_lease",
     "interrupted",
+    "missing",
     "spec_of",
 ]

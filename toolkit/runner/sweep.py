@@ -53,6 +53,12 @@ class Progress:
         return total
 
 
+def missing(planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> tuple[PlannedTrial, ...]:
+    """Return the trials still to be run: those without an end, and those that were interrupted."""
+    final = {record.trial for record in done if record.outcome is not Outcome.INTERRUPTED}
+    return tuple(each for each in planned if each.number not in final)
+
+
 class Sweep:
     """Runs what is planned and not yet done."""
 
@@ -62,9 +68,9 @@ class Sweep:
         self._bench = bench
         self._target = target
         self._planned = planned
-        self._final = {record.trial for record in done if record.outcome is not Outcome.INTERRUPTED}
+        self._todo = missing(planned, done)
         self._refused = {record.cell for record in done if record.outcome is Outcome.UNSUPPORTED}
-        self._progress = Progress(len(planned), len(self._final))
+        self._progress = Progress(len(planned), len(planned) - len(self._todo))
 
     def run(self) -> RunState:
         """Run to the end, or to where a signal, the budget or a lost server stops it; cleanup runs in any case.
@@ -73,7 +79,7 @@ class Sweep:
             ToolkitError: TK-0202 when the server does not come back; the run can be resumed.
         """
         bench = self._bench
-        todo = [each for each in self._planned if each.number not in self._final]
+        todo = self._todo
         state = RunState.INTERRUPTED
         try:
             if todo:

@@ -1,0 +1,90 @@
+"""Whoever did not say that a target is not production is asked, or refused."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tests.store.make import experiment
+from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production
+from toolkit.errors import ToolkitError
+from toolkit.model.values import CommandFactor, Factor
+from toolkit.model.words import EngineName
+
+NAMES = frozenset({"dwh", "ORCL"})
+
+
+def allowed(engine: EngineName, production: bool | None, approvals: Approvals) -> bool:
+    try:
+        check_production(engine, Standing(production, "dwh"), approvals, NAMES)
+    except ToolkitError as error:
+        assert error.code == "TK-0301"
+        return False
+    return True
+
+
+@pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.POSTGRESQL])
+@pytest.mark.parametrize(
+    ("production", "not_production", "named", "answer"),
+    list(product([True, False, None], [True, False], [None, "DWH", "orcl", "other"], [None, True, False])),
+)
+def test_the_guard_of_production_lets_through_only_what_was_said(
+    engine: EngineName, production: bool | None, not_production: bool, named: str | None, answer: bool | None
+) -> None:
+    ask = None if answer is None else (lambda _: bool(answer))
+    approvals = Approvals(not_production, named, ask=ask)
+    confirmed = named in {"DWH", "orcl"}
+    said_so = production is None and not_production
+    assert allowed(engine, production, approvals) == (
+        production is False or confirmed or said_so or answer is True
+    )
+
+
+@pytest.mark.parametrize("production", [True, False, None])
+def test_duckdb_is_never_asked_about(production: bool | None) -> None:
+    def ask(_: str) -> bool:
+        raise AssertionError("asked")
+
+    assert allowed(EngineName.DUCKDB, production, Approvals(ask=ask))
+
+
+def test_the_question_says_whether_production_is_known_or_feared() -> None:
+    asked: list[str] = []
+
+    def ask(question: str) -> bool:
+        asked.append(question)
+        return True
+
+    assert allowed(EngineName.ORACLE, True, Approvals(ask=ask))
+    assert allowed(EngineName.ORACLE, None, Approvals(ask=ask))
+    assert asked == [
+        "`ORCL` is a production database. Run this on it?", "`ORCL` may be a production database. Run this on it?",
+    ]  # fmt: skip
+
+
+def test_saying_that_it_is_not_production_does_not_overrule_its_profile() -> None:
+    with pytest.raises(ToolkitError, match="is a production database") as caught:
+        check_production(EngineName.ORACLE, Standing(True, "dwh"), Approvals(not_production=True), NAMES)
+    assert caught.value.hint == "--yes-production ORCL if you mean it"
+
+
+def test_a_factor_that_runs_commands_needs_leave() -> None:
+    how = CommandFactor(read=("a",), apply=("a", "{level}"), undo=("a", "{before}"))
+    written = experiment(factors=(Factor("io", (1,), command=how),))
+    with pytest.raises(ToolkitError, match="runs commands") as caught:
+        check_experiment(written, Standing(), Approvals())
+    assert caught.value.code == "TK-0309"
+    check_experiment(written, Standing(), Approvals(allow_commands=True))
+
+
+@pytest.mark.parametrize(("levels", "refused"), [((1, 8), False), ((1, 9), True), (("auto", 4), False)])
+def test_a_profile_bounds_the_degree(levels: tuple[int | str, ...], refused: bool) -> None:
+    written = experiment(factors=(Factor("degree", levels),))
+    try:
+        check_experiment(written, Standing(max_degree=8), Approvals())
+    except ToolkitError as error:
+        assert refused
+        assert error.code == "TK-0304"
+    else:
+        assert not refused
