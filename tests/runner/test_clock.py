@@ -141,3 +141,60 @@ def test_what_cannot_be_handed_on_lets_running_items_end_and_begins_no_more() ->
         run_timed(Timed(items(*names), workers=2), sessions, Stop(), on_item=full)  # type: ignore[arg-type]
     assert 1 <= len(sessions.ran) < len(names)
     assert not sessions.cancelled.is_set()
+
+
+@dataclass
+class Crossing:
+    """Sessions that note which items were worked on at the same time; each waits for the others it may meet."""
+
+    meets: threading.Barrier
+    at_work: set[str] = field(default_factory=set)
+    met: set[frozenset[str]] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, step: Step, number: int = 0) -> Answer:
+        with self.lock:
+            self.at_work.add(step.text)
+        self.meets.wait(30)
+        with self.lock:
+            self.met.add(frozenset(self.at_work))
+        self.meets.wait(30)
+        with self.lock:
+            self.at_work.discard(step.text)
+        return Answer(rowcount=1)
+
+    def cancel(self) -> None: ...
+
+
+def apart(*names: str) -> tuple[TimedItem, ...]:
+    """Items in this order, those with the same first letter apart from each other."""
+    return tuple(
+        TimedItem(name, (Step(name, name),), weight=len(names) - position, apart=name[0])
+        for position, name in enumerate(names)
+    )
+
+
+def test_items_kept_apart_never_meet_and_a_free_worker_takes_the_next_that_may_run() -> None:
+    sessions = Crossing(threading.Barrier(2))
+    run(sessions, Timed(apart("a1", "a2", "b1", "b2"), workers=2))  # type: ignore[arg-type]
+    assert sessions.met == {frozenset({"a1", "b1"}), frozenset({"a2", "b2"})}
+
+
+def test_a_worker_with_nothing_it_may_begin_waits_and_then_goes_on() -> None:
+    sessions = Told()
+    result = run(sessions, Timed(apart("a1", "a2", "a3"), workers=2))
+    assert [text for _, text in sessions.ran] == ["a1", "a2", "a3"]
+    assert result.not_begun == ()
+
+
+def test_an_item_that_fails_lets_the_next_of_its_table_begin() -> None:
+    sessions = Told(say={"a1": DatabaseError("gone", code="57P01", lost=True)})
+    result = run(sessions, Timed(apart("a1", "a2", "a3"), workers=2))
+    assert {each.item.label for each in result.items} == {"a1", "a2", "a3"}
+
+
+def test_a_script_deals_items_kept_apart_to_one_session() -> None:
+    shares = Timed(apart("a1", "b1", "a2", "c1", "b2"), workers=2).shares()
+    assert [[item.label for item in share] for share in shares] == [["a1", "a2"], ["b1", "c1", "b2"]]
+    plain = Timed(items("i1", "i2", "i3"), workers=2).shares()
+    assert [[item.label for item in share] for share in plain] == [["i1", "i3"], ["i2"]]
