@@ -54,3 +54,20 @@ def test_a_wrong_database_is_named(dbatk: Dbatk, postgresql_url: str) -> None:
     answer = dbatk("doctor", "-t", postgresql_url.replace("/postgres", "/none_such", 1))
     assert answer.status in {1, 2}
     assert "hint: " in answer.err
+
+
+def test_indexes_of_one_table_are_rebuilt_online_by_several_sessions_without_a_deadlock(
+    dbatk: Dbatk, postgresql_server: object, postgresql_url: str, postgresql_schema: str
+) -> None:
+    with postgresql_server.connect() as session:  # type: ignore[attr-defined]
+        session.execute(
+            f'CREATE TABLE "{postgresql_schema}".t AS SELECT g AS i, md5(g::text) AS x, g AS y, g AS z'
+            " FROM generate_series(1, 20000) g"
+        )
+        for column in "ixyz":
+            session.execute(f'CREATE INDEX ON "{postgresql_schema}".t ({column})')
+    line = ("index", "rebuild", "-t", postgresql_url, "--schema", postgresql_schema, "--online")
+    answer = dbatk(*line, "--concurrency", "4", "--not-production", "--json")
+    assert answer.status == 0, answer.out
+    (trial,) = json.loads(answer.out)["trials"]
+    assert [item["outcome"] for item in trial["items"]] == ["ok"] * 4

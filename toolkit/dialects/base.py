@@ -137,6 +137,8 @@ class Dialect(Protocol):
     """Whether statistics of a whole schema are one call (its `Work` names the schema)."""
     degree_by_sessions: frozenset[OperationName]
     """Operations whose degree n is n sessions working through the objects; their `Work` has degree 1."""
+    online_rebuilds_apart: bool
+    """Whether two online rebuilds of indexes of one table must not run at once."""
 
     # -- names and values -----------------------------------------------------------------------------------
     def quote(self, name: str) -> str:

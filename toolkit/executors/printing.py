@@ -85,7 +85,7 @@ def _trial(stages: Stages, engine: EngineName) -> list[str]:
 def _timed(stages: Stages, number: int, workers: int, engine: EngineName) -> list[str]:
     """Print the share of one session; in a real run each session takes the next item when it is free."""
     lines = ["", "-- timed" if workers == 1 else "-- timed (a free session takes the next item)"]
-    for item in stages.timed.ordered()[number::workers]:
+    for item in stages.timed.shares()[number]:
         for step in item.steps:
             lines += _statement(step, engine)
     return lines

@@ -63,12 +63,14 @@ class Step:
 class TimedItem:
     """Steps that one worker runs in a row on the clock: one object of a trial.
 
-    `weight` orders the queue, biggest first (bytes or rows of the object).
+    `weight` orders the queue, biggest first (bytes or rows of the object). Items of one `apart` (a table, say) are
+    never worked on at once.
     """
 
     label: str
     steps: tuple[Step, ...]
     weight: float = 0.0
+    apart: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,15 @@ class Timed:
     def ordered(self) -> tuple[TimedItem, ...]:
         """Return the items biggest first, stable for equal weights."""
         return tuple(sorted(self.items, key=lambda item: -item.weight))
+
+    def shares(self) -> tuple[tuple[TimedItem, ...], ...]:
+        """Deal the items out to the workers, as a script must: those of one `apart` to the same worker."""
+        shares: list[list[TimedItem]] = [[] for _ in range(self.workers)]
+        owners: dict[str, int] = {}
+        for turn, item in enumerate(self.ordered()):
+            owner = turn % self.workers
+            shares[owner if item.apart is None else owners.setdefault(item.apart, owner)].append(item)
+        return tuple(map(tuple, shares))
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,11 +151,12 @@ def _index(row: Row) -> IndexDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A work with its label and weight in the queue."""
+    """A work with its label and weight in the queue; those of one `apart` are never worked on at once."""
 
     work: Work
     label: str
     weight: float = 0.0
+    apart: str | None = None
 
 
 class Operation(Protocol):
@@ -223,7 +224,9 @@ def assemble(
     dialect, facts = planner.dialect, planner.facts
     first = pieces[0].work
     single = len(pieces) == 1
-    items = tuple(TimedItem(p.label, planner.steps(dialect.timed(p.work, facts)), p.weight) for p in pieces)
+    items = tuple(
+        TimedItem(p.label, planner.steps(dialect.timed(p.work, facts)), p.weight, p.apart) for p in pieces
+    )
     evidence = dialect.evidence(first, facts) if single else ()
     kept = planner.spec.keep is Keep.ALL
     settles = [call for p in pieces if kept or not p.work.object.ours for call in dialect.settle(p.work, facts)]

@@ -71,6 +71,7 @@ class IndexRebuild:
 
     def _pieces(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
         pieces = []
+        apart = planner.spec.flag("online") and planner.dialect.online_rebuilds_apart
         for index in self._indexes(planner):
             if copies is not None:
                 ref, definition = copies.indexes[index.name]
@@ -86,7 +87,7 @@ class IndexRebuild:
                 mark=planner.mark if copies is not None else None,
                 concurrency=planner.workers(cell),
             )
-            pieces.append(Piece(work, str(index.name), index.bytes))
+            pieces.append(Piece(work, str(index.name), index.bytes, str(index.table) if apart else None))
         return tuple(pieces)
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:

@@ -52,20 +52,35 @@ class TimedResult:
 
 
 class _Queue:
-    """Items not yet begun; a worker takes the biggest one left."""
+    """Items not yet begun; a worker takes the biggest one left whose `apart` nobody works on."""
 
     def __init__(self, items: Sequence[TimedItem], stop: Stop) -> None:
         self._items = deque(items)
+        self._busy: set[str] = set()
+        self._changed = threading.Condition()
         self._stop = stop
         self._closed = False
 
     def take(self) -> TimedItem | None:
-        if self._closed or self._stop.requested:
-            return None
-        try:
-            return self._items.popleft()
-        except IndexError:
-            return None
+        """Return the next item, waiting for one that may be begun; None when there is nothing more to do."""
+        with self._changed:
+            while self._items and not (self._closed or self._stop.requested):
+                item = next((each for each in self._items if each.apart not in self._busy), None)
+                if item is not None:
+                    self._items.remove(item)
+                    if item.apart is not None:
+                        self._busy.add(item.apart)
+                    return item
+                self._changed.wait(_TICK_SECONDS)
+        return None
+
+    def done(self, item: TimedItem) -> None:
+        """Say that an item ended, so that another of its `apart` may be begun."""
+        if item.apart is None:
+            return
+        with self._changed:
+            self._busy.discard(item.apart)
+            self._changed.notify_all()
 
     def close(self) -> None:
         self._closed = True
@@ -183,6 +198,7 @@ class _Clock:
             self._barrier.wait()
             while (item := self._waiting.take()) is not None:
                 result = _run_item(item, number, self._sessions, self._origin[0])
+                self._waiting.done(item)
                 self._ended.put(result)
                 if result.error is not None and result.error.lost:
                     break

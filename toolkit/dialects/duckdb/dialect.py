@@ -43,6 +43,7 @@ class DuckdbDialect:
     copy_files = ("table_definition",)
     gathers_schemas = False
     degree_by_sessions: frozenset[OperationName] = frozenset()
+    online_rebuilds_apart = False
 
     # -- names and values ---------------------------------------------------------------------------------------
     def quote(self, name: str) -> str:

@@ -26,6 +26,7 @@ class OracleDialect:
     copy_files: tuple[str, ...] = ()
     gathers_schemas: bool = True
     degree_by_sessions: frozenset[OperationName] = frozenset()
+    online_rebuilds_apart = False
 
     def quote(self, name: str) -> str:
         return names.quote(name)

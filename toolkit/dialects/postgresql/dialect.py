@@ -24,6 +24,9 @@ class PostgresqlDialect:
     copy_files: tuple[str, ...] = ()
     gathers_schemas = False
     degree_by_sessions: frozenset[OperationName] = frozenset({OperationName.STATS_GATHER})
+    # REINDEX CONCURRENTLY waits for older snapshots; the second one on a table waits for the first one's lock with
+    # such a snapshot: a deadlock. reindexdb gives all indexes of a table to one session for the same reason.
+    online_rebuilds_apart = True
 
     # -- names and values ---------------------------------------------------------------------------------------
     def quote(self, name: str) -> str:
