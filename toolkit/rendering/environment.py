@@ -19,8 +19,8 @@ from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect
 
 _KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\(\d{1,3}\))?")
-_LINE_END = "\ue000"
-"""Stands for a line end inside a verbatim text while the template's own lines are tidied."""
+_LINE_END = "\0"
+"""Stands for a line end inside a value while the template's own lines are tidied; no statement holds a NUL."""
 _HEADER = re.compile(r"\A(?:[ \t]*--[^\n]*\n|[ \t]*\n)*")
 
 
@@ -59,12 +59,20 @@ def _keyword(value: ContextValue) -> Rendered:
     return Rendered(value)
 
 
+def _as_it_is(text: str) -> Rendered:
+    """Keep the lines of a value as they are, inside quotes above all."""
+    if _LINE_END in text:
+        msg = "a value holds a NUL character"
+        raise jinja2.TemplateRuntimeError(msg)
+    return Rendered(text.replace("\n", _LINE_END))
+
+
 def _verbatim(value: ContextValue) -> Rendered:
     """Let through a text that was checked before: the user's one SELECT, an index definition of the catalogue."""
-    if not isinstance(value, str) or "\0" in value:
+    if not isinstance(value, str):
         msg = "a verbatim text is missing"
         raise jinja2.TemplateRuntimeError(msg)
-    return Rendered(value.replace("\n", _LINE_END))
+    return _as_it_is(value)
 
 
 def _hint_words(value: ContextValue) -> Rendered:
@@ -79,13 +87,13 @@ def _quoter(dialect: Dialect) -> Callable[[ContextValue], Rendered]:
     def identifier(value: ContextValue) -> Rendered:
         if isinstance(value, QualifiedName):
             parts = [value.schema, value.name] if value.schema else [value.name]
-            return Rendered(".".join(dialect.quote(part) for part in parts))
+            return _as_it_is(".".join(dialect.quote(part) for part in parts))
         if isinstance(value, tuple):
             return Rendered(", ".join(identifier(part) for part in value))
         if not isinstance(value, str):
             msg = f"`{value}` is not a name"
             raise jinja2.TemplateRuntimeError(msg)
-        return Rendered(dialect.quote(value))
+        return _as_it_is(dialect.quote(value))
 
     return identifier
 
@@ -111,7 +119,7 @@ def _new_environment(dialect: Dialect) -> jinja2.Environment:
     )
 
     def literal(value: Scalar) -> Rendered:
-        return Rendered(dialect.literal(value))
+        return _as_it_is(dialect.literal(value))
 
     environment.filters.update(
         identifier=_quoter(dialect),
@@ -128,7 +136,8 @@ def _new_environment(dialect: Dialect) -> jinja2.Environment:
 def _tidy(text: str) -> str:
     """Drop the header and blank lines; a statement never ends in its terminator."""
     body = _HEADER.sub("", text, count=1)
-    lines = (line.rstrip() for line in body.splitlines() if line.strip())
+    # only LF ends a line: the other separators that Unicode knows may stand in a name or a literal
+    lines = (line.rstrip(" \t\r") for line in body.split("\n") if line.strip())
     return "\n".join(lines).replace(_LINE_END, "\n")
 
 

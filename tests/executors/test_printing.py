@@ -1,0 +1,121 @@
+"""Printed scripts: for each client its own commands, terminators, and one part for each session."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolkit.executors import Script, print_script
+from toolkit.model.steps import Stages, Step, Timed, TimedItem
+from toolkit.model.words import Effect, EngineName, Role, StepKind
+
+STAGES = Stages(
+    Timed(
+        (
+            TimedItem("small", (Step("w", "WORK small", session=Role.WORKER),), 1),
+            TimedItem("big", (Step("w", "WORK big", session=Role.WORKER),), 9),
+            TimedItem("middle", (Step("w", "WORK middle", session=Role.WORKER),), 5),
+        ),
+        workers=2,
+    ),
+    setup=(Step("make", "MAKE copy", effect=Effect.CREATES),),
+    prepare=(Step("reads", "SELECT 1", own_read=True),),
+    worker_begin=(Step("b", "BEGIN NULL; END;", kind=StepKind.BLOCK),),
+    worker_end=(Step("e", "RESET it", tolerates=frozenset({"X2", "X1"})),),
+    conclude=(Step("c", "blockdev --setra 8", kind=StepKind.COMMAND),),
+    cleanup=(Step("d", "DROP copy", effect=Effect.DROPS),),
+)
+OPENING = {
+    EngineName.ORACLE: (
+        "-- runs by hand in SQL*Plus\nSET ECHO ON TIMING ON\nWHENEVER SQLERROR EXIT FAILURE ROLLBACK"
+    ),
+    EngineName.POSTGRESQL: "-- runs by hand in psql\n\\set ON_ERROR_STOP on\n\\timing on",
+    EngineName.DUCKDB: "-- runs by hand in the DuckDB shell\n.bail on\n.timer on",
+}
+MAY_FAIL = {
+    EngineName.ORACLE: ("WHENEVER SQLERROR CONTINUE", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
+    EngineName.POSTGRESQL: ("\\set ON_ERROR_STOP off", "\\set ON_ERROR_STOP on"),
+    EngineName.DUCKDB: (".bail off", ".bail on"),
+}
+GOLDEN = """\
+-- what it is
+{opening}
+
+-- setup, once
+MAKE copy;
+
+-- ==== ctas degree=2
+
+-- prepare
+-- reads sql/reads.sql
+
+-- session 1 of 2, begin together
+
+-- worker session
+BEGIN NULL; END;
+/
+
+-- timed (a free session takes the next item)
+WORK big;
+WORK small;
+
+-- worker session, put back
+-- may fail: X1, X2
+{go_on}
+RESET it;
+{stop}
+
+-- session 2 of 2, begin together
+
+-- worker session
+BEGIN NULL; END;
+/
+
+-- timed (a free session takes the next item)
+WORK middle;
+
+-- worker session, put back
+-- may fail: X1, X2
+{go_on}
+RESET it;
+{stop}
+
+-- conclude
+-- command: blockdev --setra 8
+
+-- ==== ctas degree=99
+-- unsupported: too many
+
+-- cleanup, once
+DROP copy;
+"""
+
+
+@pytest.mark.parametrize("engine", EngineName)
+def test_a_script_of_two_sessions_reads_as_its_client_wants_it(engine: EngineName) -> None:
+    scripts = [Script("ctas degree=2", STAGES), Script("ctas degree=99", None, "too many")]
+    go_on, stop = MAY_FAIL[engine]
+    expected = GOLDEN.format(opening=OPENING[engine], go_on=go_on, stop=stop)
+    assert print_script(engine, ["what it is"], scripts) == expected
+
+
+def test_every_item_is_printed_once_however_many_sessions_there_are() -> None:
+    for workers in (1, 2, 3):
+        stages = Stages(Timed(STAGES.timed.items, workers))
+        text = print_script(EngineName.ORACLE, [], [Script("x", stages)])
+        assert [text.count(f"WORK {name};") for name in ("small", "big", "middle")] == [1, 1, 1]
+
+
+def test_one_session_shows_its_evidence_between_the_work_and_the_way_back() -> None:
+    stages = Stages(
+        Timed((TimedItem("it", (Step("w", "WORK"),)),)),
+        evidence=(Step("degree", "SELECT degree"),),
+        worker_end=(Step("e", "RESET it"),),
+    )
+    text = print_script(EngineName.DUCKDB, [], [Script("x", stages)])
+    assert text.index("WORK;") < text.index("SELECT degree;") < text.index("RESET it;")
+    assert "session 1 of" not in text
+
+
+def test_a_script_without_a_cell_that_can_be_had_holds_no_statement() -> None:
+    text = print_script(EngineName.POSTGRESQL, [], [Script("x", None, "no")])
+    assert [line for line in text.splitlines() if line and not line.startswith(("--", "\\"))] == []
