@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis, scale_level
@@ -143,8 +144,10 @@ def repeats_needed(noise: Noise, cells: int, target_pct: float = TARGET_PCT) -> 
 
 
 def _repeats_for(cells: int, enough: Callable[[int], bool]) -> int | None:
-    candidates = range(2, _MOST_REPEATS + 1)
-    return next((n for n in candidates if _degrees(cells, n) >= FEWEST_DEGREES and enough(n)), None)
+    """Return the fewest repeats that are enough, by halving: more repeats never tell less."""
+    candidates = [n for n in range(2, _MOST_REPEATS + 1) if _degrees(cells, n) >= FEWEST_DEGREES]
+    place = bisect_left(candidates, True, key=enough)
+    return candidates[place] if place < len(candidates) else None
 
 
 def _degrees(cells: int, repeats: int) -> int:
