@@ -17,6 +17,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
+from toolkit.targets import scalars
 from toolkit.targets.base import Access, Address, SessionTag
 from toolkit.targets.oracle import OracleTarget
 
@@ -100,7 +101,7 @@ def test_rows_come_with_lower_case_names_and_plain_values() -> None:
     ],
 )
 def test_fetched_values_become_plain_scalars(value: object, plain: object) -> None:
-    assert driver.scalar(value) == plain
+    assert scalars.plain(value) == plain
 
 
 def test_only_binds_the_text_names_are_sent() -> None:

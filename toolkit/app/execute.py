@@ -135,7 +135,7 @@ def _check(experiment: Experiment, dialect: Dialect, facts: Facts, target: Targe
     planner = planner_of(experiment, dialect, facts)
     work = operation(experiment.operation)
     work.check(planner)
-    support_table(experiment, planner, work, cells_in_order((), experiment))
+    support_table(experiment, planner, work, cells_in_order(experiment))
     check_space(experiment, facts, target)
 
 
@@ -206,7 +206,7 @@ _LEAST_FREEDOM = 4
 
 def _say_when_too_few(bench: Bench) -> None:
     """Say before, not after, that so few repeats cannot tell a difference."""
-    cells = len(cells_in_order((), bench.experiment))
+    cells = len(cells_in_order(bench.experiment))
     if cells < 2 or (cells - 1) * (bench.experiment.repeat - 1) >= _LEAST_FREEDOM:
         return
     enough = 1 + -(-_LEAST_FREEDOM // (cells - 1))

@@ -84,11 +84,10 @@ def support_table(
     return table
 
 
-def cells_in_order(trials: Sequence[PlannedTrial], experiment: Experiment) -> tuple[Cell, ...]:
+def cells_in_order(experiment: Experiment) -> tuple[Cell, ...]:
     """Return the cells, in the order of the factors' levels."""
     from toolkit.design.order import cells_of
 
-    del trials
     return cells_of(experiment.factors)
 
 
@@ -108,7 +107,7 @@ def describe(experiment: Experiment, target: Target) -> Plan:
     planner = planner_of(experiment, dialect, facts)
     work.check(planner)
     trials = planned_trials(experiment)
-    table = support_table(experiment, planner, work, cells_in_order(trials, experiment))
+    table = support_table(experiment, planner, work, cells_in_order(experiment))
     return Plan(experiment, facts, table, trials, tuple(_notes(facts, trials)))
 
 
@@ -190,9 +189,9 @@ def script(
     work = operation(experiment.operation)
     planner = planner_of(experiment, dialect, facts)
     work.check(planner)
-    support_table(experiment, planner, work, cells_in_order((), experiment))
+    support_table(experiment, planner, work, cells_in_order(experiment))
     scripts = []
-    for number, cell in enumerate(cells_in_order((), experiment), 1):
+    for number, cell in enumerate(cells_in_order(experiment), 1):
         own = Planner(dialect, planner.spec, facts, Naming("RUN", number, dialect.upper_names))
         support = support_of(own, work.pieces(own, cell))
         scripts.append(_script(experiment, own, work, cell, support))

@@ -205,7 +205,7 @@ def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Ite
 
     planner, work = planner_of(experiment, dialect, facts), operation(experiment.operation)
     work.check(planner)
-    for cell in cells_in_order((), experiment):
+    for cell in cells_in_order(experiment):
         support = support_of(planner, work.pieces(planner, cell))
         yield _support_check(f"{experiment.operation} {cell}", support.state, support.sentence)
 

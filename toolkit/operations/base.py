@@ -6,7 +6,6 @@ cell. Neither touches a database.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -146,6 +145,7 @@ def _index(row: Row) -> IndexDefinition:
         definition=None if definition is None else str(definition),
         bytes=float(row.get("byte_count") or 0),
         valid=str(row.get("is_valid", "yes")) == "yes",
+        leftover=str(row.get("has_leftover")) == "yes",
     )
 
 
@@ -245,12 +245,3 @@ def assemble(
 
 def _in_worker(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(replace(step, session=Role.WORKER) for step in steps)
-
-
-def nearest(word: str, words: Iterable[str]) -> str:
-    """Return a hint naming the nearest right word, or all of them when few."""
-    known = list(words)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    if close:
-        return f"did you mean `{close[0]}`?"
-    return "there are: " + ", ".join(f"`{each}`" for each in known[:12])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from toolkit.dialects.base import Call, Work
+from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind, OperationName
-from toolkit.operations.base import Piece, Planner, assemble, nearest, relation_query
+from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of
 
 
@@ -54,7 +55,9 @@ class IndexBuild:
             elif name in known or name.lower() in exact:
                 found.append(name if name in known else exact[name.lower()])
             else:
-                raise ToolkitError(f"the table has no column `{name}`", code="TK-0204", hint=nearest(name, known))
+                raise ToolkitError(
+                    f"the table has no column `{name}`", code="TK-0204", hint=did_you_mean(name, known)
+                )
         return tuple(found)
 
     def _copies(self, planner: Planner, table: QualifiedName) -> Copies | None:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from toolkit.dialects.oracle import licences
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer
-from toolkit.model.values import Row, Scalar
+from toolkit.model.values import Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
 from toolkit.targets.base import Access, SessionTag
 from toolkit.targets.binds import names_in
+from toolkit.targets.scalars import plain_rows
 
 # DDL would commit a read-only transaction and go on, so a session that only reads is kept so here.
 _READS = re.compile(r"\s*(?:SELECT|WITH)\b", re.IGNORECASE)
@@ -91,10 +92,7 @@ class OracleConnection:
             notices = (str(cursor.warning),) if cursor.warning is not None else ()
             if cursor.description is None:
                 return Answer(rowcount=cursor.rowcount, notices=notices)
-            names = [str(column[0]).lower() for column in cursor.description]
-            rows: tuple[Row, ...] = tuple(
-                dict(zip(names, map(driver.scalar, row), strict=True)) for row in cursor.fetchall()
-            )
+            rows = plain_rows([str(column[0]) for column in cursor.description], cursor.fetchall())
             return Answer(rows, len(rows), notices)
 
 

@@ -6,7 +6,6 @@ The driver is imported on the first connect: it costs 0.2 s. Thick mode is chose
 from __future__ import annotations
 
 import contextlib
-import datetime
 import re
 import socket
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,6 @@ from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Scalar
 from toolkit.targets.base import Access, Address
-from toolkit.targets.scalars import plain
 
 if TYPE_CHECKING:
     from types import ModuleType, TracebackType
@@ -242,7 +240,7 @@ def _cannot_connect(error: BaseException, address: Address) -> ToolkitError:
         )
     known = translate(error)
     return ToolkitError(
-        f"cannot connect to `{address.display}`: {known.message.splitlines()[0]}",
+        f"cannot connect to `{address.display}`: {known.sentence}",
         code="TK-0201",
         hint=_advice(known),
         database_code=known.code,
@@ -252,13 +250,6 @@ def _cannot_connect(error: BaseException, address: Address) -> ToolkitError:
 def _advice(known: DatabaseError) -> str | None:
     advice = errors.explain(known.code, known.message)
     return f"{advice.meaning}: {advice.advice}" if advice else None
-
-
-def scalar(value: object) -> Scalar:
-    """Turn a fetched value into a plain one; intervals become seconds, RAW hex text."""
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
-    return value.hex() if isinstance(value, bytes) else plain(value)
 
 
 @contextlib.contextmanager

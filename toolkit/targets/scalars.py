@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from toolkit.model.values import Row, Scalar
 
 
 def plain(value: object) -> Scalar:
-    """Return a value as text, number, boolean or None; instants as ISO 8601 in UTC."""
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, datetime):
-        return (value.astimezone(UTC) if value.tzinfo else value).isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
+    """Return a value as text, number, boolean or None.
+
+    Instants become ISO 8601 in UTC, intervals seconds, bytes hexadecimal text.
+    """
+    if isinstance(value, datetime) and value.tzinfo:
+        value = value.astimezone(UTC)
+    match value:
+        case None | str() | bool() | int() | float():
+            return value
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case date():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case bytes():
+            return value.hex()
     return str(value)
 
 

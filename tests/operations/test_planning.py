@@ -1,0 +1,179 @@
+"""What each operation plans, from facts alone, in the words of every engine."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Naming, OptionValue, Spec
+from toolkit.model.facts import Facts
+from toolkit.model.steps import Stages, Step
+from toolkit.model.values import Cell, Row
+from toolkit.model.words import Effect, EngineName, Keep, Mode, OperationName
+from toolkit.operations import Planner, operation
+from toolkit.operations.base import support_of
+
+O = OperationName  # noqa: E741
+ASSUMED = {EngineName.ORACLE: "19-ee", EngineName.POSTGRESQL: "17", EngineName.DUCKDB: "1.4"}
+KEY = "261121051342AB3F"
+OPTIONS: dict[OperationName, dict[str, OptionValue]] = {
+    O.CTAS: {"source": "s.orders", "table": "s.made"},
+    O.INSERT: {"source": "s.orders", "table": "s.filled"},
+    O.INDEX_BUILD: {"table": "s.orders", "columns": ("id",)},
+    O.INDEX_REBUILD: {"table": "s.orders"},
+    O.STATS_GATHER: {"table": "s.orders"},
+}
+
+
+def facts_of(dialect: Dialect) -> Facts:
+    """The catalogue of a schema with two tables and two indexes."""
+    case = str.upper if dialect.upper_names else str.lower
+
+    def table(name: str) -> Row:
+        return {"schema_name": case("s"), "table_name": case(name), "byte_count": 100, "row_estimate": 5}
+
+    def index(name: str, size: int) -> Row:
+        return {
+            "schema_name": case("s"), "index_name": case(name), "table_schema": case("s"),
+            "table_name": case("orders"), "is_unique": "no", "is_valid": "yes", "byte_count": size,
+            "definition": "(id)" if dialect.engine is not EngineName.POSTGRESQL else "USING btree (id)",
+            "column_list": "id",
+        }  # fmt: skip
+
+    columns: tuple[Row, ...] = ({"column_name": case("id")}, {"column_name": case("k")})
+    definition: Row = {"definition": "CREATE TABLE s.filled(id INTEGER);"}
+    base = dialect.assume(ASSUMED[dialect.engine])
+    answers = {
+        "source": (table("orders"),), "target": (table("orders"),), "columns": columns, "source_columns": columns,
+        "indexes": (index("small", 1), index("big", 9)), "table_indexes": (index("small", 1),),
+        "table_definition": (definition,),
+    }  # fmt: skip
+    return Facts(base.engine, base.release, {**base.answers, **answers})
+
+
+def planner(
+    engine: EngineName, name: OperationName, mode: Mode, keep: Keep = Keep.NONE, **more: OptionValue
+) -> Planner:
+    dialect = dialect_of(engine)
+    spec = Spec(name, mode, {**OPTIONS[name], **more}, keep=keep)
+    return Planner(dialect, spec, facts_of(dialect), Naming(KEY, 7, dialect.upper_names))
+
+
+def plan(own: Planner, **levels: int) -> Stages:
+    return operation(own.spec.operation).plan(own, Cell(tuple(levels.items())))
+
+
+def everything(stages: Stages) -> list[Step]:
+    timed = [step for item in stages.timed.items for step in item.steps]
+    return [
+        *stages.setup, *stages.prepare, *stages.worker_begin, *timed, *stages.evidence, *stages.worker_end,
+        *stages.conclude, *stages.cleanup,
+    ]  # fmt: skip
+
+
+EVERY = list(product(EngineName, OperationName))
+
+
+@pytest.mark.parametrize(("engine", "name"), EVERY)
+def test_a_measurement_makes_changes_and_drops_nothing_but_objects_of_ours(
+    engine: EngineName, name: OperationName
+) -> None:
+    stages = plan(planner(engine, name, Mode.MEASUREMENT), degree=1)
+    touched = [step for step in everything(stages) if step.object is not None and step.effect is not Effect.READS]
+    assert touched
+    for step in touched:
+        assert step.object is not None
+        assert step.object.ours, step.text
+        assert KEY.lower() in step.object.name.name.lower()
+        assert len(step.object.name.name.encode()) <= 30
+
+
+@pytest.mark.parametrize(("engine", "name"), EVERY)
+def test_a_measurement_drops_all_that_it_makes(engine: EngineName, name: OperationName) -> None:
+    steps = everything(plan(planner(engine, name, Mode.MEASUREMENT), degree=1))
+    made = {step.object for step in steps if step.effect is Effect.CREATES}
+    dropped = {step.object for step in steps if step.effect is Effect.DROPS}
+    tables = {ref.name for ref in dropped if ref}
+    assert all(ref in dropped or (ref and ref.table in tables) for ref in made)
+
+
+@pytest.mark.parametrize(("engine", "name"), EVERY)
+def test_a_job_drops_nothing_and_works_on_the_named_object(engine: EngineName, name: OperationName) -> None:
+    steps = everything(plan(planner(engine, name, Mode.JOB), degree=1))
+    assert not [step.text for step in steps if step.effect in {Effect.DROPS} and step.object and step.object.ours]
+    assert not [step.object for step in steps if step.object and step.object.ours]
+    assert all(KEY.lower() not in step.text.lower() for step in steps)
+
+
+@pytest.mark.parametrize(("engine", "name"), EVERY)
+def test_what_a_job_changes_for_its_degree_can_be_undone_from_the_journal(
+    engine: EngineName, name: OperationName
+) -> None:
+    own = planner(engine, name, Mode.JOB)
+    work = operation(name)
+    cell = Cell((("degree", 4),))
+    if not support_of(own, work.pieces(own, cell)).ok:
+        pytest.skip("the engine has no such degree")
+    stages = work.plan(own, cell)
+    settles = [step.text for step in stages.conclude if step.effect is Effect.CHANGES]
+    journalled = [text for item in stages.timed.items for step in item.steps for text in step.undo]
+    journalled += [text for step in stages.prepare for text in step.undo]
+    assert sorted(settles) == sorted(journalled)
+
+
+@pytest.mark.parametrize("engine", EngineName)
+def test_live_objects_of_a_measurement_are_settled_after_every_trial(engine: EngineName) -> None:
+    own = planner(engine, O.INDEX_REBUILD, Mode.MEASUREMENT, on_live_objects=True)
+    stages = plan(own, degree=4)
+    assert stages.setup == stages.cleanup == ()
+    left = [text for item in stages.timed.items for step in item.steps for text in step.undo]
+    assert sorted(left) == sorted(step.text for step in stages.conclude)
+    assert bool(left) == (engine is EngineName.ORACLE)
+
+
+@pytest.mark.parametrize("engine", EngineName)
+def test_the_biggest_index_is_rebuilt_first(engine: EngineName) -> None:
+    stages = plan(planner(engine, O.INDEX_REBUILD, Mode.JOB), degree=1)
+    assert [item.label.lower() for item in stages.timed.ordered()] == ["s.big", "s.small"]
+
+
+@pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.POSTGRESQL])
+def test_no_more_workers_begin_than_there_are_objects(engine: EngineName) -> None:
+    stages = plan(planner(engine, O.INDEX_REBUILD, Mode.JOB), degree=1, concurrency=9)
+    assert stages.timed.workers == 2
+
+
+@pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.POSTGRESQL])
+def test_sessions_at_once_work_on_objects_of_their_own(engine: EngineName) -> None:
+    stages = plan(planner(engine, O.CTAS, Mode.MEASUREMENT), degree=1, concurrency=30)
+    names = [item.label for item in stages.timed.items]
+    assert len(set(names)) == len(names) == stages.timed.workers == 30
+
+
+@pytest.mark.parametrize("engine", EngineName)
+def test_kept_objects_are_not_dropped(engine: EngineName) -> None:
+    stages = plan(planner(engine, O.CTAS, Mode.MEASUREMENT, Keep.ALL), degree=1)
+    assert [step for step in stages.conclude if step.effect is Effect.DROPS] == []
+
+
+@pytest.mark.parametrize("engine", EngineName)
+def test_a_column_that_is_not_there_names_the_nearest(engine: EngineName) -> None:
+    own = planner(engine, O.INDEX_BUILD, Mode.JOB, columns=("idd",))
+    with pytest.raises(ToolkitError) as caught:
+        operation(O.INDEX_BUILD).check(own)
+    assert caught.value.code == "TK-0204"
+    assert "did you mean `id`?" in caught.value.hint.lower()
+
+
+@pytest.mark.parametrize(("engine", "name"), EVERY)
+def test_reads_name_files_of_the_engine(engine: EngineName, name: OperationName) -> None:
+    from toolkit.rendering import sql_file
+
+    own = planner(engine, name, Mode.MEASUREMENT)
+    for query in operation(name).reads(own):
+        text = sql_file(engine.value, query.file)
+        assert all(f":{bind}" in text for bind in query.binds)
