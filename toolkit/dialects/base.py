@@ -47,7 +47,8 @@ class IndexDefinition:
     """An index as the catalogue describes it, enough to build the same one on a copy of its table.
 
     `definition` is the engine's own text after the table's name (PostgreSQL: `USING btree (a) WHERE ...`);
-    where an engine has none, `columns` (already quoted where needed) serve.
+    where an engine has none, `columns` (already quoted where needed) serve. `leftover` says that an online rebuild
+    of an index of this table failed before and left an invalid index there.
     """
 
     name: QualifiedName
@@ -57,6 +58,7 @@ class IndexDefinition:
     definition: str | None = None
     bytes: float = 0.0
     valid: bool = True
+    leftover: bool = False
 
 
 @dataclass(frozen=True, slots=True)
