@@ -16,7 +16,11 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
        (SELECT string_agg(pg_get_indexdef(i.oid, k.number, true), ', ' ORDER BY k.number)
           FROM generate_series(1, x.indnkeyatts) AS k(number)) AS column_list,
        m.amname::text AS method,
-       t.spcname::text AS tablespace
+       t.spcname::text AS tablespace,
+       -- what a REINDEX CONCURRENTLY that did not come to its end leaves beside the index of the table it was for
+       CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_index y JOIN pg_catalog.pg_class l ON l.oid = y.indexrelid
+                          WHERE y.indrelid = x.indrelid AND NOT y.indisvalid
+                            AND l.relname ~ '_cc(new|old)[0-9]*$') THEN 'yes' ELSE 'no' END AS has_leftover
   FROM pg_catalog.pg_index x
   JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
   JOIN pg_catalog.pg_namespace s ON s.oid = i.relnamespace
@@ -32,4 +36,5 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
                             quote_ident(c.relname) || ' ' AS bare) p
  WHERE s.nspname = coalesce(:schema, current_schema()) AND i.relkind = 'i'
    AND i.relpersistence <> 't'
+   AND (x.indisvalid OR i.relname !~ '_cc(new|old)[0-9]*$')
  ORDER BY byte_count DESC, i.relname;

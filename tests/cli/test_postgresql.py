@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 
+import psycopg
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.servers.postgresql import Server
 
 pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture
-def source(postgresql_server: object, postgresql_schema: str) -> str:
-    with postgresql_server.connect() as session:  # type: ignore[attr-defined]
+def source(postgresql_server: Server, postgresql_schema: str) -> str:
+    with postgresql_server.connect() as session:
         session.execute(f'CREATE TABLE "{postgresql_schema}".small AS SELECT g AS i FROM generate_series(1, 50) g')
     return f"{postgresql_schema}.small"
 
@@ -57,9 +59,9 @@ def test_a_wrong_database_is_named(dbatk: Dbatk, postgresql_url: str) -> None:
 
 
 def test_indexes_of_one_table_are_rebuilt_online_by_several_sessions_without_a_deadlock(
-    dbatk: Dbatk, postgresql_server: object, postgresql_url: str, postgresql_schema: str
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str
 ) -> None:
-    with postgresql_server.connect() as session:  # type: ignore[attr-defined]
+    with postgresql_server.connect() as session:
         session.execute(
             f'CREATE TABLE "{postgresql_schema}".t AS SELECT g AS i, md5(g::text) AS x, g AS y, g AS z'
             " FROM generate_series(1, 20000) g"
@@ -71,3 +73,50 @@ def test_indexes_of_one_table_are_rebuilt_online_by_several_sessions_without_a_d
     assert answer.status == 0, answer.out
     (trial,) = json.loads(answer.out)["trials"]
     assert [item["outcome"] for item in trial["items"]] == ["ok"] * 4
+
+
+def leftovers_of_a_failed_online_rebuild(session: psycopg.Connection[tuple[object, ...]], schema: str) -> set[str]:
+    rows = session.execute(
+        "SELECT i.relname FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid"
+        " WHERE i.relnamespace = %s::regnamespace AND NOT x.indisvalid", [schema],
+    )  # fmt: skip
+    return {str(name) for (name,) in rows}
+
+
+def test_an_online_rebuild_that_fails_leaves_no_invalid_index(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str
+) -> None:
+    long = "n" * 60
+    with postgresql_server.connect() as session, postgresql_server.connect() as other:
+        session.execute(f'CREATE TABLE "{postgresql_schema}".t AS SELECT g AS i FROM generate_series(1, 9) g')
+        session.execute(f'CREATE INDEX "{long}" ON "{postgresql_schema}".t (i)')
+        # the build waits for this transaction, which has an older snapshot, until the time limit cancels it
+        other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        other.execute("SELECT 1")
+        line = ("index", "rebuild", "-t", postgresql_url, "--schema", postgresql_schema, "--online")
+        answer = dbatk(*line, "--time-limit", "1s", "--not-production", "--json")
+        other.execute("ROLLBACK")
+        assert answer.status == 3, answer.out
+        assert leftovers_of_a_failed_online_rebuild(session, postgresql_schema) == set()
+        assert dbatk(*line, "--not-production", "--json").status == 0
+
+
+def test_what_another_online_rebuild_left_is_neither_rebuilt_nor_dropped(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str
+) -> None:
+    with postgresql_server.connect() as session:
+        session.execute(f'CREATE TABLE "{postgresql_schema}".t AS SELECT g AS i FROM generate_series(1, 9) g')
+        session.execute(f'CREATE INDEX t_i ON "{postgresql_schema}".t (i)')
+        session.execute(f'CREATE INDEX t_i_ccnew ON "{postgresql_schema}".t (i)')
+        session.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass",
+            [f'"{postgresql_schema}".t_i_ccnew'],
+        )
+        line = ("index", "rebuild", "-t", postgresql_url, "--schema", postgresql_schema, "--online")
+        answer = dbatk(*line, "--not-production", "--json")
+        (trial,) = json.loads(answer.out)["trials"]
+        assert len(trial["items"]) == 1
+        assert leftovers_of_a_failed_online_rebuild(session, postgresql_schema) == {"t_i_ccnew"}
+        shown = dbatk("doctor", "-t", postgresql_url, "--json").out
+        assert "DROP INDEX" in shown
+        assert "REINDEX INDEX" not in shown

@@ -249,7 +249,7 @@ def _invalid_indexes(facts: Facts) -> Iterator[Check]:
     for row in facts.rows("doctor_invalid_indexes"):
         yield Check("invalid index", "warning", f"{row['schema_name']}.{row['index_name']} on {row['table_name']}",
                     "no query uses it, every write maintains it",
-                    f"{row['rebuild_text']} or {row['drop_text']}")  # fmt: skip
+                    " or ".join(str(row[key]) for key in ("rebuild_text", "drop_text") if row[key]))  # fmt: skip
 
 
 def _space(facts: Facts) -> Iterator[Check]:

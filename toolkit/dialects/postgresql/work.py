@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects.base import Call, ContextValue, Work
-from toolkit.dialects.postgresql.names import parse_name, quote
+from toolkit.dialects.postgresql.names import clipped, parse_name, quote
 from toolkit.dialects.postgresql.objects import comment, marked, name_binds
 from toolkit.dialects.postgresql.release import major
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, Mode, ObjectKind, OperationName, Role
 
@@ -111,8 +112,8 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     return (_change("analyze", {"table": work.object.name}, work),)
 
 
-def _change(template: str, values: Values, work: Work) -> Call:
-    return Call(template, values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object)
+def _change(template: str, values: Values, work: Work, undo: tuple[Call, ...] = ()) -> Call:
+    return Call(template, values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object, undo=undo)
 
 
 def _fillfactor(work: Work) -> int | None:
@@ -179,7 +180,21 @@ def _index_rebuild(work: Work) -> Call:
         "online": bool(work.option("online")),
         "tablespace": _tablespace(work),
     }
-    return _change("index_rebuild", values, work)
+    return _change("index_rebuild", values, work, undo=_leftovers(work))
+
+
+def _leftovers(work: Work) -> tuple[Call, ...]:
+    """Drop the invalid index that a REINDEX CONCURRENTLY leaves when it fails or is cancelled.
+
+    It builds under the name `<index>_ccnew`, and calls the former index `<index>_ccold` until that is dropped.
+    When the table has such an index already, ours has a number after its name, and nothing is dropped.
+    Source: PostgreSQL manual, REINDEX, "Rebuilding Indexes Concurrently".
+    """
+    if not work.option("online") or work.index is None or work.index.leftover:
+        return ()
+    name = work.object.name
+    twins = (QualifiedName(clipped(name.name, suffix), name.schema) for suffix in ("_ccnew", "_ccold"))
+    return tuple(_drop_invalid(ObjectRef(ObjectKind.INDEX, twin)) for twin in twins)
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -204,7 +219,10 @@ def settle(work: Work) -> tuple[Call, ...]:
         return ()
     if work.object.kind is not ObjectKind.INDEX:
         return ()
-    name = work.object.name
-    text = ".".join(quote(part) for part in (name.schema, name.name) if part)
+    return (_drop_invalid(work.object),)
+
+
+def _drop_invalid(index: ObjectRef) -> Call:
+    text = ".".join(quote(part) for part in (index.name.schema, index.name.name) if part)
     values: Values = {"name_text": text, "drop_text": f"DROP INDEX {text}"}
-    return (Call("drop_invalid_index", values, effect=Effect.DROPS, object=work.object),)
+    return Call("drop_invalid_index", values, effect=Effect.DROPS, object=index)
