@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -238,10 +241,6 @@ def test_debug_shows_every_statement(dbatk: Dbatk, url: str) -> None:
 
 
 def test_an_interrupted_sweep_exits_130_and_is_resumed(dbatk: Dbatk, url: str, home: Path) -> None:
-    import signal
-    import subprocess
-    import sys
-
     line = ["ctas", "-t", url, "--source", "small", "--table", "s2", "--repeat", "400", "--seed", "1"]
     process = subprocess.Popen(
         [sys.executable, "-m", "toolkit", *line], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -258,3 +257,37 @@ def test_an_interrupted_sweep_exits_130_and_is_resumed(dbatk: Dbatk, url: str, h
     (head,) = json.loads(dbatk("runs", "list", "--json").out)["runs"]
     assert (head["state"], head["trials_ended"] < 401) == ("interrupted", True)
     assert tables(home) == {"small"}
+
+
+def test_under_nohup_a_sweep_outlives_its_terminal(url: str) -> None:
+    line = ["nohup", sys.executable, "-m", "toolkit", "ctas", "-t", url, "--source", "small", "--table", "s2"]
+    process = subprocess.Popen(
+        [*line, "--repeat", "20"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    for shown in process.stderr:
+        if shown.startswith("[1/"):
+            break
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_a_job_that_failed_is_done_by_resume(dbatk: Dbatk, url: str, home: Path) -> None:
+    (home / "query.sql").write_text("select i from later")
+    assert dbatk("ctas", "-t", url, "--query", "query.sql", "--table", "s2").status == 3
+    assert dbatk("runs", "resume", "last").status == 3
+    with duckdb.connect(str(home / "small.duckdb")) as connection:
+        connection.execute("create table later as select 1 as i")
+    assert dbatk("runs", "resume", "last").status == 0
+    assert tables(home) == {"small", "later", "s2"}
+
+
+def test_a_failed_trial_of_a_measurement_is_a_result_and_is_not_done_again(
+    dbatk: Dbatk, url: str, home: Path
+) -> None:
+    (home / "query.sql").write_text("select i from later")
+    assert dbatk("ctas", "-t", url, "--query", "query.sql", "--table", "s2", "--repeat", "2").status == 3
+    before = json.loads(dbatk("runs", "show", "last", "--json").out)["trials"]
+    assert dbatk("runs", "resume", "last").status == 3
+    assert json.loads(dbatk("runs", "show", "last", "--json").out)["trials"] == before

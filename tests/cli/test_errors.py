@@ -165,7 +165,8 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert done.stderr == ""
 
 
-def test_a_signal_while_a_password_command_runs_ends_with_130(home: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_a_password_command_runs_ends_with_130(home: Path, number: signal.Signals) -> None:
     script = "import os, time; print('', file=open('begun', 'w')); time.sleep(60)"
     config = home / "config"
     config.mkdir()
@@ -174,7 +175,7 @@ def test_a_signal_while_a_password_command_runs_ends_with_130(home: Path) -> Non
     process = start("target", "test", "x")
     while not (home / "begun").exists():
         assert process.poll() is None
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, shown = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Traceback" not in shown

@@ -275,7 +275,7 @@ def resume(
             _warn_of_changes(bench, facts, target)
             store.reopen_run(run)
             planned, done = planned_trials(experiment), store.load_run(run).trials
-            if not made and missing(planned, done):
+            if not made and missing(planned, done, experiment.mode):
                 _check(experiment, dialect, facts, target)
             return _sweep(bench, target, planned, done)
     except DatabaseError as error:

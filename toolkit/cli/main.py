@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -62,12 +63,24 @@ def build_app() -> typer.Typer:
 
 def run() -> None:
     """Run the command line and exit."""
+    _take_signals()
     status = main(sys.argv[1:])
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _silence()
     sys.exit(status)
+
+
+def _take_signals() -> None:
+    """Let SIGTERM and SIGHUP end a command as Ctrl-C does; a run has its own way to end in order.
+
+    What is ignored (SIGHUP under `nohup`) stays ignored.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
 
 
 def main(arguments: Sequence[str]) -> int:

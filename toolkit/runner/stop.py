@@ -33,11 +33,14 @@ class Stop:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take SIGINT, SIGTERM and SIGHUP alike while the block runs (only in the main thread)."""
+        """Take SIGINT, SIGTERM and SIGHUP alike while the block runs (only in the main thread).
+
+        Under `nohup` SIGHUP is ignored already, and stays so: the run is to outlive the terminal.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {each: signal.signal(each, self._heard) for each in _SIGNALS}
+        before = {each: signal.signal(each, self._heard) for each in _SIGNALS if not _is_nohup(each)}
         try:
             yield
         finally:
@@ -49,3 +52,7 @@ class Stop:
         if self.requested:
             os._exit(_AT_ONCE)
         self.request()
+
+
+def _is_nohup(number: signal.Signals) -> bool:
+    return number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN

@@ -13,7 +13,7 @@ from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.steps import Stages, Timed
 from toolkit.model.values import Cell
-from toolkit.model.words import Outcome, Role, RunState
+from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
 from toolkit.runner.bench import Bench
 from toolkit.runner.ghosts import end_ghosts
@@ -53,9 +53,14 @@ class Progress:
         return total
 
 
-def missing(planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> tuple[PlannedTrial, ...]:
-    """Return the trials still to be run: those without an end, and those that were interrupted."""
-    final = {record.trial for record in done if record.outcome is not Outcome.INTERRUPTED}
+def missing(planned: Sequence[PlannedTrial], done: Sequence[TrialRecord], mode: Mode) -> tuple[PlannedTrial, ...]:
+    """Return the trials still to be run: those without an end, and those that were interrupted.
+
+    In a measurement a failed trial is a result. In a job it is work that is still to be done: of its items those
+    that did not end ok.
+    """
+    undone = {Outcome.INTERRUPTED, Outcome.FAILED} if mode is Mode.JOB else {Outcome.INTERRUPTED}
+    final = {record.trial for record in done if record.outcome not in undone}
     return tuple(each for each in planned if each.number not in final)
 
 
@@ -68,7 +73,7 @@ class Sweep:
         self._bench = bench
         self._target = target
         self._planned = planned
-        self._todo = missing(planned, done)
+        self._todo = missing(planned, done, bench.experiment.mode)
         self._refused = {record.cell for record in done if record.outcome is Outcome.UNSUPPORTED}
         self._progress = Progress(len(planned), len(planned) - len(self._todo))
 
