@@ -215,6 +215,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "the work needs more space than is free",
             "free space, or sweep less",
         ),
+        _entry("TK-0306", _R, "privilege missing", "the user lacks a grant", "run the GRANT shown"),
         _entry(
             "TK-0307",
             _R,

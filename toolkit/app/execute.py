@@ -43,6 +43,7 @@ from toolkit.model.records import Artifact, RunHead, TrialRecord
 from toolkit.model.runid import new_run_id
 from toolkit.model.words import Keep, RunState
 from toolkit.operations import operation
+from toolkit.operations.place import check_work
 from toolkit.runner import (
     Bench,
     Changes,
@@ -134,7 +135,7 @@ def _check(experiment: Experiment, dialect: Dialect, facts: Facts, target: Targe
     """Refuse what cannot work before anything is written."""
     planner = planner_of(experiment, dialect, facts)
     work = operation(experiment.operation)
-    work.check(planner)
+    check_work(work, planner)
     support_table(experiment, planner, work, cells_in_order(experiment))
     check_space(experiment, facts, target)
 

@@ -16,6 +16,7 @@ from toolkit.model.values import Cell, Row, Support
 from toolkit.model.words import EngineName, Mode, Role
 from toolkit.operations import Operation, Planner, operation
 from toolkit.operations.base import support_of
+from toolkit.operations.place import check_work, reads_of
 from toolkit.runner import spec_of
 from toolkit.runner.outer_script import with_outer_factors
 from toolkit.targets.base import Target
@@ -55,7 +56,7 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
     control = sessions.get(Role.CONTROL)
     known = read_facts(control, dialect, (Query("server", "server"), Query("settings", "settings", optional=True)))
     planner = planner_of(experiment, dialect, known)
-    return read_facts(control, dialect, operation(experiment.operation).reads(planner), known)
+    return read_facts(control, dialect, reads_of(operation(experiment.operation), planner), known)
 
 
 def with_licences(facts: Facts, declared: frozenset[str]) -> Facts:
@@ -105,7 +106,7 @@ def describe(experiment: Experiment, target: Target) -> Plan:
         sessions.close()
     work = operation(experiment.operation)
     planner = planner_of(experiment, dialect, facts)
-    work.check(planner)
+    check_work(work, planner)
     trials = planned_trials(experiment)
     table = support_table(experiment, planner, work, cells_in_order(experiment))
     return Plan(experiment, facts, table, trials, tuple(_notes(facts, trials)))
@@ -188,7 +189,7 @@ def script(
     facts = with_licences(_facts_for_script(experiment, dialect, target, assume, facts_text), declared)
     work = operation(experiment.operation)
     planner = planner_of(experiment, dialect, facts)
-    work.check(planner)
+    check_work(work, planner)
     support_table(experiment, planner, work, cells_in_order(experiment))
     scripts = []
     for number, cell in enumerate(cells_in_order(experiment), 1):
@@ -235,7 +236,7 @@ def _facts_for_script(
 
 
 def _head(experiment: Experiment, facts: Facts, work: Operation, planner: Planner) -> list[str]:
-    reads = ", ".join(f"sql/{facts.engine.value}/{query.file}.sql" for query in work.reads(planner))
+    reads = ", ".join(f"sql/{facts.engine.value}/{query.file}.sql" for query in reads_of(work, planner))
     known = f"{'assumed ' if facts.assumed else ''}{facts.engine.value} {facts.release}"
     lines = [f"dbatk {experiment.operation}, {experiment.mode}", known, f"read before: {reads}"]
     if experiment.mode is Mode.MEASUREMENT:

@@ -1,0 +1,51 @@
+"""The schema that new objects go to: asked for and judged before anything is made."""
+
+from __future__ import annotations
+
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Query
+from toolkit.model.words import OperationName
+from toolkit.operations.base import Operation, Planner
+
+_KEY = "place"
+
+
+def reads_of(work: Operation, planner: Planner) -> tuple[Query, ...]:
+    """Return what an operation reads, and whether the schema for its objects exists."""
+    schema = _schema(planner)
+    place = (Query(_KEY, "schema", {"schema": schema}, optional=True),) if schema else ()
+    return (*work.reads(planner), *place)
+
+
+def check_work(work: Operation, planner: Planner) -> None:
+    """Refuse what cannot be right, once, before anything is changed.
+
+    Raises:
+        ToolkitError: as the operation's own `check`; TK-0204 when the schema for new objects does not exist,
+            TK-0306 when the user may not create any there.
+    """
+    work.check(planner)
+    schema, facts = _schema(planner), planner.facts
+    if schema is None or _KEY not in facts.answers or _KEY in facts.refused:
+        return
+    row = facts.first(_KEY)
+    if not row:
+        raise ToolkitError(
+            f"there is no schema `{schema}` to create objects in",
+            code="TK-0204",
+            hint="make it first, or name another (names in double quotes keep their case)",
+        )
+    if row.get("may_create") == "no":
+        user = facts.value("server", "user_name", "") or "this user"
+        grant = f"GRANT CREATE ON SCHEMA {planner.dialect.quote(schema)} TO {user}"
+        raise ToolkitError(f"{user} may not create objects in schema `{schema}`", code="TK-0306", hint=grant)
+
+
+def _schema(planner: Planner) -> str | None:
+    """Return the schema of new objects; None when they go beside a table that is there."""
+    if planner.measuring and planner.spec.work_schema:
+        return planner.work_schema(None)
+    if planner.spec.operation is not OperationName.CTAS:
+        return None
+    table = planner.named("table")
+    return table.schema if table is not None else None
