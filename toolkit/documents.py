@@ -66,7 +66,7 @@ def read_document(path: Path) -> Document:
     try:
         if path.stat().st_size > _LARGEST_BYTES:
             raise ToolkitError(f"`{path}` is too large", code="TK-0106", hint="check the path")
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ToolkitError(
             f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",

@@ -291,3 +291,12 @@ def test_a_failed_trial_of_a_measurement_is_a_result_and_is_not_done_again(
     before = json.loads(dbatk("runs", "show", "last", "--json").out)["trials"]
     assert dbatk("runs", "resume", "last").status == 3
     assert json.loads(dbatk("runs", "show", "last", "--json").out)["trials"] == before
+
+
+def test_a_listed_run_can_be_copied_whole(dbatk: Dbatk, url: str) -> None:
+    label = "a-label-that-is-rather-long-and-would-take-the-place"
+    assert dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--label", label).status == 0
+    run = json.loads(dbatk("runs", "list", "--json").out)["runs"][0]["run"]
+    lines = dbatk("runs", "list").out.splitlines()
+    assert any(line.startswith(f"{run} ") for line in lines)
+    assert max(map(len, lines)) <= 80

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -179,3 +181,47 @@ def test_a_signal_while_a_password_command_runs_ends_with_130(home: Path, number
     _, shown = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize("line", [("report", "last", "--out"), ("runs", "export", "last", "--out")])
+def test_a_database_is_not_replaced_by_a_page(dbatk: Dbatk, url: str, home: Path, line: tuple[str, ...]) -> None:
+    assert dbatk("ctas", "-t", url, "--source", "small", "--table", "s2").status == 0
+    before = (home / "small.duckdb").read_bytes()
+    answer = dbatk(*line, "small.duckdb")
+    assert (answer.status, "exists and is no text file" in answer.err) == (1, True)
+    assert (home / "small.duckdb").read_bytes() == before
+
+
+def test_a_report_is_written_again_over_the_last_one(dbatk: Dbatk, url: str) -> None:
+    assert dbatk("ctas", "-t", url, "--source", "small", "--table", "s2").status == 0
+    assert [dbatk("report", "last", "--out", "r.html").status for _ in range(2)] == [0, 0]
+
+
+@pytest.mark.parametrize("store", [f"postgresql://u:{'geheim'}@h/d", "postgresql://u@h/d?password=geheim"])
+def test_a_password_in_the_url_of_the_store_is_refused(dbatk: Dbatk, store: str) -> None:
+    answer = dbatk("runs", "list", "--store", store)
+    assert (answer.status, "[TK-0108]" in answer.err, "geheim" in answer.err) == (2, True, False)
+
+
+def test_a_query_may_begin_with_a_byte_order_mark(dbatk: Dbatk, url: str, home: Path) -> None:
+    (home / "query.sql").write_bytes(b"\xef\xbb\xbfselect 1 as a")
+    assert dbatk("ctas", "-t", url, "--query", "query.sql", "--table", "s2").status == 0
+
+
+@pytest.mark.parametrize("more", [(), ("--repeat", "2", "--work-schema", "nowhere")])
+@pytest.mark.parametrize("shown", [(), ("--dry-run",)])
+def test_a_schema_that_is_not_there_is_refused_before_anything_runs(
+    dbatk: Dbatk, url: str, more: tuple[str, ...], shown: tuple[str, ...]
+) -> None:
+    table = "s2" if more else "nowhere.s2"
+    answer = dbatk("ctas", "-t", url, "--source", "small", "--table", table, *more, *shown)
+    assert (answer.status, "there is no schema `nowhere`" in answer.err) == (2, True)
+    assert json.loads(dbatk("runs", "list", "--json").out)["runs"] == []
+
+
+def test_the_hint_for_an_odd_name_can_be_pasted(dbatk: Dbatk, url: str) -> None:
+    answer = dbatk("ctas", "-t", url, "--source", "small", "--table", "a;b")
+    assert answer.status == 2
+    (told,) = re.findall(r"write (\S+)", answer.err)
+    (name,) = shlex.split(told)
+    assert dbatk("ctas", "-t", url, "--source", "small", "--table", name).status == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -120,3 +121,17 @@ def test_what_another_online_rebuild_left_is_neither_rebuilt_nor_dropped(
         shown = dbatk("doctor", "-t", postgresql_url, "--json").out
         assert "DROP INDEX" in shown
         assert "REINDEX INDEX" not in shown
+
+
+def test_a_user_who_may_not_create_is_told_so_before_anything_runs(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with postgresql_server.connect() as session:
+        session.execute(f'GRANT USAGE ON SCHEMA "{postgresql_schema}" TO {postgresql_server.password_user}')
+    monkeypatch.setenv("DBATK_PASSWORD", str(postgresql_server.password))
+    address = f"{postgresql_server.host}:{postgresql_server.port}/{postgresql_server.database}"
+    url = f"postgresql://{postgresql_server.password_user}@{address}"
+    line = ("ctas", "-t", url, "--query", "q.sql", "--table", f"{postgresql_schema}.t", "--not-production")
+    Path("q.sql").write_text("select 1 as a")
+    answer = dbatk(*line)
+    assert (answer.status, "[TK-0306]" in answer.err, "GRANT CREATE ON SCHEMA" in answer.err) == (5, True, True)

@@ -17,6 +17,8 @@ from toolkit.model.words import Mode, Outcome, RunState
 from toolkit.report import Format, render
 from toolkit.store import Store
 
+_LOOKED_AT_BYTES = 8192
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -131,6 +133,8 @@ def format_of(out: Path | None, format: str | None) -> Format:
 def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write a file at once, or not at all.
 
+    A text may be replaced, as a report is that is written again. Anything else (a database, a dump) is not.
+
     Args:
         path: where; its folder must exist.
         content: what.
@@ -139,6 +143,7 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
     Raises:
         ToolkitError: TK-0405.
     """
+    _refuse_binary(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     name = None
     try:
@@ -160,6 +165,21 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
             code="TK-0405",
             hint="check that the folder exists, is writable and has room",
         ) from None
+
+
+def _refuse_binary(path: Path) -> None:
+    """Refuse to replace a file that is no text: it was not written by a command of ours."""
+    try:
+        if not path.is_file():
+            return
+        with path.open("rb") as file:
+            beginning = file.read(_LOOKED_AT_BYTES)
+    except OSError:
+        return
+    if b"\0" in beginning:
+        raise ToolkitError(
+            f"`{path}` exists and is no text file", code="TK-0405", hint="give another name; it is not replaced"
+        )
 
 
 def _umask() -> int:

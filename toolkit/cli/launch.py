@@ -189,7 +189,9 @@ def read_text(name: str) -> str:
         ToolkitError: TK-0106.
     """
     try:
-        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        return (
+            sys.stdin.read().removeprefix("\ufeff") if name == "-" else Path(name).read_text(encoding="utf-8-sig")
+        )
     except OSError as error:
         raise ToolkitError(
             f"`{name}` cannot be read: {(error.strerror or 'unknown reason').lower()}",

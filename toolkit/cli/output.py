@@ -43,8 +43,10 @@ def out_json(document: object) -> None:
     out_raw(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
 
 
-def out_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Write a table of at most 80 columns; long cells fold."""
+def out_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, whole: frozenset[str] = frozenset()
+) -> None:
+    """Write a table of at most 80 columns; long cells fold, but not in the `whole` columns (ids to be copied)."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -53,6 +55,7 @@ def out_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for column in table.columns:
         column.overflow = "fold"
+        column.no_wrap = column.header in whole
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
     console = Console(file=sys.stdout, width=WIDTH, highlight=False, markup=False, emoji=False)

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from toolkit.errors import ToolkitError
+
 
 class Said:
     """What the user said on the command line, by parameter name."""
@@ -65,13 +67,30 @@ def argument(name: str, help: str, *, kind: object = str, metavar: str | None = 
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, info])
 
 
+def _refuse_secret(store: str | None) -> None:
+    """Refuse a store whose URL shows a password in the list of processes.
+
+    Raises:
+        ToolkitError: TK-0108.
+    """
+    _, _, rest = (store or "").partition("://")
+    if ":" in rest.rpartition("@")[0] or "password=" in rest.lower():
+        raise ToolkitError(
+            "the URL of the store holds a password",
+            code="TK-0108",
+            hint="leave it to `~/.pgpass`, or give the whole URL in the variable `DBATK_STORE`",
+        )
+
+
 def add_command(
     app: typer.Typer, name: str, body: Body, parameters: Iterable[inspect.Parameter], help: str
 ) -> None:
     """Add a command whose signature is made from declared parameters."""
 
     def command(**values: object) -> int:
-        return body(Said(values))
+        said = Said(values)
+        _refuse_secret(said.text("store"))
+        return body(said)
 
     made = list(parameters)
     command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]

@@ -72,7 +72,8 @@ def _list(said: Said) -> int:
     if said.flag("json"):
         out_json(runs_document(heads))
     elif heads:
-        out_table(("run", "label", "operation", "target", "state", "trials"), map(_row, heads))
+        columns = ("run", "label", "operation", "target", "state", "trials")
+        out_table(columns, map(_row, heads), whole=frozenset({"run", "operation", "state", "trials"}))
     else:
         say("no runs yet; `dbatk demo` makes some")
     return ExitCode.DONE

@@ -140,7 +140,7 @@ class _Reader:
     def _query_text(self, value: object) -> str:
         path = self.folder / _text("query_file", value)
         try:
-            return path.read_text(encoding="utf-8")
+            return path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise ToolkitError(
                 f"`{path}` cannot be read as a query: {type(error).__name__}",

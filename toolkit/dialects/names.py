@@ -54,5 +54,12 @@ def _part(text: str, match: re.Match[str], fold: Callable[[str], str], plain: re
             raise bad_name(text.replace("\0", "\\0"), "it holds a NUL character")
         return quoted.replace('""', '"')
     if not plain.fullmatch(match["plain"]):
-        raise bad_name(text, f"`{match['plain']}` needs double quotes", f'write "{match["plain"]}"')
+        raise bad_name(text, f"`{match['plain']}` needs double quotes", _quoted(match["plain"]))
     return fold(match["plain"])
+
+
+def _quoted(name: str) -> str:
+    """Say how the name is written where a shell or TOML reads it: both take single quotes off."""
+    if "'" in name:
+        return f'write "{name}", with its double quotes'
+    return f"""write '"{name}"' (on a command line and in a file; the single quotes keep the double ones)"""

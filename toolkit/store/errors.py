@@ -32,6 +32,7 @@ _BY_SQLSTATE = {
     "42P01": "TK-0402",
     "42703": "TK-0402",
 }
+_FULL = "free space there, then `dbatk runs list` shows what can be resumed; or another place with --store"
 _SENTENCES = {
     "TK-0401": "the store `{place}` cannot be written",
     "TK-0402": "`{place}` is damaged or not a dbatk store",
@@ -91,4 +92,7 @@ def _shows_secret(text: str, place: Place) -> bool:
 
 def _sentence(code: str, place: Place, reason: str, database_code: str | None) -> ToolkitError:
     sentence = _SENTENCES[code].format(place=place)
-    return ToolkitError(f"{sentence}: {reason}" if reason else sentence, code=code, database_code=database_code)
+    hint = _FULL if database_code in ("SQLITE_FULL", "53100") else None
+    return ToolkitError(
+        f"{sentence}: {reason}" if reason else sentence, code=code, hint=hint, database_code=database_code
+    )

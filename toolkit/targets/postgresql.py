@@ -165,8 +165,8 @@ def _cannot_connect(address: Address, error: psycopg.Error) -> ToolkitError:
 
 
 def _last_line(text: str) -> str:
-    """Return the reason: libpq tells every address it tried, the last line the last."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """Return the reason: libpq tells every address it tried, the last line the last, and may add a question."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().endswith("?")]
     return lines[-1] if lines else "no reason given"
 
 
