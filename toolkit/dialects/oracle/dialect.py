@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Work
-from toolkit.dialects.oracle import checks, errors, granted, names, objects, operations, releases, session, support
+from toolkit.dialects.oracle import checks, errors, granted, names, objects, releases, session, support
+from toolkit.dialects.oracle.work import WORDS, evidence
 from toolkit.model.facts import Facts, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
@@ -65,16 +66,16 @@ class OracleDialect:
         return session.end(work, facts)
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return operations.prepare(work, facts)
+        return WORDS[work.operation].prepare(work, facts)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return operations.timed(work, facts)
+        return WORDS[work.operation].timed(work, facts)
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return operations.evidence(work, facts)
+        return evidence(work, facts)
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return operations.settle(work, facts)
+        return WORDS[work.operation].settle(work, facts)
 
     def granted(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]

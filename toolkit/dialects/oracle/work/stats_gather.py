@@ -4,19 +4,51 @@ What nobody asked for is not sent: a parameter sent overrides the preference a D
 FORCE is never sent: locked statistics stay as they are.
 """
 
+# ruff: noqa: ARG001 (every operation answers with the same arguments)
+
 from __future__ import annotations
 
 from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.names import package_name
-from toolkit.model.words import Effect, Mode, ObjectKind, Role, StepKind
+from toolkit.model.facts import Facts
+from toolkit.model.values import Support
+from toolkit.model.words import Effect, Mode, ObjectKind, Role, StepKind, SupportState
 
 _YES_NO = {"yes": "TRUE", "no": "FALSE"}
 _DEGREE_CONSTANTS = {"default": "DEFAULT_DEGREE", "auto": "AUTO_DEGREE"}
 _GATHER = {"gather": "GATHER", "stale": "GATHER STALE", "empty": "GATHER EMPTY", "auto": "GATHER AUTO"}
 
 
-def gather(work: Work) -> Call:
+def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Nothing."""
+    return ()
+
+
+def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Nothing beside the degree."""
+    return ()
+
+
+def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Nothing: statistics stay as gathered."""
+    return ()
+
+
+def judge(work: Work, facts: Facts) -> Support | None:
+    """Judge the choice of objects."""
+    if work.object.kind is not ObjectKind.STATISTICS and work.option("gather") not in (None, "gather"):
+        return _no("stale or empty objects are chosen within a schema; a table is gathered as it is")
+    if work.option("gather") == "auto" and work.degree > 1:
+        return _no("`--gather auto` lets Oracle choose and ignores the degree; leave one of the two out")
+    return None
+
+
+def _no(sentence: str) -> Support:
+    return Support(SupportState.UNSUPPORTED, sentence)
+
+
+def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the block that gathers a table's or a whole schema's statistics."""
     whole_schema = work.object.kind is ObjectKind.STATISTICS
     name = work.object.name
@@ -31,7 +63,7 @@ def gather(work: Work) -> Call:
         **_choice(work, "cascade", "AUTO_CASCADE"),
         **_choice(work, "no_invalidate", "AUTO_INVALIDATE", in_measurements="yes"),
     }
-    return Call(
+    call = Call(
         "stats_schema" if whole_schema else "stats_table",
         values,
         kind=StepKind.BLOCK,
@@ -39,6 +71,7 @@ def gather(work: Work) -> Call:
         effect=Effect.CHANGES,
         object=work.object,
     )
+    return (call,)
 
 
 def _degree(work: Work) -> dict[str, ContextValue]:

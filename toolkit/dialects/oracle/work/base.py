@@ -1,0 +1,88 @@
+"""What one operation is in Oracle's words, and the calls that several of them share."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from toolkit.dialects.base import Call, ContextValue, Work
+from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.catalog import fact_about, same_schema
+from toolkit.dialects.oracle.names import parse_name
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import Support
+from toolkit.model.words import Effect, Role
+
+# No evidence is no failure: the view may not be granted (ORA-00942, ORA-01031).
+NOT_GRANTED = frozenset({"ORA-00942", "ORA-01031"})
+
+
+class OperationWords(Protocol):
+    """What each module of this package answers about its operation; see `Dialect` for the stages."""
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Do what must come just before the clock."""
+        ...
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Spell the work that is on the clock."""
+        ...
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Ask for what was made; the granted degree was asked for before."""
+        ...
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Leave an object as it should be."""
+        ...
+
+    def judge(self, work: Work, facts: Facts) -> Support | None:
+        """Say what of its own options stands in the way; None when nothing does."""
+        ...
+
+
+def asks_nologging(work: Work) -> bool:
+    """Tell whether the work is asked to write no redo."""
+    return spelling.logging_word(work) == "NOLOGGING"
+
+
+def tablespace(work: Work) -> ContextValue:
+    """Return the tablespace asked for, as the catalogue spells it."""
+    text = spelling.text_option(work, "tablespace")
+    return parse_name(text).name if text else None
+
+
+def former_logging(work: Work, facts: Facts) -> str:
+    """Spell how an object was logged before."""
+    known = fact_about(facts, work.object.name, "logging")
+    return "NOLOGGING" if str(known or "YES").strip().upper() == "NO" else "LOGGING"
+
+
+def table_attribute(ref: ObjectRef, word: str, undo: str | None = None) -> Call:
+    """Set one attribute of a table: its degree or its logging."""
+    back = (table_attribute(ref, undo),) if undo else ()
+    return Call(
+        "table_attribute", {"table": ref.name, "attribute": word}, effect=Effect.CHANGES, object=ref, undo=back
+    )
+
+
+def count_rows(work: Work) -> Call:
+    """Count what a load left, at the degree of the load."""
+    values: dict[str, ContextValue] = {"table": work.object.name, "hint": spelling.degree_hint(work, "t")}
+    return Call("count_rows", values, session=Role.WORKER, keep_as="rows")
+
+
+def segment_bytes(ref: ObjectRef, facts: Facts) -> Call:
+    """Ask for the size of an object, in the USER_ views where it is the session's own."""
+    owned = same_schema(facts, ref.name.schema)
+    binds: dict[str, str | None] = {"name": ref.name.name}
+    if not owned:
+        binds["schema"] = ref.name.schema
+    return Call(
+        "segment_bytes_own" if owned else "segment_bytes",
+        file=True,
+        session=Role.WORKER,
+        keep_as="bytes",
+        binds=binds,
+        tolerates=NOT_GRANTED,
+    )
