@@ -91,11 +91,14 @@ def fitted(experiment: Experiment, reached: Reached) -> Experiment:
 def check_for_engine(experiment: Experiment, engine: EngineName) -> None:
     """Refuse options and quotes the engine does not have."""
     from toolkit.design.build import check_engine
+    from toolkit.design.predicate import check_predicate
     from toolkit.design.query import check_query
 
     check_engine(experiment, engine)
     if "query" in experiment.options:
         check_query(str(experiment.options["query"]), engine)
+    if "where" in experiment.options:
+        check_predicate(str(experiment.options["where"]), engine)
 
 
 def approvals_of(said: Said) -> Approvals:

@@ -40,6 +40,7 @@ _METAVARS = {
     Kind.NAME: "NAME",
     Kind.NAMES: "A,B",
     Kind.QUERY: "FILE|-",
+    Kind.PREDICATE: "CONDITION",
     Kind.INTEGER: "N",
     Kind.NUMBER: "N",
     Kind.DEGREE: "1,2,4",
@@ -133,6 +134,10 @@ def _value(one: Option, text: str) -> OptionValue:
         from toolkit.cli.launch import read_text
 
         return parse_value(one, read_text(text))
+    if one.kind is Kind.PREDICATE and (text == "-" or text.startswith("@")):
+        from toolkit.cli.launch import read_text
+
+        return parse_value(one, read_text(text.removeprefix("@")))
     return parse_value(one, text)
 
 

@@ -36,8 +36,16 @@ _REQUIRED: Mapping[OperationName, tuple[tuple[str, ...], ...]] = {
 
 _MEASURED_ONLY = {
     "bare": "a job fills the table itself",
+    "into": "a job fills the table as it is",
     "on_live_objects": "a job always works on the live object",
 }
+_OF_THE_SOURCE = ("where", "sample")
+_BELONGS_TO = {
+    "sample_by": "sample",
+    "sample_seed": "sample",
+    "partitions": "partition_by",
+}
+"""Options that say more about another one."""
 _NOTHING_TO_KEEP = frozenset({OperationName.INDEX_REBUILD, OperationName.STATS_GATHER})
 
 
@@ -82,10 +90,11 @@ def build_experiment(
     """
     _check_known(operation, (*options, *levels))
     _check_required(operation, options)
+    _check_source(operation, options, levels)
     _check_general(general)
     factors = _factors(levels, extra)
     mode = _mode(general, math.prod(len(factor.levels) for factor in factors))
-    _check_mode(operation, options, general, mode)
+    _check_mode(operation, {**options, **levels}, general, mode)
     measured = mode is Mode.MEASUREMENT
     return Experiment(
         target=general.target,
@@ -175,6 +184,26 @@ def _check_required(operation: OperationName, options: Options) -> None:
         )
 
 
+def _check_source(operation: OperationName, options: Options, levels: Levels) -> None:
+    said = {*options, *levels}
+    if "query" in options:
+        parts = (*_OF_THE_SOURCE, "columns") if operation is OperationName.CTAS else _OF_THE_SOURCE
+        for name in parts:
+            if name in said:
+                raise ToolkitError(
+                    f"`{BY_NAME[name].flag}` belongs to `--source`, but `--query` was given",
+                    code="TK-0107",
+                    hint="say it in the query itself",
+                )
+    for name, other in _BELONGS_TO.items():
+        if name in said and other not in said:
+            raise ToolkitError(
+                f"`{BY_NAME[name].flag}` says more about `{BY_NAME[other].flag}`, which was not given",
+                code="TK-0107",
+                hint=f"give `{BY_NAME[other].flag}` too, or leave it out",
+            )
+
+
 def _check_general(general: General) -> None:
     _check_range("repeat", general.repeat, 1, MOST_REPEATS)
     _check_range("warmup", general.warmup, 0, MOST_WARMUPS)
@@ -212,9 +241,9 @@ def _check_range(name: str, value: int | None, low: int, high: int) -> None:
         )
 
 
-def _check_mode(operation: OperationName, options: Options, general: General, mode: Mode) -> None:
+def _check_mode(operation: OperationName, said: Mapping[str, object], general: General, mode: Mode) -> None:
     if mode is Mode.JOB:
-        _check_job(options, general)
+        _check_job(said, general)
     elif general.keep is Keep.ALL and operation in _NOTHING_TO_KEEP:
         raise ToolkitError(
             f"`--keep all` means nothing for `{operation}`: a trial makes no object of its own",
@@ -223,10 +252,10 @@ def _check_mode(operation: OperationName, options: Options, general: General, mo
         )
 
 
-def _check_job(options: Options, general: General) -> None:
+def _check_job(said: Mapping[str, object], general: General) -> None:
     measure = "leave it out, or measure with `--repeat 3`"
     for name, reason in _MEASURED_ONLY.items():
-        if options.get(name):
+        if said.get(name):
             raise ToolkitError(
                 f"`{BY_NAME[name].flag}` is for measurements: {reason}", code="TK-0107", hint=measure
             )

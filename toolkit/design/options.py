@@ -26,6 +26,7 @@ class Kind(StrEnum):
     NAMES = "names"
     TEXT = "text"
     QUERY = "query"
+    PREDICATE = "predicate"
     INTEGER = "integer"
     NUMBER = "number"
     CHOICE = "choice"
@@ -81,7 +82,21 @@ OPTIONS: tuple[Option, ...] = (
     Option("table", Kind.NAME, "table to create, fill, index, rebuild or gather", _ALL),
     Option("index", Kind.NAME, "index to rebuild", _ops(_REBUILD)),
     Option("schema", Kind.NAMES, "every table (or index) of these schemas", _ops(_REBUILD, _STATS)),
-    Option("columns", Kind.NAMES, "columns of the index, in order", _ops(_BUILD)),
+    Option("columns", Kind.NAMES, "columns of the index, in order; of a load: those that are copied",
+           _ops(_CTAS, _INSERT, _BUILD)),
+    Option("where", Kind.PREDICATE, "one condition on the rows of --source (- or @FILE reads it)",
+           _ops(_CTAS, _INSERT)),
+    Option("sample", Kind.NUMBER, "per cent of the rows of --source, the same ones in every trial",
+           _ops(_CTAS, _INSERT), low=0.000001, high=99.999999, unit="%"),
+    Option("sample_by", Kind.CHOICE, "sample rows or whole blocks", _ops(_CTAS, _INSERT),
+           choices=("rows", "blocks")),
+    Option("sample_seed", Kind.INTEGER, "which sample: 1 if not given", _ops(_CTAS, _INSERT), low=0,
+           high=4294967295),
+    Option("partition_by", Kind.TEXT,
+           "'hash(ID) 16', 'range(DT) interval 1 month', 'range(ID) below 10,20,max' or 'list(C) automatic'",
+           _ops(_CTAS), engines=_ORACLE),
+    Option("partitions", Kind.INTEGER, "number of partitions of --partition-by 'hash(...)'", _ops(_CTAS),
+           engines=_ORACLE, factor=True, low=1, high=1048575),
     Option("name", Kind.NAME, "name of the new index", _ops(_BUILD), file_key="index_name"),
     Option("unique", Kind.FLAG, "build a unique index", _ops(_BUILD)),
     Option("pctfree", Kind.INTEGER, "per cent of each block left free", _ops(_CTAS, _BUILD, _REBUILD),
@@ -94,13 +109,19 @@ OPTIONS: tuple[Option, ...] = (
            engines=_NOT_DUCKDB, factor=True, choices=("logging", "nologging")),
     Option("load", Kind.CHOICE, "direct path or conventional insert", _ops(_INSERT), engines=_ORACLE,
            factor=True, choices=("direct", "conventional")),
+    Option("parallel_dml", Kind.CHOICE, "enable parallel DML by ALTER SESSION or by hint", _ops(_INSERT),
+           engines=_ORACLE, factor=True, choices=("session", "hint")),
+    Option("pq_distribute", Kind.CHOICE, "how rows reach the servers that load them", _ops(_CTAS, _INSERT),
+           engines=_ORACLE, factor=True, choices=("none", "random", "random_local", "partition")),
+    Option("into", Kind.CHOICE, "measure into an empty copy, or into one that holds the table's rows",
+           _ops(_INSERT), factor=True, choices=("empty", "filled")),
     Option("bare", Kind.FLAG, "measure into a copy without indexes and constraints", _ops(_INSERT)),
     Option("online", Kind.FLAG, "allow changes of the table meanwhile (ONLINE, CONCURRENTLY)",
            _ops(_BUILD, _REBUILD), engines=_NOT_DUCKDB),
     Option("unusable_only", Kind.FLAG, "only indexes that are unusable or invalid", _ops(_REBUILD),
            engines=_NOT_DUCKDB),
-    Option("online_statistics", Kind.FLAG, "gather statistics while loading", _ops(_CTAS, _INSERT),
-           engines=_ORACLE),
+    Option("online_statistics", Kind.CHOICE, "gather statistics while loading: jobs do, measurements do not",
+           _ops(_CTAS, _INSERT), engines=_ORACLE, factor=True, choices=("yes", "no")),
     Option("estimate_percent", Kind.NUMBER, "sample in per cent of the rows", _ops(_STATS), engines=_ORACLE,
            factor=True, low=0.000001, high=100, unit="%", words=("auto",)),
     Option("method_opt", Kind.TEXT, "columns and histograms, as in DBMS_STATS", _ops(_STATS), engines=_ORACLE),

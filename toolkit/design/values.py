@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolkit.design.levels import check_level, example, parse_levels
 from toolkit.design.options import Kind, Option
+from toolkit.design.predicate import check_predicate
 from toolkit.design.query import check_query
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
@@ -32,6 +33,8 @@ def check_value(option: Option, value: object) -> OptionValue:
     match option.kind:
         case Kind.QUERY:
             return check_query(_text(option, value))
+        case Kind.PREDICATE:
+            return check_predicate(_text(option, value))
         case Kind.NAME:
             return _name(option, value)
         case Kind.NAMES:
