@@ -81,7 +81,7 @@ def steps(calls: Iterable[Call]) -> list[Step]:
 
 def target(standin: Standin, **access: object) -> OracleTarget:
     """Return a target for a stand-in."""
-    address = Address(EngineName.ORACLE, "FREEPDB1", "dbatk", standin.host, standin.port)
+    address = Address(EngineName.ORACLE, standin.engine.scenario.service, "dbatk", standin.host, standin.port)
     return OracleTarget(Access(address, lambda: standin.password, **access))  # type: ignore[arg-type]
 
 

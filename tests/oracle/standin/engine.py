@@ -13,7 +13,7 @@ import duckdb
 from tests.oracle.standin import grammar, parallel
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.duck import Rows, count, define_functions, ensure_schema, fetch, quote, run, spell
-from tests.oracle.standin.errors import ora
+from tests.oracle.standin.errors import ora, stack
 from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import Made, Session, State
@@ -284,32 +284,38 @@ class Engine:
         number = self.scenario.fail.get(kind)
         if number is not None and not (0 < self.scenario.fail_times <= self.failed.get(kind, 0)):
             self.failed[kind] = self.failed.get(kind, 0) + 1
-            raise ora(number)
+            raise stack(number) if isinstance(number, tuple) else ora(number)
 
     def _context(self, session: Session) -> dict[str, str | None]:
-        return {
+        known: dict[str, str | None] = {
             "DB_NAME": "FREEPDB1", "DB_UNIQUE_NAME": "FREE", "SESSION_USER": session.user,
             "CURRENT_SCHEMA": session.user, "CURRENT_USER": session.user, "SERVICE_NAME": session.service,
             "INSTANCE_NAME": "FREE", "SID": str(session.sid), "CON_NAME": "FREEPDB1", "CON_ID": "3",
             "CLOUD_SERVICE": None, "CLIENT_IDENTIFIER": session.client_identifier,
         }  # fmt: skip
+        there = {**known, **self.scenario.context}
+        return {key: value for key, value in there.items() if f"USERENV.{key}" not in self.scenario.lacking}
 
     def _catalogue(self, session: Session, tables: list[str], translated: Translated) -> Rows:
         with self.lock:
             for view in sorted(set(tables)):
                 if view in self.scenario.denied:
+                    raise ora(self.scenario.denied_code, view)
+                if view in self.scenario.lacking:
                     raise ora(942, view)
                 self._load_view(session, view)
             return fetch(self.dictionary, translated)
 
     def _load_view(self, session: Session, view: str) -> None:
-        columns = VIEWS[view]
+        lacking = self.scenario.lacking
+        columns = [column for column in VIEWS[view] if f"{view}.{column[0]}" not in lacking]
         spelled = ", ".join(f"{quote(name)} {kind}" for name, kind in columns)
         self.dictionary.execute(f"CREATE OR REPLACE TABLE {quote(view)} ({spelled})")
-        rows = self.state.rows_of(view, session)
+        own = self.scenario.views.get(view)
+        rows = self.state.rows_of(view, session) if own is None else list(own)
         names = [name for name, _ in columns]
         for row in rows:
-            strange = set(row) - set(names)
+            strange = set(row) - {name for name, _ in VIEWS[view]}
             assert not strange, f"{view} has no columns {strange}"
         if rows:
             marks = ", ".join("?" for _ in names)

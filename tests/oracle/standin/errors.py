@@ -15,6 +15,7 @@ _TEXTS = {
     1408: "such column list already indexed",
     1418: "specified index does not exist",
     1452: "cannot CREATE UNIQUE INDEX; duplicate keys found",
+    1555: 'snapshot too old: rollback segment number 9 with name "_SYSSMU9$" too small',
     1652: "unable to extend temp segment by 128 in tablespace TEMP",
     1722: "invalid number",
     2003: "invalid USERENV parameter",
@@ -29,6 +30,16 @@ _TEXTS = {
     20000: "Unable to analyze TABLE, insufficient privileges or does not exist",
     65040: "operation not allowed from within a pluggable database",
 }
+
+
+def stack(numbers: tuple[int, ...]) -> BackendError:
+    """Make a stack of errors as Oracle sends it: the outermost first, each on a line of its own."""
+    first, *others = (ora(number) for number in numbers)
+    lines = [
+        str(first),
+        *(f"ORA-{number:05d}: {error}" for number, error in zip(numbers[1:], others, strict=True)),
+    ]
+    return BackendError("\n".join(lines), ora_code=numbers[0])
 
 
 def ora(number: int, detail: str = "") -> BackendError:

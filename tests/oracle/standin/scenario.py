@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 _BANNERS = {
@@ -11,6 +11,7 @@ _BANNERS = {
     "free": "Oracle Database 23ai Free Release 23.0.0.0.0 - Develop, Learn, and Run for Free",
     "26": "Oracle AI Database 26ai Enterprise Edition Release 23.26.0.0.0 - Production",
 }
+ViewRow = Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -18,15 +19,21 @@ class Scenario:
     """A stand-in's edition, limits and faults.
 
     `fail` raises an ORA- number when a statement of that kind comes (`ctas`, `insert`, `index_build`,
-    `index_rebuild`, `stats`, `commit`, `drop`), the first `fail_times` times or always (0). `lose` drops the
-    connection in the middle of one. `denied` views answer ORA-00942, `parameters_refused` ORA-65040.
+    `index_rebuild`, `stats`, `commit`, `drop`), the first `fail_times` times or always (0); several numbers
+    are a stack, the outermost first. `lose` drops the
+    connection in the middle of one. `denied` views answer `denied_code`, `parameters_refused` ORA-65040.
+
+    What differs between releases and services is data: `banner_text` and `number_text` (`12.1.0.2.0`),
+    `parameters` laid over V$PARAMETER, `options` over V$OPTION, `context` over USERENV, `lacking` views
+    (`V$PDBS`), columns (`V$DATABASE.CDB`) and USERENV keys (`USERENV.CON_NAME`), and `views`: rows that stand in
+    a view instead of its own. `tests.oracle.standin.scenarios` has the ones everybody needs.
     """
 
     edition: str = "ee"
     max_servers: int = 80
     denied: frozenset[str] = frozenset()
     parameters_refused: frozenset[str] = frozenset()
-    fail: Mapping[str, int] = field(default_factory=dict)
+    fail: Mapping[str, int | tuple[int, ...]] = field(default_factory=dict)
     fail_times: int = 0
     lose: str | None = None
     delay_seconds: float = 0.0
@@ -34,10 +41,18 @@ class Scenario:
     user: str = "DBATK"
     password: str = "tiger"
     service: str = "FREEPDB1"
+    denied_code: int = 942
+    banner_text: str = ""
+    number_text: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    context: Mapping[str, str | None] = field(default_factory=dict)
+    lacking: frozenset[str] = frozenset()
+    views: Mapping[str, Sequence[ViewRow]] = field(default_factory=dict)
 
     @property
     def banner(self) -> str:
-        return _BANNERS[self.edition]
+        return self.banner_text or _BANNERS[self.edition]
 
     @property
     def parallel(self) -> bool:
@@ -45,4 +60,7 @@ class Scenario:
 
     @property
     def number(self) -> tuple[int, int]:
+        if self.number_text:
+            major, minor = self.number_text.split(".")[:2]
+            return int(major), int(minor)
         return {"free": (23, 0), "26": (23, 26)}.get(self.edition, (19, 0))

@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.oracle.standin import readings
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
 
@@ -99,7 +100,9 @@ class State:
 
     def rows_of(self, view: str, session: Session) -> list[CatalogueRow]:
         """Return the rows of a catalogue view, as this session sees them."""
-        return _ROWS[view](self, session)
+        if view in _ROWS:
+            return _ROWS[view](self, session)
+        return [dict(row) for row in readings.rows_of(view, self.scenario)]
 
 
 def _version(state: State, _: Session) -> list[CatalogueRow]:
@@ -107,10 +110,11 @@ def _version(state: State, _: Session) -> list[CatalogueRow]:
 
 
 def _instance(state: State, _: Session) -> list[CatalogueRow]:
-    version = ".".join(map(str, state.scenario.number)) + ".0.0.0"
+    version = state.scenario.number_text or ".".join(map(str, state.scenario.number)) + ".0.0.0"
     return [
         {"INSTANCE_NUMBER": 1, "INSTANCE_NAME": "FREE", "HOST_NAME": "standin", "VERSION": version,
-         "STARTUP_TIME": BEGAN, "STATUS": "OPEN", "PARALLEL": "NO"}
+         "STARTUP_TIME": BEGAN, "STATUS": "OPEN", "PARALLEL": "NO",
+         "LOGINS": "ALLOWED"}
     ]  # fmt: skip
 
 
@@ -126,11 +130,13 @@ def _option(state: State, _: Session) -> list[CatalogueRow]:
     value = "TRUE" if state.scenario.parallel else "FALSE"
     names = ("Parallel execution", "Parallel backup and recovery", "Online Index Build", "Basic Compression",
              "Advanced Compression", "Bit-mapped indexes", "Partitioning", "Parallel load")  # fmt: skip
-    return [{"PARAMETER": name, "VALUE": value} for name in names]
+    values = {**dict.fromkeys(names, value), **state.scenario.options}
+    return [{"PARAMETER": name, "VALUE": value} for name, value in values.items()]
 
 
 def _parameter(state: State, session: Session) -> list[CatalogueRow]:
-    values = {**PARAMETERS, "parallel_max_servers": str(state.scenario.max_servers), **session.parameters}
+    limits = {"parallel_max_servers": str(state.scenario.max_servers)}
+    values = {**PARAMETERS, **limits, **state.scenario.parameters, **session.parameters}
     return [
         {"NUM": number, "NAME": name, "VALUE": value, "ISDEFAULT": "FALSE" if name == "compatible" else "TRUE"}
         for number, (name, value) in enumerate(sorted(values.items()), 1)
@@ -142,7 +148,8 @@ def _session(state: State, _: Session) -> list[CatalogueRow]:
         {"SID": each.sid, "SERIAL#": each.serial, "USERNAME": each.user, "STATUS": "ACTIVE", "MODULE": each.module,
          "ACTION": each.action, "CLIENT_IDENTIFIER": each.client_identifier, "LOGON_TIME": each.logon,
          "PROGRAM": "python@standin", "TYPE": "USER", "PDML_STATUS": "ENABLED" if each.dml else "DISABLED",
-         "PDDL_STATUS": "ENABLED", "PQ_STATUS": each.query}
+         "PDDL_STATUS": "ENABLED", "PQ_STATUS": each.query,
+         "RESOURCE_CONSUMER_GROUP": "OTHER_GROUPS", "SERVICE_NAME": each.service}
         for each in list(state.sessions.values())
     ]  # fmt: skip
 
