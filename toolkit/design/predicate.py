@@ -88,10 +88,8 @@ def _check_sign(given: Text, found: list[Token], place: int, engine: EngineName)
 
 def _is_cast(found: list[Token], place: int) -> bool:
     """Whether a colon is one of the two of `::`."""
-    near = (found[place - 1 : place] or [None])[0], (found[place + 1 : place + 2] or [None])[0]
-    return any(
-        other is not None and other.text == ":" and abs(other.end - found[place].end) == 1 for other in near
-    )
+    near = (*found[max(0, place - 1) : place], *found[place + 1 : place + 2])
+    return any(other.text == ":" and abs(other.end - found[place].end) == 1 for other in near)
 
 
 def _check_word(given: Text, token: Token, before: Token | None) -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from toolkit.model.experiment import OptionValue
-from toolkit.model.facts import Facts, Release
+from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, EngineName, Mode, OperationName, Role, StepKind
@@ -27,6 +28,10 @@ class Call:
 
     `undo` are calls that put the change back; of a creation, those that settle the object when it stays (a job's):
     how an object of ours is dropped needs no saying. Other fields as in `Step`.
+
+    Whatever is changed outside a session is journalled by its call alone: `effect` CHANGES, an `object` (kind
+    TABLE or INDEX, which are looked up again before the undo; SETTING, STATISTICS or PREFERENCE, which are not), the
+    `undo` calls, and the former value in `before`. A crash at any later step puts it back, newest first.
     """
 
     template: str
@@ -36,10 +41,41 @@ class Call:
     effect: Effect = Effect.READS
     object: ObjectRef | None = None
     undo: tuple[Call, ...] = ()
+    before: str | None = None
+    unlogged: bool = False
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
     file: bool = False
     binds: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexKey:
+    """One part of an index's key: a column or an expression, spelled for a statement (names quoted)."""
+
+    text: str
+    column: str | None = None
+    """The column's name; None for an expression."""
+    descending: bool = False
+
+    @property
+    def spelled(self) -> str:
+        """The key as CREATE INDEX takes it."""
+        return f"{self.text} DESC" if self.descending else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPart:
+    """A partition or subpartition of an index, where an engine rebuilds each by a statement of its own."""
+
+    name: str
+    level: str
+    """`partition` or `subpartition`."""
+    bytes: float = 0.0
+    valid: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.level} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +95,10 @@ class IndexDefinition:
     bytes: float = 0.0
     valid: bool = True
     leftover: bool = False
+    parts: tuple[IndexPart, ...] = ()
+    """What is rebuilt one by one; empty for an index that one statement rebuilds."""
+    of: QualifiedName | None = None
+    """The user's index that a copy stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +110,8 @@ class Work:
             schema as `QualifiedName(name=schema)` with kind `statistics`).
         source: the table read; `query` instead when the user gave one SELECT.
         columns: column names: of the insert, or the index's columns as the user wrote them.
+        keys: the key of an index to build, expressions and directions included.
+        part: the one partition of an index that is rebuilt.
         options: the experiment's options with the cell's levels laid over them.
         degree: the requested degree; 0 leaves it to the engine (`default`, `auto`).
         mark: the comment that marks the object as ours, None in a job.
@@ -86,6 +128,8 @@ class Work:
     index: IndexDefinition | None = None
     mark: str | None = None
     concurrency: int = 1
+    keys: tuple[IndexKey, ...] = ()
+    part: IndexPart | None = None
 
     def option(self, name: str) -> OptionValue | None:
         """Return an option or level, or None when it was not said."""
@@ -101,18 +145,35 @@ class Granted:
     sentence: str = ""
 
 
+class GoesOn(StrEnum):
+    """What can go on after an error.
+
+    `trial`: it may pass, the same trial may be tried again. `run`: this trial fails, others may do. `nothing`: it
+    does not depend on the cell, every trial would fail alike until somebody mends it.
+    """
+
+    TRIAL = "trial"
+    RUN = "run"
+    NOTHING = "nothing"
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorAdvice:
     """What a database's error means to a DBA and what to do about it.
 
-    `passing` errors may be gone at the next try; `downgrade` says that the degree could not be had.
+    `goes_on` says what can go on after it; `downgrade` says that the degree could not be had.
     """
 
     code: str
     meaning: str
     advice: str
-    passing: bool = False
+    goes_on: GoesOn = GoesOn.RUN
     downgrade: bool = False
+
+    @property
+    def passing(self) -> bool:
+        """Whether it may be gone at the next try."""
+        return self.goes_on is GoesOn.TRIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +196,8 @@ class Dialect(Protocol):
     """Ends a statement in the engine's own client (`;`); blocks end as the client wants it."""
     copy_files: tuple[str, ...]
     """Catalogue files (:schema, :name) that `empty_copy` needs of the table copied; key = file name."""
+    space_files: tuple[str, ...]
+    """Catalogue files without binds, each optional, that tell of free space beside `space`; key = file name."""
     gathers_schemas: bool
     """Whether statistics of a whole schema are one call (its `Work` names the schema)."""
     degree_by_sessions: frozenset[OperationName]
@@ -216,7 +279,7 @@ class Dialect(Protocol):
         ...
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Do what must come just before the clock (checkpoint, plan to be kept as evidence), once a trial."""
+        """Do what must come just before the clock (checkpoint, a partition made unusable); equal calls run once."""
         ...
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -240,6 +303,17 @@ class Dialect(Protocol):
         """Tell the granted degree from evidence, sampled peaks (`parallel_workers`, `busy_threads`), notices."""
         ...
 
+    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
+        """Name further catalogue files (:schema, :name) about a table that is read, or `filled`; each optional.
+
+        Their answers are kept under the file's name, of a table read under `source_` and that name.
+        """
+        ...
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        """Say what a DBA should know before this work is done: what it leaves out, what will not help."""
+        ...
+
     # -- objects of ours ------------------------------------------------------------------------------------
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         """Make a full copy of a table's rows (no indexes), marked as ours."""
@@ -255,6 +329,21 @@ class Dialect(Protocol):
         self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
     ) -> tuple[Call, ...]:
         """Build the same index under another name on a copy of its table."""
+        ...
+
+    def index_reads(self, schema: str | None, name: str | None, facts: Facts, suffix: str = "") -> tuple[Query, ...]:
+        """Ask for keys and parts of an index, of a table's indexes, or (no name) of a schema's.
+
+        Keys of the answers are the files' names with `suffix`. Rows under `index_partitions` and
+        `index_subpartitions` have `of_schema`, `of_index`, `part_name`, `byte_count`, `is_valid`; under
+        `index_segments`, where sizes may be read, the better `byte_count`.
+        """
+        ...
+
+    def fill_copy(
+        self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
+    ) -> tuple[Call, ...]:
+        """Put the rows of a table into a copy of it, off the clock, so that a load finds it filled."""
         ...
 
     def has_rows(self, table: QualifiedName) -> Call:

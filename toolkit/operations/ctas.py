@@ -8,6 +8,13 @@ from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind, OperationName
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
+from toolkit.operations.sources import (
+    chosen_columns,
+    existing_source,
+    readable_columns,
+    reads_of_source,
+    reads_of_space,
+)
 
 
 class Ctas:
@@ -18,27 +25,29 @@ class Ctas:
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
         table = planner.named("table")
-        source = planner.named("source")
         assert table is not None
-        queries = [relation_query("target_name", table, "name_in_use")]
-        if source is not None:
-            queries.append(relation_query("source", source))
-        schema = planner.work_schema(table)
-        queries.append(Query("space", "space", {"schema": schema}, optional=True))
-        return tuple(queries)
+        return (
+            relation_query("target_name", table, "name_in_use"),
+            *reads_of_source(planner),
+            *reads_of_space(planner, planner.work_schema(table)),
+        )
 
     def check(self, planner: Planner) -> None:
-        if planner.spec.text("source") is not None:
-            planner.existing("source", "source")
+        existing_source(planner)
+        self._columns(planner)
         table = planner.named("table")
         assert table is not None
         if not planner.measuring or planner.spec.keep != "none":
             planner.must_be_free("target_name", table)
 
+    def _columns(self, planner: Planner) -> tuple[str, ...]:
+        """Return the columns chosen; none when all are copied."""
+        return chosen_columns(planner, readable_columns(planner), f"`{planner.spec.text('source')}`")
+
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
         table = planner.named("table")
         assert table is not None
-        source = planner.existing("source", "source") if planner.spec.text("source") else None
+        source = existing_source(planner)
         letters = planner.letters(planner.workers(cell) if planner.measuring else 1)
         return tuple(self._piece(planner, cell, table, source, letter) for letter in letters)
 
@@ -57,6 +66,7 @@ class Ctas:
             degree=planner.degree(cell),
             source=source,
             query=planner.spec.text("query"),
+            columns=self._columns(planner),
             mark=planner.mark,
             concurrency=planner.workers(cell),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Work
+from toolkit.dialects.base import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Query
@@ -10,6 +10,14 @@ from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind, OperationName
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
+from toolkit.operations.sources import (
+    chosen_columns,
+    column_names,
+    existing_source,
+    readable_columns,
+    reads_of_source,
+    reads_of_space,
+)
 
 
 class Insert:
@@ -20,7 +28,6 @@ class Insert:
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
         table = planner.named("table")
-        source = planner.named("source")
         assert table is not None
         queries = [
             relation_query("target", table),
@@ -28,15 +35,14 @@ class Insert:
             relation_query("table_indexes", table, "table_indexes"),
         ]
         queries += [relation_query(file, table, file) for file in planner.dialect.copy_files]
-        if source is not None:
-            queries += [relation_query("source", source), relation_query("source_columns", source, "columns")]
-        queries.append(Query("space", "space", {"schema": planner.work_schema(table)}, optional=True))
-        return tuple(queries)
+        binds = {"schema": table.schema, "name": table.name}
+        further = planner.dialect.table_files(planner.facts, filled=True)
+        queries += [Query(file, file, binds, optional=True) for file in further]
+        return (*queries, *reads_of_source(planner), *reads_of_space(planner, planner.work_schema(table)))
 
     def check(self, planner: Planner) -> None:
         planner.existing("target", "table")
-        if planner.spec.text("source") is not None:
-            planner.existing("source", "source")
+        existing_source(planner)
         if not planner.facts.assumed and not self._columns(planner):
             raise ToolkitError(
                 "source and table have no column name in common",
@@ -45,16 +51,29 @@ class Insert:
             )
 
     def _columns(self, planner: Planner) -> tuple[str, ...]:
-        """Return the columns filled: those of the table that the source has too, in the table's order."""
-        target = [str(row["column_name"]) for row in planner.facts.rows("columns")]
+        """Return the columns filled: those chosen, else those of the table that the source has too, in its order.
+
+        A column that makes its own values (`identity_columns`) takes none.
+
+        Raises:
+            ToolkitError: TK-0204 for a chosen column that table or source has not.
+        """
+        own = column_names(planner, ["identity_columns"])
+        target = [name for name in column_names(planner, ["columns"]) if name not in own]
+        readable = readable_columns(planner)
+        if planner.spec.names("columns"):
+            known = (*target, *column_names(planner, ["invisible_columns"]))
+            chosen = chosen_columns(planner, known, f"`{planner.spec.text('table')}` (as far as it takes values)")
+            if readable:
+                chosen_columns(planner, readable, f"`{planner.spec.text('source')}`")
+            return chosen
         if planner.spec.text("source") is None:
             return tuple(target)
-        source = {str(row["column_name"]) for row in planner.facts.rows("source_columns")}
-        return tuple(name for name in target if name in source)
+        return tuple(name for name in target if name in readable)
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
         table = planner.existing("target", "table")
-        source = planner.existing("source", "source") if planner.spec.text("source") else None
+        source = existing_source(planner)
         letters = planner.letters(planner.workers(cell) if planner.measuring else 1)
         return tuple(self._piece(planner, cell, table, source, letter) for letter in letters)
 
@@ -84,13 +103,7 @@ class Insert:
         source = pieces[0].work.source
         copies = [piece.work.object for piece in pieces] if planner.measuring else []
         table = planner.existing("target", "table")
-        before = [
-            call
-            for copy in copies
-            for call in planner.dialect.empty_copy(
-                table, copy, mark_of(planner.naming.key), planner.facts, bare=planner.spec.flag("bare")
-            )
-        ]
+        before = [call for copy in copies for call in self._copy(planner, cell, table, copy)]
         return assemble(
             planner,
             cell,
@@ -99,3 +112,13 @@ class Insert:
             before=before,
             drops=copies,
         )
+
+    def _copy(self, planner: Planner, cell: Cell, table: QualifiedName, copy: ObjectRef) -> tuple[Call, ...]:
+        """Make the table that a trial fills: empty, or with the rows that the real one holds."""
+        dialect, facts = planner.dialect, planner.facts
+        calls = dialect.empty_copy(table, copy, mark_of(planner.naming.key), facts, bare=planner.spec.flag("bare"))
+        if planner.options(cell).get("into") != "filled":
+            return calls
+        own = column_names(planner, ["identity_columns"])
+        columns = tuple(name for name in column_names(planner, ["columns"]) if name not in own)
+        return (*calls, *dialect.fill_copy(table, copy, columns, facts))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from decimal import Decimal
 
 import jinja2
 
@@ -48,7 +49,7 @@ def _number(value: ContextValue) -> Rendered:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 (NaN)
         msg = f"`{value}` is not a number"
         raise jinja2.TemplateRuntimeError(msg)
-    return Rendered(f"{value:.12g}")
+    return Rendered(f"{Decimal(f'{value:.12g}'):f}")
 
 
 def _keyword(value: ContextValue) -> Rendered:
@@ -171,6 +172,8 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         effect=call.effect,
         object=call.object,
         undo=tuple(render_call(dialect, back) for back in call.undo),
+        before=call.before,
+        unlogged=call.unlogged,
         tolerates=call.tolerates,
         keep_as=call.keep_as,
         own_read=call.file and call.effect is Effect.READS,

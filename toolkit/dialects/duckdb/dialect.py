@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from toolkit.dialects.base import Call, Check, ContextValue, ErrorAdvice, Granted, IndexDefinition, Work
 from toolkit.dialects.duckdb.errors import ERRORS
 from toolkit.dialects.names import bad_name, split_name
+from toolkit.dialects.rows import ALL_ROWS, rows_of
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
 from toolkit.model.steps import ObjectRef
@@ -41,6 +42,7 @@ class DuckdbDialect:
     terminator = ";"
     doctor_files = ("settings",)
     copy_files = ("table_definition",)
+    space_files: tuple[str, ...] = ()
     gathers_schemas = False
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
@@ -174,13 +176,14 @@ class DuckdbDialect:
 
     def _ctas(self, work: Work) -> Call:
         values: dict[str, ContextValue] = {
-            "table": work.object.name, "source": work.source, "query": work.query,
+            "table": work.object.name, "source": work.source, "query": work.query, **rows_of(work),
         }  # fmt: skip
         return Call("ctas", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
 
     def _insert(self, work: Work) -> Call:
         values: dict[str, ContextValue] = {
-            "table": work.object.name, "columns": work.columns, "source": work.source, "query": work.query,
+            "table": work.object.name, "source": work.source, "query": work.query, **rows_of(work),
+            "columns": work.columns,
         }  # fmt: skip
         return Call("insert", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object)
 
@@ -245,10 +248,18 @@ class DuckdbDialect:
             return Granted(work.degree, source)
         return Granted(busy, source, f"{busy} of {work.degree} threads did the work")
 
+    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
+        del facts, filled
+        return ()
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        del work, facts
+        return ()
+
     # -- objects of ours ----------------------------------------------------------------------------------------
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         del facts
-        values: dict[str, ContextValue] = {"table": copy.name, "source": source, "query": None}
+        values: dict[str, ContextValue] = {"table": copy.name, "source": source, "query": None, **ALL_ROWS}
         make = Call("ctas", values, effect=Effect.CREATES, object=copy)
         return self._transaction(make, *self._comment(copy, mark, Role.CONTROL))
 
@@ -274,6 +285,15 @@ class DuckdbDialect:
             "definition": index.definition,
         }  # fmt: skip
         return (Call("index_like", values, effect=Effect.CREATES, object=copy),)
+
+    def fill_copy(
+        self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
+    ) -> tuple[Call, ...]:
+        del facts
+        values: dict[str, ContextValue] = {
+            "table": copy.name, "source": source, "query": None, **ALL_ROWS, "columns": columns,
+        }  # fmt: skip
+        return (Call("insert", values, effect=Effect.CHANGES, object=copy),)
 
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")

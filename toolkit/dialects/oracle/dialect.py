@@ -25,6 +25,7 @@ class OracleDialect:
     terminator: str = ";"
     doctor_files: tuple[str, ...] = checks.FILES
     copy_files: tuple[str, ...] = ()
+    space_files: tuple[str, ...] = ()
     gathers_schemas: bool = True
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
@@ -82,6 +83,12 @@ class OracleDialect:
     ) -> Granted:
         return granted.granted(work, kept, peaks)
 
+    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
+        return ()
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return ()
+
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         return objects.copy_table(source, copy, mark)
 
@@ -94,6 +101,11 @@ class OracleDialect:
         self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
     ) -> tuple[Call, ...]:
         return objects.build_index_copy(index, copy, on, facts)
+
+    def fill_copy(
+        self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
+    ) -> tuple[Call, ...]:
+        return objects.fill_copy(source, copy, columns)
 
     def has_rows(self, table: QualifiedName) -> Call:
         return objects.has_rows(table)

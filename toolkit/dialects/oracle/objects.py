@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolkit.dialects.base import Call, ContextValue, IndexDefinition
 from toolkit.dialects.oracle.catalog import indexes_of
+from toolkit.dialects.rows import ALL_ROWS
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
@@ -38,6 +39,22 @@ def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, 
             ref = ObjectRef(ObjectKind.INDEX, name, ours=True, table=copy.name)
             calls += build_index_copy(definition, ref, copy.name, facts)
     return tuple(calls)
+
+
+def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) -> tuple[Call, ...]:
+    """Put a table's rows into its copy by a serial direct load."""
+    values: dict[str, ContextValue] = {
+        **ALL_ROWS,
+        "table": copy.name,
+        "columns": columns or None,
+        "load_hints": "APPEND NO_PARALLEL(t)",
+        "query_hints": "NO_PARALLEL(s)",
+        "source": source,
+        "query": None,
+        "long_columns": (),
+    }
+    load = Call("insert", values, effect=Effect.CHANGES, object=copy)
+    return load, Call("commit", effect=Effect.COMMITS, object=copy)
 
 
 def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts) -> tuple[Call, ...]:

@@ -22,6 +22,7 @@ class PostgresqlDialect:
     terminator = ";"
     doctor_files = checks.FILES
     copy_files: tuple[str, ...] = ()
+    space_files: tuple[str, ...] = ()
     gathers_schemas = False
     degree_by_sessions: frozenset[OperationName] = frozenset({OperationName.STATS_GATHER})
     # REINDEX CONCURRENTLY waits for older snapshots; the second one on a table waits for the first one's lock with
@@ -89,6 +90,14 @@ class PostgresqlDialect:
     ) -> Granted:
         return granting.granted(work, kept, peaks, notices)
 
+    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
+        del facts, filled
+        return ()
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        del work, facts
+        return ()
+
     # -- objects of ours ----------------------------------------------------------------------------------------
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         del facts
@@ -105,6 +114,12 @@ class PostgresqlDialect:
     ) -> tuple[Call, ...]:
         del facts
         return objects.build_index_copy(index, copy, on)
+
+    def fill_copy(
+        self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
+    ) -> tuple[Call, ...]:
+        del facts
+        return objects.fill_copy(source, copy, columns)
 
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects.base import Call, ContextValue, IndexDefinition
+from toolkit.dialects.rows import ALL_ROWS
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role
@@ -54,6 +55,7 @@ def copy_table(source: QualifiedName, copy: ObjectRef, mark: str) -> tuple[Call,
         "unlogged": False,
         "fillfactor": None,
         "tablespace": None,
+        **ALL_ROWS,
     }
     return marked(Call("ctas", values, effect=Effect.CREATES, object=copy), mark)
 
@@ -66,6 +68,19 @@ def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, *, bare: bool)
     """
     values: Values = {"table": copy.name, "source": source, "bare": bare}
     return marked(Call("create_like", values, effect=Effect.CREATES, object=copy), mark)
+
+
+def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) -> tuple[Call, ...]:
+    """Put a table's rows into its copy; OVERRIDING changes nothing where no column is an identity."""
+    values: Values = {
+        **ALL_ROWS,
+        "table": copy.name,
+        "source": source,
+        "query": None,
+        "columns": columns,
+        "overriding": bool(columns),
+    }
+    return (Call("insert", values, effect=Effect.CHANGES, object=copy),)
 
 
 def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName) -> tuple[Call, ...]:

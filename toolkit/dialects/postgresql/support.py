@@ -107,6 +107,13 @@ def _space(work: Work, facts: Facts) -> Support | None:
     return None
 
 
+def _sample(work: Work, facts: Facts) -> Support | None:
+    kind = str(facts.value("source", "kind", "") or "")
+    if work.option("sample") is not None and kind in ("view", "foreign table"):
+        return _refused("TABLESAMPLE reads tables and materialized views only; put the sample into a --query")
+    return None
+
+
 def _online(work: Work, facts: Facts) -> Support | None:
     del facts
     live = work.mode is Mode.MEASUREMENT and bool(work.option("on_live_objects"))
@@ -119,7 +126,7 @@ def _online(work: Work, facts: Facts) -> Support | None:
 
 
 _RULES: tuple[Callable[[Work, Facts], Support | None], ...] = (
-    _server, _degree, _statistics, _logging, _space, _online, _compression,
+    _server, _degree, _statistics, _logging, _space, _online, _sample, _compression,
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.postgresql.names import clipped, parse_name, quote
 from toolkit.dialects.postgresql.objects import comment, marked, name_binds
 from toolkit.dialects.postgresql.release import major
+from toolkit.dialects.rows import rows_of
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
@@ -61,7 +62,7 @@ def _plan(work: Work) -> tuple[Call, ...]:
     if work.degree < 2:
         return ()
     if work.operation is OperationName.CTAS:
-        values: Values = {"query": work.query, "source": work.source}
+        values: Values = {"query": work.query, "source": work.source, **rows_of(work)}
         return (Call("explain_query", values, session=Role.WORKER, keep_as="plan"),)
     if work.operation in _INDEX_WORK:
         binds = name_binds(indexed_table(work))
@@ -131,6 +132,7 @@ def _ctas(work: Work) -> Call:
         "table": work.object.name,
         "source": work.source,
         "query": work.query,
+        **rows_of(work),
         "unlogged": work.mode is Mode.MEASUREMENT and work.option("logging") == "nologging",
         "fillfactor": _fillfactor(work),
         "tablespace": _tablespace(work),
@@ -141,9 +143,9 @@ def _ctas(work: Work) -> Call:
 def _insert(work: Work, facts: Facts) -> Call:
     values: Values = {
         "table": work.object.name,
-        "columns": work.columns,
         "source": work.source,
         "query": work.query,
+        **rows_of(work),
         "overriding": _overriding(work, facts),
     }
     return _change("insert", values, work)

@@ -1,0 +1,28 @@
+"""Which rows and columns of its source a load takes, as values for the templates of every engine."""
+
+from __future__ import annotations
+
+from toolkit.dialects.base import ContextValue, Work
+
+ALL_ROWS: dict[str, ContextValue] = {
+    "columns": None,
+    "where": None,
+    "sample_percent": None,
+    "sample_blocks": False,
+    "sample_seed": None,
+}
+"""The values of a load that takes everything."""
+
+
+def rows_of(work: Work) -> dict[str, ContextValue]:
+    """Return the columns, the condition and the sample of a work; the condition was checked before."""
+    where, percent = work.option("where"), work.option("sample")
+    if not isinstance(percent, int | float):
+        percent = None
+    return {
+        "columns": work.columns or None,
+        "where": None if where is None else str(where),
+        "sample_percent": percent,
+        "sample_blocks": work.option("sample_by") == "blocks",
+        "sample_seed": None if percent is None else int(str(work.option("sample_seed") or 1)),
+    }

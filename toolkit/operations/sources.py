@@ -1,0 +1,74 @@
+"""The table or query that a load reads, and the columns it takes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from toolkit.documents import did_you_mean
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Query
+from toolkit.model.values import QualifiedName
+from toolkit.operations.base import Planner, relation_query
+
+_VALUED = ("columns", "virtual_columns", "invisible_columns")
+"""Answers that name columns whose values can be read."""
+
+
+def reads_of_source(planner: Planner) -> list[Query]:
+    """Return what is read about the table of `--source`; nothing with `--query`."""
+    source = planner.named("source")
+    if source is None:
+        return []
+    further = planner.dialect.table_files(planner.facts, filled=False)
+    queries = [relation_query("source", source)]
+    if further or planner.spec.names("columns") or planner.spec.operation == "insert":
+        queries.append(relation_query("source_columns", source, "columns"))
+    binds = {"schema": source.schema, "name": source.name}
+    return [*queries, *(Query(f"source_{file}", file, binds, optional=True) for file in further)]
+
+
+def reads_of_space(planner: Planner, schema: str | None) -> list[Query]:
+    """Return what is read about the place where objects go."""
+    further = [Query(file, file, optional=True) for file in planner.dialect.space_files]
+    return [Query("space", "space", {"schema": schema}, optional=True), *further]
+
+
+def existing_source(planner: Planner) -> QualifiedName | None:
+    """Return the exact name of `--source`; None with `--query`.
+
+    Raises:
+        ToolkitError: TK-0204 when there is no such table.
+    """
+    return planner.existing("source", "source") if planner.spec.text("source") is not None else None
+
+
+def readable_columns(planner: Planner) -> tuple[str, ...]:
+    """Return every column of the source that can be named: virtual and invisible ones come last."""
+    return column_names(planner, [f"source_{key}" for key in _VALUED])
+
+
+def column_names(planner: Planner, keys: Iterable[str]) -> tuple[str, ...]:
+    """Return the column names of several answers, each once."""
+    names = [str(row["column_name"]) for key in keys for row in planner.facts.rows(key)]
+    return tuple(dict.fromkeys(names))
+
+
+def chosen_columns(planner: Planner, known: Sequence[str], of: str) -> tuple[str, ...]:
+    """Return the columns of `--columns` as the catalogue spells them.
+
+    Raises:
+        ToolkitError: TK-0204 for a column that is not among `known`, with the nearest; TK-0103 for one twice.
+    """
+    exact = {name.lower(): name for name in reversed(known)}
+    found: list[str] = []
+    for text in planner.spec.names("columns"):
+        given = planner.dialect.parse_name(text, planner.facts.release)
+        name = given.name if given.name in known else exact.get(given.name.lower(), given.name)
+        if given.schema is not None or (name not in known and (known or not planner.facts.assumed)):
+            raise ToolkitError(
+                f"{of} has no column `{text}`", code="TK-0204", hint=did_you_mean(given.name, list(known))
+            )
+        if name in found:
+            raise ToolkitError(f"`--columns` has `{name}` twice", code="TK-0103", hint="name each once")
+        found.append(name)
+    return tuple(found)
