@@ -7,8 +7,8 @@ Only `timed` is on the clock.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role, StepKind
@@ -22,7 +22,7 @@ class ObjectRef:
     name: QualifiedName
     ours: bool = False
     table: QualifiedName | None = None
-    """The table an index belongs to."""
+    """The table an index or a preference belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,9 @@ class Step:
         effect: what it does to the database.
         object: what it creates, changes or drops; every creating, changing or dropping step has one.
         undo: statements that put the change back, run in this order after a failure, by resume and by clean; of a
-            creation those that settle the object of a job (its degree), which stays.
+            creation those that settle the object of a job (its degree), which stays. They take no binds.
+        before: the former value that `undo` puts back, kept in the journal and shown to people.
+        unlogged: what it writes is not in the redo log: the object needs a backup afterwards.
         tolerates: database codes that are no failure here.
         keep_as: key under which the rows it returns are kept as evidence.
         limit_seconds: cancel it after so long; None means no limit.
@@ -50,6 +52,8 @@ class Step:
     effect: Effect = Effect.READS
     object: ObjectRef | None = None
     undo: tuple[str, ...] = ()
+    before: str | None = None
+    unlogged: bool = False
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
     limit_seconds: float | None = None
@@ -57,6 +61,28 @@ class Step:
     """A plain SQL file of ours that only reads: a script names it instead of showing it."""
     argv: tuple[str, ...] = ()
     """For `StepKind.COMMAND`: the argument list; `text` then shows it."""
+    parts: tuple[Step, ...] = ()
+    """Reads of the same columns that go as one statement; `text` is all of them, joined by UNION ALL."""
+
+
+def together(parts: Iterable[Step]) -> Step:
+    """Make one read of several of the same columns: one statement, one round trip.
+
+    Binds, tolerated codes and `keep_as` are those of all parts.
+    """
+    each = tuple(parts)
+    if len(each) == 1:
+        return each[0]
+    first = each[0]
+    folder = first.name.rpartition("/")[0]
+    return replace(
+        first,
+        name=f"{folder}/{'+'.join(part.name.rpartition('/')[2] for part in each)}",
+        text="\nUNION ALL\n".join(part.text for part in each),
+        binds={name: value for part in each for name, value in part.binds.items()},
+        tolerates=frozenset().union(*(part.tolerates for part in each)),
+        parts=each,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,8 @@ class ObjectKind(StrEnum):
     STATISTICS = "statistics"
     SESSION = "session"
     SETTING = "setting"
+    PREFERENCE = "preference"
+    """A stored choice that outlives its session: a statistics preference, a pending-statistics switch."""
 
 
 class SupportState(StrEnum):
