@@ -1,4 +1,4 @@
-"""Write docs/reference from the program itself: commands, options, errors, scripts.
+"""Write docs/reference and docs/errors from the program itself: commands, options, scripts, a page per code.
 
     python docs/generate.py          writes the pages
     python docs/generate.py --check  only says which differ; exit 1 when one does
@@ -20,11 +20,15 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from toolkit.cli.main import build_app
 from toolkit.design.build import SNAPSHOTS
 from toolkit.design.options import OPTIONS, Option
+from toolkit.dialects.base import ErrorAdvice, GoesOn
+from toolkit.dialects.duckdb import errors as duckdb
+from toolkit.dialects.oracle import errors as oracle
+from toolkit.dialects.postgresql import advice as postgresql
 from toolkit.errors import CATALOGUE, ErrorEntry, ExitCode
 from toolkit.model.words import EngineName, OperationName
 
 ROOT = Path(__file__).resolve().parents[1]
-REFERENCE = ROOT / "docs/reference"
+DOCS = ROOT / "docs"
 _MADE = "<!-- made by docs/generate.py: change the declarations, not this page -->"
 _EXIT = {
     ExitCode.DONE: "done",
@@ -35,16 +39,22 @@ _EXIT = {
     ExitCode.REFUSED: "refused by a guard: licence, production, lease, space",
     ExitCode.INTERRUPTED: "interrupted by a signal",
 }
+_GOES_ON = {GoesOn.TRIAL: "the trial", GoesOn.RUN: "the run", GoesOn.NOTHING: "nothing"}
+_SENTENCES = {
+    GoesOn.TRIAL: "it may pass; the same trial may be tried again",
+    GoesOn.RUN: "this trial fails; other trials may do",
+    GoesOn.NOTHING: "nothing until it is mended: every trial would fail alike, and the run ends after two cells",
+}
 _HEADER = ("Title", "Needs", "License", "Effect", "Params", "Versions")
 
 
 def pages() -> dict[str, str]:
-    """Return the pages by file name."""
+    """Return the pages by their path below docs."""
     return {
-        "cli.md": "\n".join(cli_page()),
-        "options.md": "\n".join(options_page()),
-        "errors.md": "\n".join(errors_page()),
-        "scripts.md": "\n".join(scripts_page()),
+        "reference/cli.md": "\n".join(cli_page()),
+        "reference/options.md": "\n".join(options_page()),
+        "reference/scripts.md": "\n".join(scripts_page()),
+        **error_pages(),
     }
 
 
@@ -135,21 +145,69 @@ def _values(one: Option) -> str:
     return ", ".join([" ".join(limits + unit), *words] if limits else words) or str(one.kind)
 
 
-def errors_page() -> Iterator[str]:
-    """Yield the page of the errors."""
+def error_pages() -> dict[str, str]:
+    """Return the index of the errors, and a page per code of ours and of Oracle."""
+    own = {f"errors/{entry.code}.md": "\n".join(_own_error(entry)) for entry in CATALOGUE.values()}
+    alike: dict[tuple[str, str], list[str]] = {}
+    for advice in oracle.catalogue().values():
+        alike.setdefault((advice.meaning, advice.advice), []).append(advice.code)
+    theirs = {
+        f"errors/{advice.code}.md": "\n".join(_oracle_error(advice, alike[advice.meaning, advice.advice]))
+        for advice in oracle.catalogue().values()
+    }
+    return {"errors/README.md": "\n".join(_errors_index()), **own, **theirs}
+
+
+def _errors_index() -> Iterator[str]:
     yield from (_MADE, "# Errors", "")
     yield "Every error is one sentence, a hint and a code. The database's own code (`ORA-01652`, SQLSTATE `53100`)"
     yield "stands in the sentence where there is one. With `--json` the error is a document on standard output."
-    yield ""
-    for code in sorted(CATALOGUE):
-        yield from _error(CATALOGUE[code])
+    yield "`dbatk error CODE` shows the same on a terminal."
+    yield from ("", "## dbatk", "")
+    own = sorted(CATALOGUE.values(), key=lambda entry: entry.code)
+    yield from table(("code", "what happened"), [(_link(entry.code), entry.title) for entry in own])
+    yield from ("## Oracle, its driver and RMAN", "")
+    known = sorted(oracle.catalogue().values(), key=lambda advice: advice.code)
+    yield from table(
+        ("code", "means", "goes on"), [(_link(a.code), a.meaning, _GOES_ON[a.goes_on]) for a in known]
+    )
+    yield from ("## PostgreSQL", "")
+    states = sorted(postgresql.ERRORS.values(), key=lambda advice: advice.code)
+    yield from table(
+        ("SQLSTATE", "means", "what to do", "goes on"),
+        [(f"`{a.code}`", a.meaning, a.advice, _GOES_ON[a.goes_on]) for a in states],
+    )
+    yield from ("## DuckDB", "")
+    yield from table(
+        ("exception", "means", "what to do", "goes on"),
+        [(f"`{a.code}`", a.meaning, a.advice, _GOES_ON[a.goes_on]) for a in duckdb.ERRORS.values()],
+    )
 
 
-def _error(entry: ErrorEntry) -> Iterator[str]:
-    yield from (f"## {entry.code} {entry.title}", "")
+def _link(code: str) -> str:
+    return f"[{code}]({code}.md)"
+
+
+def _own_error(entry: ErrorEntry) -> Iterator[str]:
+    yield from (_MADE, f"# {entry.code}: {entry.title}", "")
     yield f"- Cause: {entry.cause}"
     yield f"- Action: {entry.action}"
     yield f"- Exit code: {entry.exit_code.value}, {_EXIT[entry.exit_code]}"
+    yield ""
+
+
+def _oracle_error(advice: ErrorAdvice, alike: Sequence[str]) -> Iterator[str]:
+    yield from (_MADE, f"# {advice.code}", "")
+    yield f"- Means here: {advice.meaning}"
+    yield f"- What to do: {advice.advice}"
+    yield f"- What goes on: {_SENTENCES[advice.goes_on]}"
+    if advice.downgrade:
+        yield "- A trial that ends so is `downgraded`: it has no time, and is shown as a result."
+    others = [_link(code) for code in alike if code != advice.code]
+    if others:
+        yield f"- The same cause: {', '.join(others)}"
+    if advice.code.startswith(("ORA-", "RMAN-")):
+        yield f"- Oracle's own page: <https://docs.oracle.com/error-help/db/{advice.code.lower()}/>"
     yield ""
 
 
@@ -178,19 +236,32 @@ def _script(path: Path) -> tuple[str, ...]:
     return (f"`{path.name}`", *(found.get(key, "") for key in _HEADER))
 
 
+def stale(made: Iterable[str]) -> list[Path]:
+    """Return pages that were made once and are made no more."""
+    wanted = {DOCS / name for name in made}
+    return [
+        path for folder in ("reference", "errors") for path in (DOCS / folder).glob("*.md") if path not in wanted
+    ]
+
+
 def main(arguments: Sequence[str]) -> int:
     """Write the pages, or with `--check` name those that differ."""
     differ = []
-    REFERENCE.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
-        path = REFERENCE / name
+    made = pages()
+    for name, text in made.items():
+        path = DOCS / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         new = text.rstrip("\n") + "\n"
         if path.is_file() and path.read_text(encoding="utf-8") == new:
             continue
         differ.append(name)
         if "--check" not in arguments:
             path.write_text(new, encoding="utf-8")
-    sys.stdout.write("".join(f"docs/reference/{name}\n" for name in differ))
+    for path in stale(made):
+        differ.append(str(path.relative_to(DOCS)))
+        if "--check" not in arguments:
+            path.unlink()
+    sys.stdout.write("".join(f"docs/{name}\n" for name in differ))
     return 1 if differ and "--check" in arguments else 0
 
 

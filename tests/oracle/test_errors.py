@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
-from toolkit.dialects.oracle import DIALECT
-from toolkit.dialects.oracle.errors import _ROWS, CATALOGUE, cause_code, tidy_message
+from toolkit.dialects.base import ErrorAdvice, GoesOn
+from toolkit.dialects.oracle import DIALECT, errors
+from toolkit.dialects.oracle.errors import catalogue, cause_code, tidy_message
+
+CATALOGUE = catalogue()
+DATA = Path(errors.__file__).with_name("errors.toml")
 
 
 def test_no_code_is_explained_twice() -> None:
-    codes = [code for codes, *_ in _ROWS for code in codes.split()]
+    codes = [code for row in tomllib.loads(DATA.read_text())["error"] for code in row["codes"]]
     assert len(codes) == len(set(codes)) == len(CATALOGUE) > 150
 
 
 @pytest.mark.parametrize("advice", CATALOGUE.values(), ids=CATALOGUE)
-def test_every_entry_says_what_it_means_and_what_to_do(advice: object) -> None:
-    assert re.fullmatch(r"(ORA|DPY|DPI|RMAN)-\d{4,5}", advice.code)  # type: ignore[attr-defined]
-    assert advice.meaning and advice.advice  # type: ignore[attr-defined]
-    assert advice.meaning[-1] != "."  # type: ignore[attr-defined]
+def test_every_entry_says_what_it_means_and_what_to_do(advice: ErrorAdvice) -> None:
+    assert re.fullmatch(r"(ORA|DPY|DPI|RMAN)-\d{4,5}", advice.code)
+    assert advice.meaning and advice.advice
+    assert advice.meaning[-1] != "."
+
+
+@pytest.mark.parametrize(
+    ("code", "goes_on"),
+    [
+        ("ORA-00054", GoesOn.TRIAL),
+        ("ORA-01652", GoesOn.RUN),
+        ("ORA-00439", GoesOn.RUN),
+        ("ORA-01031", GoesOn.NOTHING),
+    ],
+)
+def test_every_entry_says_what_can_go_on(code: str, goes_on: GoesOn) -> None:
+    assert CATALOGUE[code].goes_on is goes_on
 
 
 def test_too_few_servers_is_a_downgrade_that_may_pass() -> None:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from toolkit.dialects.base import GoesOn
 from toolkit.dialects.registry import dialect_of
 from toolkit.documents import nearest
 from toolkit.errors import CATALOGUE, ToolkitError
 from toolkit.model.words import EngineName
 
+_GOES_ON = {
+    GoesOn.TRIAL: "it may pass: the same trial may be tried again",
+    GoesOn.RUN: "the trial fails, others may do",
+    GoesOn.NOTHING: "every trial would fail alike until it is mended",
+}
 _ORACLE = re.compile(r"([A-Z]{2,4})-?0*(\d{1,5})")
 
 
@@ -38,7 +44,8 @@ def explain(code: str) -> Explanation:
         for spelling in dict.fromkeys((_padded(wanted), wanted, code.strip())):
             advice = dialect_of(engine).explain(spelling, "")
             if advice is not None:
-                return Explanation(advice.code, f"an error of {engine}", advice.meaning, advice.advice)
+                cause = f"{advice.meaning} ({_GOES_ON[advice.goes_on]})"
+                return Explanation(advice.code, f"an error of {engine}", cause, advice.advice)
     near = nearest(wanted, CATALOGUE)
     raise ToolkitError(
         f"the code `{code[:40]}` is not known",

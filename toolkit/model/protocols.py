@@ -27,19 +27,23 @@ class DatabaseError(Exception):
         code: the database's own code (`ORA-01652`, SQLSTATE, DuckDB's exception name).
         lost: the session is gone.
         cancelled: the statement was cancelled on request.
+        headline: the line that says the cause, where that is not the first one of the message.
     """
 
-    def __init__(self, message: str, *, code: str, lost: bool = False, cancelled: bool = False) -> None:
+    def __init__(
+        self, message: str, *, code: str, lost: bool = False, cancelled: bool = False, headline: str | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
         self.lost = lost
         self.cancelled = cancelled
+        self.headline = headline
 
     @property
     def sentence(self) -> str:
-        """The first line of the message, or the code where the database gave no message."""
-        return (self.message.strip().splitlines() or [self.code])[0]
+        """The line that says the cause, or the code where the database gave no message."""
+        return self.headline or (self.message.strip().splitlines() or [self.code])[0]
 
 
 class Connection(Protocol):

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from toolkit.dialects.base import GoesOn
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import DatabaseError, Event
-from toolkit.model.records import ItemRecord, TrialRecord
+from toolkit.model.records import Artifact, ItemRecord, TrialRecord
 from toolkit.model.steps import Stages, Timed
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome, Role, RunState
@@ -76,6 +77,7 @@ class Sweep:
         self._todo = missing(planned, done, bench.experiment.mode)
         self._refused = {record.cell for record in done if record.outcome is Outcome.UNSUPPORTED}
         self._progress = Progress(len(planned), len(planned) - len(self._todo))
+        self._alike: dict[str, set[Cell]] = {}
 
     def run(self) -> RunState:
         """Run to the end, or to where a signal, the budget or a lost server stops it; cleanup runs in any case.
@@ -131,7 +133,23 @@ class Sweep:
                 return RunState.INTERRUPTED
             if ended.lost:
                 self._reconnect(planned.number)
+            if self._hopeless(ended.record) and position + 1 < len(todo):
+                return RunState.FAILED
         return RunState.DONE
+
+    def _hopeless(self, record: TrialRecord) -> bool:
+        """Tell whether every trial would fail alike: two cells, or the only one, met what no cell can help."""
+        if record.outcome is not Outcome.FAILED or record.error_code is None:
+            return False
+        advice = self._bench.dialect.explain(record.error_code, record.reason or "")
+        if advice is None or advice.goes_on is not GoesOn.NOTHING:
+            return False
+        alike = self._alike.setdefault(record.error_code, set())
+        alike.add(record.cell)
+        if len(alike) < 2 <= len({each.cell for each in self._planned}):
+            return False
+        self._bench.warn(f"every trial would fail alike ({record.error_code}: {advice.advice}); the run ends here")
+        return True
 
     def _ready(self, planned: PlannedTrial) -> bool:
         """Tell whether the next trial may begin: not stopped, within the budget, with room, on a calm host."""
@@ -178,6 +196,11 @@ class Sweep:
             ended = Ended(unsupported(planned, bench.attempt, support.sentence, requested))
             self._refused.add(planned.cell)
         bench.store.end_trial(bench.run, ended.record)
+        if ended.errors:
+            name = f"errors-{planned.number}-{bench.attempt}.txt"
+            bench.store.keep_artifact(
+                bench.run, Artifact(name, "text/plain", ended.errors.encode(), planned.number)
+            )
         return ended
 
     def _once_more(self, planned: PlannedTrial) -> Ended:

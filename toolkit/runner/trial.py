@@ -31,10 +31,14 @@ from toolkit.runner.sampler import Sampler
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A trial that ended: its record, and whether a session was lost, so that nothing was put back."""
+    """A trial that ended: its record, and whether a session was lost, so that nothing was put back.
+
+    `errors` is what the database said in full, where that is more than the record's one line.
+    """
 
     record: TrialRecord
     lost: bool = False
+    errors: str = ""
 
 
 @dataclass(slots=True)
@@ -94,7 +98,7 @@ def run_trial(
     except (DatabaseError, ToolkitError) as error:
         course.failed(error)
     judged = judge_trial(bench, course.timed, course.error, pieces, course.kept, course.peaks, course.notices)
-    return Ended(_record(course, judged), course.lost)
+    return Ended(_record(course, judged), course.lost, _errors_in_full(course))
 
 
 def _before(bench: Bench, course: Course, stages: Stages) -> None:
@@ -252,6 +256,15 @@ def _undo(bench: Bench, course: Course) -> None:
         return
     for sentence in undone.left:
         bench.warn(sentence)
+
+
+def _errors_in_full(course: Course) -> str:
+    """Return every error of more than one line as the database gave it: the stack tells where it comes from."""
+    found = [(result.item.label, result.error) for result in (course.timed.items if course.timed else ())]
+    if isinstance(course.error, DatabaseError) and all(error is not course.error for _, error in found):
+        found.append(("the trial", course.error))
+    stacks = ((label, error.message.strip()) for label, error in found if error is not None)
+    return "\n\n".join(f"{label}:\n{text}" for label, text in stacks if "\n" in text)
 
 
 def item_record(result: ItemResult) -> ItemRecord:

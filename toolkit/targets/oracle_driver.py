@@ -223,7 +223,10 @@ def translate(error: BaseException) -> DatabaseError:
         # The driver rewrites codes that mean a lost session; the server's own says more.
         code = f"ORA-{number:05d}"
     lost = dead or full in _LOST or code in _LOST or (isinstance(error, OSError) and not full)
-    return DatabaseError(message, code=code, lost=lost, cancelled=code in ("ORA-01013", "DPY-4024"))
+    # What a parallel server or a trigger met stands below the frame, and is what counts.
+    cause, headline = errors.cause_code(code, message), errors.headline(code, message)
+    cancelled = bool({code, cause} & {"ORA-01013", "DPY-4024"})
+    return DatabaseError(message, code=cause, lost=lost, cancelled=cancelled, headline=headline)
 
 
 def _code_in(message: str) -> str:
