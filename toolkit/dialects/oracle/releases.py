@@ -26,7 +26,13 @@ class Feature(StrEnum):
     IGNORE_PARALLEL_HINTS = "optimizer-ignore-parallel-hints"
     INDEX_ADVANCED_LOW = "index-compress-advanced-low"
     INDEX_ADVANCED_HIGH = "index-compress-advanced-high"
+    PARALLEL_DML_HINT = "enable-parallel-dml-hint"
+    INVISIBLE_COLUMNS = "invisible-and-identity-columns"
+    AUTOMATIC_LIST = "automatic-list-partitions"
     SERVERS_WORDING = "v$pq_sesstat-servers"
+    LARGE_HISTOGRAMS = "histograms-of-2048-buckets"
+    STATISTICS_TASKS = "dba_optstat_operation_tasks"
+    STATISTICS_REPORTS = "dbms_stats.report_gather"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,12 @@ FEATURES: dict[Feature, Since] = {
     Feature.IGNORE_PARALLEL_HINTS: Since((18,), "REFRN 18: OPTIMIZER_IGNORE_PARALLEL_HINTS"),
     Feature.INDEX_ADVANCED_LOW: Since((12, 1, 0, 2), "SQLRF 12.1.0.2: COMPRESS ADVANCED LOW"),
     Feature.INDEX_ADVANCED_HIGH: Since((12, 2), "SQLRF 12.2: COMPRESS ADVANCED HIGH"),
+    Feature.LARGE_HISTOGRAMS: Since((12, 1), "PL/SQL Packages 12.1, DBMS_STATS: SIZE to 2048, before to 254"),
+    Feature.STATISTICS_TASKS: Since((12, 1), "REFRN 12.1: DBA_OPTSTAT_OPERATION_TASKS, STATUS of the operations"),
+    Feature.STATISTICS_REPORTS: Since((12, 1), "PL/SQL Packages 12.1: DBMS_STATS.REPORT_GATHER_SCHEMA_STATS"),
+    Feature.PARALLEL_DML_HINT: Since((12, 1), "VLDBG 12.1, Enable Parallel DML Mode: ENABLE_PARALLEL_DML"),
+    Feature.INVISIBLE_COLUMNS: Since((12, 1), "SQLRF 12.1, CREATE TABLE: INVISIBLE, identity_clause"),
+    Feature.AUTOMATIC_LIST: Since((12, 2), "SQLRF 12.2, list_partitions: AUTOMATIC"),
     Feature.SERVERS_WORDING: Since((23, 26), "REFRN 26ai, V$PQ_SESSTAT: `Servers` and `Server Sets`"),
 }
 
