@@ -112,7 +112,9 @@ def experiment_of(operation: OperationName, said: Said) -> Experiment:
     for one in options_of(operation):
         text = said.text(one.name)
         if one.kind is Kind.FLAG:
-            if said.flag(one.name):
+            if said.flag(one.name) and one.factor:
+                levels[one.name] = (True,)
+            elif said.flag(one.name):
                 options[one.name] = True
         elif text is not None and one.factor:
             levels[one.name] = parse_levels(one, text)

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from toolkit.dialects.base import Call, Dialect, IndexDefinition, Work
+from toolkit.dialects.base import Call, Dialect, IndexDefinition, IndexPart, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Naming, OptionValue, Spec, degree_of, mark_of
 from toolkit.model.facts import Facts, Query
 from toolkit.model.steps import ObjectRef, Stages, Step, Timed, TimedItem
-from toolkit.model.values import Cell, QualifiedName, Row, Support
+from toolkit.model.values import Cell, QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Keep, Mode, ObjectKind, OperationName, Role, SupportState
 from toolkit.rendering import step_of
 
@@ -130,11 +130,39 @@ class Planner:
         return tuple(step_of(self.dialect, call) for call in calls)
 
     def index_rows(self, rows: Iterable[Row]) -> tuple[IndexDefinition, ...]:
-        """Read index definitions from catalogue rows."""
-        return tuple(_index(row) for row in rows)
+        """Read index definitions from catalogue rows, with the parts of each."""
+        parts = _parts(self.facts)
+        return tuple(_index(row, parts.get((row.get("schema_name"), row.get("index_name")), ())) for row in rows)
 
 
-def _index(row: Row) -> IndexDefinition:
+Owner = tuple[Scalar, Scalar]
+_LEVELS = {"index_partitions": "partition", "index_subpartitions": "subpartition"}
+
+
+def _parts(facts: Facts) -> dict[Owner, tuple[IndexPart, ...]]:
+    """Return the parts of each index: its subpartitions where it has them, else its partitions."""
+    found: dict[Owner, dict[str, list[IndexPart]]] = {}
+    sizes = _sizes(facts)
+    for key, rows in facts.answers.items():
+        level = _LEVELS.get(key.partition(":")[0])
+        for row in rows if level else ():
+            owner, name = (row.get("of_schema"), row.get("of_index")), str(row["part_name"])
+            size = float(sizes.get((*owner, name)) or row.get("byte_count") or 0)
+            part = IndexPart(name, str(level), size, str(row.get("is_valid", "yes")) == "yes")
+            found.setdefault(owner, {}).setdefault(part.level, []).append(part)
+    return {owner: tuple(levels.get("subpartition") or levels["partition"]) for owner, levels in found.items()}
+
+
+def _sizes(facts: Facts) -> dict[tuple[Scalar, ...], Scalar]:
+    return {
+        (row.get("of_schema"), row.get("of_index"), row.get("part_name")): row.get("byte_count")
+        for key, rows in facts.answers.items()
+        if key.partition(":")[0] == "index_segments"
+        for row in rows
+    }
+
+
+def _index(row: Row, parts: tuple[IndexPart, ...]) -> IndexDefinition:
     columns = tuple(part.strip() for part in str(row.get("column_list") or "").split(",") if part.strip())
     definition = row.get("definition")
     return IndexDefinition(
@@ -144,7 +172,8 @@ def _index(row: Row) -> IndexDefinition:
         columns=columns,
         definition=None if definition is None else str(definition),
         bytes=float(row.get("byte_count") or 0),
-        valid=str(row.get("is_valid", "yes")) == "yes",
+        valid=str(row.get("is_valid", "yes")) == "yes" and all(part.valid for part in parts),
+        parts=parts,
         leftover=str(row.get("has_leftover")) == "yes",
     )
 
@@ -230,17 +259,23 @@ def assemble(
     evidence = dialect.evidence(first, facts) if single else ()
     kept = planner.spec.keep is Keep.ALL
     settles = [call for p in pieces if kept or not p.work.object.ours for call in dialect.settle(p.work, facts)]
+    prepares = [call for p in pieces for call in dialect.prepare(p.work, facts)]
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(
         timed=Timed(items, min(planner.workers(cell), max(1, len(items)))),
         setup=planner.steps(setup),
-        prepare=planner.steps((*before, *dialect.prepare(first, facts))),
+        prepare=(*planner.steps(before), *_once(planner.steps(prepares))),
         worker_begin=_in_worker(planner.steps(dialect.worker_begin(first, facts))),
         evidence=_in_worker(planner.steps(evidence)),
         worker_end=_in_worker(planner.steps(dialect.worker_end(first, facts))),
-        conclude=planner.steps((*settles, *away)),
+        conclude=(*_once(planner.steps(settles)), *planner.steps(away)),
         cleanup=planner.steps(cleanup),
     )
+
+
+def _once(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Leave out what several pieces ask for alike: a checkpoint, the degree of an index with many partitions."""
+    return tuple({(step.text, tuple(step.binds.items())): step for step in steps}.values())
 
 
 def _in_worker(steps: tuple[Step, ...]) -> tuple[Step, ...]:
