@@ -30,7 +30,8 @@ from toolkit.model.records import JournalEntry
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
-from toolkit.runner.changes import Changes, _is_the_one
+from toolkit.runner.changes import Changes
+from toolkit.runner.ownership import is_the_one
 from toolkit.store import Store, open_store
 
 NAME = f"DBATK_{KEY}_1"
@@ -248,7 +249,9 @@ def test_a_setting_changed_by_a_command_is_listed_until_commands_are_allowed(kep
     undone = changes(World(), kept).undo_all()
     assert "setting `read_ahead`: put it back with --allow-commands, or run: " in undone.left[0]
     assert states(kept) == ["intended"]
-    assert changes(World(), kept, allow_commands=True).undo_all().done == ("put back setting `read_ahead`",)
+    assert changes(World(), kept, allow_commands=True).undo_all().done == (
+        "put back setting `read_ahead` to `256`",
+    )
     assert (tmp_path / "put back").exists()
     assert states(kept) == ["undone"]
 
@@ -275,7 +278,7 @@ def test_nothing_is_ours_without_a_proof(
     identity: dict[str, Scalar] = {"identity": "1"} if made else {}
     proof: dict[str, Scalar] = {"free": free, "born": before}
     entry = JournalEntry(1, RUN, 1, state, "creates", "table", "APP", name, ours, proof=proof, identity=identity)
-    if not _is_the_one(entry, {"identity": "1" if same else "2", "mark": mark, "born": born}):
+    if not is_the_one(entry, {"identity": "1" if same else "2", "mark": mark, "born": born}):
         return
     if made:
         assert same

@@ -74,6 +74,15 @@ def test_fewer_servers_than_asked_for_are_a_downgrade_with_a_time(
     assert (judged.reason is None) == (outcome is Outcome.OK)
 
 
+def test_the_few_objects_that_a_resumed_job_had_left_tell_no_downgrade(kept: Store) -> None:
+    bench = bench_of(World(), kept)
+    pieces = bench.operation.pieces(bench.planner(1), Cell((("degree", 8),)))
+    judged = judge_trial(bench, timed(), None, (*pieces, *pieces), {"degree": servers(1)}, {}, ())
+    assert judged.outcome is Outcome.OK
+    assert judged.granted is not None
+    assert judged.granted.degree == 1
+
+
 def test_a_degree_that_is_not_known_is_no_downgrade(kept: Store) -> None:
     bench = bench_of(World(), kept)
     pieces = bench.operation.pieces(bench.planner(1), Cell((("degree", 8),)))

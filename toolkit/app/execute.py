@@ -32,6 +32,7 @@ from toolkit.app.repair import (
     repair,
 )
 from toolkit.app.space import check_space, free_disk_bytes, needed_bytes
+from toolkit.app.undoing import undo_script
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -101,9 +102,10 @@ def start(
         facts = with_licences(collect_facts(experiment, dialect, sessions), standing.licences)
         _approve(target, facts, standing, approvals)
         _check(experiment, dialect, facts, target)
-        store.create_run(_head(run, experiment, target, facts))
+        head = _head(run, experiment, target, facts)
+        store.create_run(head)
         with _ended_in_any_case(store, run), holding_lease(store, target.lease_key, run):
-            changes = _changes(run, sessions, dialect, store, approvals)
+            changes = _changes(head, sessions, dialect, store, approvals, events)
             bench = _bench(
                 run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target, changes
             )
@@ -154,8 +156,12 @@ def _head(run: str, experiment: Experiment, target: Target, facts: Facts) -> Run
     )
 
 
-def _changes(run: str, sessions: Sessions, dialect: Dialect, store: Store, approvals: Approvals) -> Changes:
-    return Changes(sessions, dialect, store.journal(run), allow_commands=approvals.allow_commands)
+def _changes(
+    head: RunHead, sessions: Sessions, dialect: Dialect, store: Store, approvals: Approvals, events: Events
+) -> Changes:
+    script = undo_script(head, store, dialect, events)
+    journal = store.journal(head.run)
+    return Changes(sessions, dialect, journal, allow_commands=approvals.allow_commands, script=script)
 
 
 def _bench(
@@ -267,7 +273,7 @@ def resume(
                 default=0,
             )
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
-            changes = _changes(run, sessions, dialect, store, approvals)
+            changes = _changes(record.head, sessions, dialect, store, approvals, events)
             made = repair(run, changes, store, events)
             facts = with_licences(collect_facts(experiment, dialect, sessions), standing.licences)
             bench = _bench(

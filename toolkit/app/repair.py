@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolkit.app.undoing import undo_script
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -51,8 +52,10 @@ def clean(
         sessions = Sessions(target, f"{head.run}-clean")
         try:
             end_ghosts(target, dialect, head.run)
+            script = undo_script(head, store, dialect, events)
             journal = store.journal(head.run)
-            undone = Changes(sessions, dialect, journal, allow_commands=allow_commands).undo_all()
+            changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
+            undone = changes.undo_all()
         except DatabaseError as error:
             raise refused(dialect, error) from None
         finally:

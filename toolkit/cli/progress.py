@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SPARSE_SECONDS = 10.0
-_SHOWN = frozenset({"mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup"})
+_SHOWN = frozenset({"mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo"})
 
 
 class Progress:

@@ -88,16 +88,20 @@ def _row(head: RunHead) -> tuple[str, ...]:
 def _show(said: Said) -> int:
     from toolkit.analysis import run_document
     from toolkit.app.results import find_run
+    from toolkit.app.undoing import undo_script_left
     from toolkit.report import render
 
     with _store(said) as store:
         if said.flag("follow"):
             _follow(store, store.resolve(said.required("run")))
         record = find_run(store, said.required("run"), samples=said.flag("json"))
+        undo = undo_script_left(store, record.head.run)
     if said.flag("json"):
-        out_json(run_document(record))
-    else:
-        out(render(record, "text"))
+        out_json({**run_document(record), "undo_script": None if undo is None else str(undo)})
+        return ExitCode.DONE
+    out(render(record, "text"))
+    if undo is not None:
+        out(f"\nundo script (something is still to be undone): {undo}")
     return ExitCode.DONE
 
 

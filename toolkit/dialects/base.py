@@ -208,6 +208,8 @@ class Dialect(Protocol):
     """Whether two online rebuilds of indexes of one table must not run at once."""
     keeps_identity: bool
     """Whether a changed object keeps what `identity` tells of it, rebuilt or truncated as it may be."""
+    keeps_identity: bool
+    """Whether a changed object keeps what `identity` tells of it, rebuilt or truncated as it may be."""
 
     # -- names and values -----------------------------------------------------------------------------------
     def quote(self, name: str) -> str:
@@ -368,6 +370,20 @@ class Dialect(Protocol):
 
     def instant(self) -> Call:
         """Ask for the database's present instant, in the terms of `born`: one row with column `born`."""
+        ...
+
+    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
+        """Run a statement only where an object is still the one, in a script without us.
+
+        Args:
+            text: the statement.
+            ref: the object it changes or drops.
+            identity: what `identity` told of the object; None when nobody lived to ask.
+            born: the instant before the object was made, in the terms of `instant`; None when it was there before.
+
+        Returns:
+            None where the engine has no such statement: then the text itself is given.
+        """
         ...
 
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:

@@ -1,7 +1,7 @@
 """Executors run steps; nothing else touches the world."""
 
-from toolkit.executors.printing import Script, print_script
+from toolkit.executors.printing import Script, print_script, print_steps
 from toolkit.executors.process import run_command
 from toolkit.executors.sessions import Sessions, read_facts, refused
 
-__all__ = ["Script", "Sessions", "print_script", "read_facts", "refused", "run_command"]
+__all__ = ["Script", "Sessions", "print_script", "print_steps", "read_facts", "refused", "run_command"]

@@ -28,6 +28,13 @@ _ON_ERROR = {
     EngineName.DUCKDB: (".bail off", ".bail on"),
 }
 """The client's own commands around a statement that may fail."""
+_GOING_ON = {
+    # an `&` in a name or a literal is no variable, and a blank line does not end a statement
+    EngineName.ORACLE: ("SET ECHO ON DEFINE OFF SQLBLANKLINES ON", "WHENEVER SQLERROR CONTINUE"),
+    EngineName.POSTGRESQL: (r"\set ON_ERROR_STOP off",),
+    EngineName.DUCKDB: (".bail off",),
+}
+"""Opens a script whose statements do not depend on each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,27 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
     if ran:
         lines += _stage("cleanup, once", ran[0].cleanup, engine)
     return "\n".join(lines) + "\n"
+
+
+def print_steps(
+    engine: EngineName, head: Iterable[str], parts: Iterable[tuple[Sequence[str], Sequence[Step]]]
+) -> str:
+    """Return a script of statements that do not depend on each other: after an error it goes on.
+
+    Args:
+        engine: decides terminators and the client's own commands.
+        head: comment lines that open it.
+        parts: comment lines and the statements they speak of.
+    """
+    lines = [*map(_comment, head), _comment(f"runs by hand in {_CLIENT[engine]}"), *_GOING_ON[engine]]
+    for heading, steps in parts:
+        lines += ["", *map(_comment, heading), *(line for step in steps for line in _statement(step, engine))]
+    return "\n".join(lines) + "\n"
+
+
+def _comment(text: str) -> str:
+    """Spell a comment line: a line end in a name ends no comment, a hyphen at its end continues none."""
+    return "-- " + " ".join(text.split()).rstrip("-")
 
 
 def _trial(stages: Stages, engine: EngineName) -> list[str]:
@@ -99,7 +127,7 @@ def _stage(title: str, steps: Sequence[Step], engine: EngineName) -> list[str]:
 
 def _statement(step: Step, engine: EngineName) -> list[str]:
     if step.own_read:
-        return [f"-- reads sql/{step.name}.sql"]
+        return [f"-- reads sql/{part.name}.sql" for part in step.parts or (step,)]
     if step.kind is StepKind.COMMAND:
         return [f"-- command: {step.text}"]
     lines = [step.text, "/"] if step.kind is StepKind.BLOCK else [f"{step.text};"]

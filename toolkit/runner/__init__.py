@@ -8,12 +8,14 @@ from toolkit.runner.lease import holding_lease
 from toolkit.runner.stop import Stop
 from toolkit.runner.sweep import Sweep, missing
 from toolkit.runner.trial import interrupted
+from toolkit.runner.undo_script import UndoScript
 
 __all__ = [
     "Bench",
     "Changes",
     "Stop",
     "Sweep",
+    "UndoScript",
     "Undone",
     "end_ghosts",
     "environment_of",

@@ -2,7 +2,7 @@
 
 An entry is `intended` before a change and `made` after it, with what proves that the object is the one we made.
 What is undone later is looked at again first: an object that is not provably ours is never touched, but listed
-with the statement to run by hand.
+with the statement to run by hand. The undo script on disk is written before what it undoes, and kept in step.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, run_command
 from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
-from toolkit.model.runid import run_key
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import Effect, EntryState, ObjectKind
+from toolkit.model.words import Effect, ObjectKind
 from toolkit.rendering import step_of
+from toolkit.runner.ownership import IN_CATALOGUE, creates, is_another, is_the_one, named, ref_of
+from toolkit.runner.undo_script import UndoScript
 
 Kept = dict[str, tuple[Row, ...]]
 _REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0303"})
 """What is said of one entry, while the others are still undone: a command failed, a guard refused."""
-_IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
 
 
 @dataclass(frozen=True, slots=True)
 class Intended:
-    """A change about to be made: its entry, its object, and whether the name was free before."""
+    """A change about to be made: its entry, its object, whether the name was free, and which object it was."""
 
     entry: int
     object: ObjectRef
     free: bool = True
+    identity: Scalar = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +55,23 @@ class Changes:
         dialect: of its engine.
         journal: of the run.
         allow_commands: whether what a command of this host changed may be put back by one.
+        script: the undo script on disk; None where nobody is to have one.
     """
 
     def __init__(
-        self, sessions: Sessions, dialect: Dialect, journal: Journal, *, allow_commands: bool = False
+        self,
+        sessions: Sessions,
+        dialect: Dialect,
+        journal: Journal,
+        *,
+        allow_commands: bool = False,
+        script: UndoScript | None = None,
     ) -> None:
         self._sessions = sessions
         self._dialect = dialect
         self._journal = journal
         self._allow_commands = allow_commands
+        self._script = script
 
     def run(self, steps: Iterable[Step], trial: int | None = None) -> Kept:
         """Run steps in order and return the rows that are kept as evidence.
@@ -85,16 +94,19 @@ class Changes:
         return kept
 
     def intend(self, steps: Iterable[Step], trial: int | None) -> list[Intended]:
-        """Write an entry for every step that creates something or can be undone.
+        """Write an entry for every step that creates something, can be undone, or is missing in the redo log.
+
+        The undo script is on disk when this returns.
 
         Raises:
-            ToolkitError: TK-0205 when something that is not ours bears a generated name.
+            ToolkitError: TK-0205 when something that is not ours bears a generated name, TK-0405 when the undo
+                script cannot be written.
         """
         entries = []
         for step in steps:
-            if step.object is None or not (step.effect is Effect.CREATES or step.undo):
+            if step.object is None or not (step.effect is Effect.CREATES or step.undo or step.unlogged):
                 continue
-            proof = self._proof(step.object) if step.effect is Effect.CREATES else {}
+            proof = self._proof(step, step.object)
             free = bool(proof.get("free", True))
             if step.object.ours and not free:
                 raise ToolkitError(
@@ -102,15 +114,45 @@ class Changes:
                     code="TK-0205",
                     hint="look at it; dbatk neither replaces nor drops it",
                 )
-            entries.append(Intended(self._journal.intend(step, trial=trial, proof=proof), step.object, free))
+            entry = self._journal.intend(step, trial=trial, proof=proof)
+            entries.append(Intended(entry, step.object, free, proof.get("identity")))
+        if entries:
+            self._tell(before_a_change=True)
         return entries
 
-    def _proof(self, ref: ObjectRef) -> Mapping[str, Scalar]:
-        """Prove that the name is free, and note the database's instant."""
-        found = self._identity(ref)
-        instant = self._sessions.run(step_of(self._dialect, self._dialect.instant())).rows
-        born = instant[0].get("born") if instant else None
-        return {"free": found is None, "born": born}
+    def note(self, step: Step, trial: int | None, proof: Mapping[str, Scalar]) -> int:
+        """Write the entry of a change that is made elsewhere: by a command, or in a worker's session."""
+        entry = self._journal.intend(step, trial=trial, proof=proof)
+        self._tell(before_a_change=True)
+        return entry
+
+    def settled(self, entry: int) -> None:
+        """Close the entry of a change that was put back."""
+        self._journal.undone(entry)
+        self._tell()
+
+    def _tell(self, *, before_a_change: bool = False) -> None:
+        """Bring the undo script in step with the journal."""
+        if self._script is not None:
+            self._script.write(self._journal.open_entries(), strictly=before_a_change)
+
+    def _proof(self, step: Step, ref: ObjectRef) -> Mapping[str, Scalar]:
+        """Note what tells later whether the object is ours, what it was before, and what redo will lack."""
+        proof: dict[str, Scalar] = {}
+        if step.effect is Effect.CREATES:
+            proof = {"free": self._identity(ref) is None, "born": self._instant()}
+        elif ref.kind in IN_CATALOGUE and self._dialect.keeps_identity:
+            proof = {"identity": (self._identity(ref) or {}).get("identity")}
+        if step.before is not None:
+            proof["before"] = step.before
+        if step.unlogged:
+            proof |= {"unlogged": True, "born": proof["born"] if "born" in proof else self._instant()}
+        return proof
+
+    def _instant(self) -> Scalar:
+        """Return the database's present instant, in its own count."""
+        rows = self._sessions.run(step_of(self._dialect, self._dialect.instant())).rows
+        return rows[0].get("born") if rows else None
 
     def _identity(self, ref: ObjectRef) -> Row | None:
         rows = self._sessions.run(step_of(self._dialect, self._dialect.identity(ref))).rows
@@ -118,15 +160,20 @@ class Changes:
 
     def made(self, entries: Iterable[Intended]) -> None:
         """Write what proves that each object is ours; what does not exist, or did before, was not made by us."""
-        for each in entries:
-            if each.object.kind not in _IN_CATALOGUE:
+        told = tuple(entries)
+        for each in told:
+            if each.object.kind not in IN_CATALOGUE:
                 self._journal.made(each.entry, {})
                 continue
-            found = self._identity(each.object) if each.free else None
-            if found is None:
+            identity = each.identity
+            if identity is None and each.free:
+                identity = (self._identity(each.object) or {}).get("identity")
+            if identity is None:
                 self._journal.abandon(each.entry)
             else:
-                self._journal.made(each.entry, {"identity": found.get("identity")})
+                self._journal.made(each.entry, {"identity": identity})
+        if told:
+            self._tell()
 
     def _drop(self, step: Step, ref: ObjectRef) -> None:
         """Drop an object that the journal says we made; nothing else is ever dropped.
@@ -139,14 +186,15 @@ class Changes:
         found = self._identity(ref)
         if found is None:
             self._journal.abandon(entry.entry)
-        elif _is_the_one(entry, found):
+        elif is_the_one(entry, found):
             self._sessions.run(step)
             if entry.ours:
                 self._gone(entry)
+        self._tell()
 
     def _creation_of(self, ref: ObjectRef) -> JournalEntry | None:
         """Return the open entry of the object's creation; changes made to it later have entries of their own."""
-        return next((each for each in self._open_of(ref) if each.effect == Effect.CREATES), None)
+        return next((each for each in self._open_of(ref) if creates(each)), None)
 
     def _open_of(self, ref: ObjectRef) -> list[JournalEntry]:
         return [
@@ -172,22 +220,24 @@ class Changes:
                 self._journal.undone(entry.entry)
             elif not entry.ours:
                 self._journal.abandon(entry.entry)
+        self._tell()
 
     def release(self, refs: Iterable[ObjectRef]) -> None:
         """Give objects of ours to the user (`--keep all`): they are no longer ours to drop."""
         for ref in refs:
             for entry in self._open_of(ref):
                 self._journal.abandon(entry.entry)
+        self._tell()
 
     # -- after a crash ------------------------------------------------------------------------------------------
     def completed_job_objects(self) -> tuple[tuple[int, str], ...]:
         """Return trial and name of objects of a job (not ours) that a killed attempt provably made."""
         found = []
         for entry in self._journal.open_entries():
-            if entry.ours or entry.effect != Effect.CREATES or entry.trial is None:
+            if entry.ours or not creates(entry) or entry.trial is None:
                 continue
-            now = self._identity(_ref(entry))
-            if now is not None and _is_the_one(entry, now):
+            now = self._identity(ref_of(entry))
+            if now is not None and is_the_one(entry, now):
                 found.append((entry.trial, str(QualifiedName(entry.name, entry.schema))))
         return tuple(found)
 
@@ -206,102 +256,79 @@ class Changes:
     def _undo_entries(self, entries: Sequence[JournalEntry]) -> Undone:
         done: list[str] = []
         left: list[str] = []
-        for entry in sorted(entries, key=lambda each: each.object_kind != ObjectKind.TABLE):
-            if entry.entry not in {each.entry for each in self._journal.open_entries()}:
-                continue
-            try:
-                sentence, gone = self._undo(entry)
-            except (DatabaseError, ToolkitError) as error:
-                if isinstance(error, ToolkitError) and error.code not in _REFUSED:
-                    raise
-                sentence, gone = f"{_what(entry)}: {error.sentence}", False
-            if sentence:
-                (done if gone else left).append(sentence)
+        try:
+            for entry in sorted(entries, key=lambda each: each.object_kind != ObjectKind.TABLE):
+                if entry.entry not in {each.entry for each in self._journal.open_entries()}:
+                    continue
+                sentence, gone = self._undo_or_say(entry)
+                if sentence:
+                    (done if gone else left).append(sentence)
+        finally:
+            self._tell()
         return Undone(tuple(done), tuple(left))
+
+    def _undo_or_say(self, entry: JournalEntry, *, again: bool = False) -> tuple[str, bool]:
+        """Undo one entry; what is refused is said of it, and the others are undone all the same.
+
+        A session that was lost meanwhile is opened anew, once: every undo may be run twice.
+        """
+        try:
+            return self._undo(entry)
+        except DatabaseError as error:
+            if error.lost and again:
+                raise
+            if error.lost:
+                return self._undo_or_say(entry, again=True)
+            return f"{named(entry)}: {error.sentence}", False
+        except ToolkitError as error:
+            if error.code not in _REFUSED:
+                raise
+            return f"{named(entry)}: {error.sentence}", False
 
     def _undo(self, entry: JournalEntry) -> tuple[str, bool]:
         """Undo one entry; return a sentence (empty when there was nothing to do) and whether it is closed."""
-        ref = _ref(entry)
-        if ref.kind not in _IN_CATALOGUE:
+        if not (creates(entry) or entry.undo or entry.proof.get("command")):
+            self._journal.undone(entry.entry)
+            return "", True
+        ref = ref_of(entry)
+        if ref.kind not in IN_CATALOGUE:
             return self._put_back(entry)
         found = self._identity(ref)
-        if found is None or _is_another(entry, found):
+        if found is None or is_another(entry, found):
             self._journal.abandon(entry.entry)
             return "", True
-        if entry.effect != Effect.CREATES:
+        if not creates(entry):
             return self._put_back(entry)
         return self._undo_creation(entry, ref, found) if entry.ours else self._leave_to_user(entry, found)
 
     def _undo_creation(self, entry: JournalEntry, ref: ObjectRef, found: Row) -> tuple[str, bool]:
         drop = step_of(self._dialect, self._dialect.drop(ref)[0])
-        if not _is_the_one(entry, found):
-            return f"{_what(entry)} may not be ours; if it is, run: {drop.text}{self._dialect.terminator}", False
+        if not is_the_one(entry, found):
+            return f"{named(entry)} may not be ours; if it is, run: {drop.text}{self._dialect.terminator}", False
         self._sessions.run(drop)
         self._gone(entry)
-        return f"dropped {_what(entry)}", True
+        return f"dropped {named(entry)}", True
 
     def _leave_to_user(self, entry: JournalEntry, found: Row) -> tuple[str, bool]:
         """The object of a job stays; what only served its making (a degree) is put back first."""
-        settled = bool(entry.undo) and _is_the_one(entry, found)
+        settled = bool(entry.undo) and is_the_one(entry, found)
         if settled:
             self._run_undo(entry)
         self._journal.abandon(entry.entry)
-        return (f"settled {_what(entry)}", True) if settled else ("", True)
+        return (f"settled {named(entry)}", True) if settled else ("", True)
 
     def _put_back(self, entry: JournalEntry) -> tuple[str, bool]:
         command = entry.proof.get("command")
         if command is not None:
             argv = json.loads(str(command))
             if not self._allow_commands:
-                return f"{_what(entry)}: put it back with --allow-commands, or run: {shlex.join(argv)}", False
+                return f"{named(entry)}: put it back with --allow-commands, or run: {shlex.join(argv)}", False
             run_command(argv)
         self._run_undo(entry)
         self._journal.undone(entry.entry)
-        return f"put back {_what(entry)}", True
+        before = entry.proof.get("before")
+        return f"put back {named(entry)}" + (f" to `{before}`" if before else ""), True
 
     def _run_undo(self, entry: JournalEntry) -> None:
         for text in entry.undo:
             self._sessions.run(Step("undo", text, effect=Effect.CHANGES))
-
-
-def _is_the_one(entry: JournalEntry, found: Row) -> bool:
-    """Tell whether what bears the name now is what the entry speaks of.
-
-    `made` decides by identity. `intended` needs a name that was free, and then: for a generated name the run's
-    mark or a birth after the intention; for a job's name a birth after it, or (DuckDB, whose objects carry no
-    birth and whose file is one process's alone) no birth at all.
-    """
-    if entry.state is EntryState.MADE:
-        return str(entry.identity.get("identity")) == str(found.get("identity"))
-    if not entry.proof.get("free", False):
-        return False
-    before, born = entry.proof.get("born"), found.get("born")
-    if not entry.ours:
-        return born_since(before, born) or (before is None and born is None)
-    key = run_key(entry.run).lower()
-    if key not in entry.name.lower():
-        return False
-    return key in str(found.get("mark") or "").lower() or born_since(before, born)
-
-
-def _is_another(entry: JournalEntry, found: Row) -> bool:
-    """Tell whether another object bears a name of the user's by now: what we changed is gone then."""
-    return not entry.ours and entry.state is EntryState.MADE and not _is_the_one(entry, found)
-
-
-def born_since(before: Scalar, born: Scalar) -> bool:
-    """Tell whether an object was born at or after an instant, both in the engine's own count."""
-    if before is None or born is None:
-        return False
-    return float(born) >= float(before)
-
-
-def _ref(entry: JournalEntry) -> ObjectRef:
-    table = QualifiedName(entry.table_name, entry.table_schema) if entry.table_name else None
-    name = QualifiedName(entry.name, entry.schema)
-    return ObjectRef(ObjectKind(entry.object_kind), name, entry.ours, table)
-
-
-def _what(entry: JournalEntry) -> str:
-    name = QualifiedName(entry.name, entry.schema)
-    return f"{entry.object_kind} `{name}`"

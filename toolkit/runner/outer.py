@@ -69,17 +69,16 @@ class _Outer:
         before = self._read()
         undo_sql = self._sql(self.how.undo_sql, before)
         lasting = (undo_sql,) if undo_sql and not _OF_THE_SESSION.match(undo_sql) else ()
-        journal = self.bench.store.journal(self.bench.run)
         entry = None
         if lasting or self.how.undo:
-            entry = journal.intend(self._step(lasting), trial=trial, proof=self._proof(before))
+            entry = self.bench.changes.note(self._step(lasting), trial, self._proof(before))
         try:
             self._do(self.how.apply, self._sql(self.how.apply_sql, before), before)
             self._prove()
             yield
         finally:
             if self._put_back(undo_sql, before) and entry is not None:
-                journal.undone(entry)
+                self.bench.changes.settled(entry)
 
     def _step(self, undo: tuple[str, ...]) -> Step:
         ref = ObjectRef(ObjectKind.SETTING, QualifiedName(self.factor.name))

@@ -10,7 +10,7 @@ from toolkit.store.database import BUSY_SECONDS
 from toolkit.store.deleting import Deleting
 from toolkit.store.journal import Journals
 from toolkit.store.leases import Leases
-from toolkit.store.location import find_place
+from toolkit.store.location import default_path, find_place
 from toolkit.store.names import Names
 from toolkit.store.opening import open_database
 from toolkit.store.reading import Reading
@@ -30,6 +30,14 @@ class Store(Runs, Trials, Journals, Leases, Reading, Names, Deleting, Transfer):
     def place(self) -> str:
         """Where it is, without secrets."""
         return self._database.place.shown
+
+    def undo_script(self, run: str) -> Path:
+        """Return where the undo script of a run is kept while something is left to undo: beside the store.
+
+        A store in a database has its undo scripts in the user's data folder.
+        """
+        path = self._database.place.path or default_path()
+        return path.parent / "undo" / f"{run}.sql"
 
     def close(self) -> None:
         """Close its connections; the store must not be used any more."""

@@ -46,6 +46,7 @@ class DuckdbDialect:
     gathers_schemas = False
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
+    keeps_identity = False
 
     # -- names and values ---------------------------------------------------------------------------------------
     def quote(self, name: str) -> str:
@@ -307,6 +308,11 @@ class DuckdbDialect:
 
     def instant(self) -> Call:
         return Call("instant", file=True)
+
+    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
+        """Return None: the shell knows no conditional statement."""
+        del text, ref, identity, born
+        return None
 
     def sessions_of(self, run: str) -> Call:
         return Call("sessions_of", file=True, binds={"run": run})

@@ -29,6 +29,9 @@ class OracleDialect:
     gathers_schemas: bool = True
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
+    # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
+    # ALL_OBJECTS).
+    keeps_identity = True
 
     def quote(self, name: str) -> str:
         return names.quote(name)
@@ -118,6 +121,9 @@ class OracleDialect:
 
     def instant(self) -> Call:
         return objects.instant()
+
+    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
+        return objects.by_hand(text, ref, identity, born)
 
     def sessions_of(self, run: str) -> Call:
         return objects.sessions_of(run)

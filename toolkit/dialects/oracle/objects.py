@@ -9,7 +9,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Scalar
-from toolkit.model.words import Effect, ObjectKind, Role
+from toolkit.model.words import Effect, ObjectKind, Role, StepKind
 
 _GONE = frozenset({"ORA-00942", "ORA-01418"})
 _OBJECT_TYPES = {ObjectKind.TABLE: "TABLE", ObjectKind.INDEX: "INDEX"}
@@ -112,6 +112,21 @@ def identity(ref: ObjectRef) -> Call:
 def instant() -> Call:
     """Ask for the database's clock in the terms of `born`."""
     return Call("instant", file=True)
+
+
+def by_hand(text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call:
+    """Run a statement only where OBJECT_ID and CREATED are those of the object, or it was made since an instant."""
+    number, _, created = str(identity or "").partition(" ")
+    values: dict[str, ContextValue] = {
+        "schema": ref.name.schema,
+        "name": ref.name.name,
+        "kind": _OBJECT_TYPES.get(ref.kind, "TABLE"),
+        "object_id": int(number) if number.isdecimal() else None,
+        "created": created or None,
+        "born": None if born is None else int(born),
+        "text": text,
+    }
+    return Call("undo_by_hand", values, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=ref)
 
 
 def sessions_of(run: str) -> Call:

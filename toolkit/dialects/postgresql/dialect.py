@@ -28,6 +28,8 @@ class PostgresqlDialect:
     # REINDEX CONCURRENTLY waits for older snapshots; the second one on a table waits for the first one's lock with
     # such a snapshot: a deadlock. reindexdb gives all indexes of a table to one session for the same reason.
     online_rebuilds_apart = True
+    # REINDEX CONCURRENTLY gives the name to a new relation with an oid of its own.
+    keeps_identity = False
 
     # -- names and values ---------------------------------------------------------------------------------------
     def quote(self, name: str) -> str:
@@ -132,6 +134,10 @@ class PostgresqlDialect:
 
     def instant(self) -> Call:
         return Call("instant", file=True)
+
+    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
+        del born
+        return objects.by_hand(text, ref, identity)
 
     def sessions_of(self, run: str) -> Call:
         return Call("sessions_of", file=True, binds={"run": run})

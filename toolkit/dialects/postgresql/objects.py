@@ -103,3 +103,17 @@ def drop(ref: ObjectRef) -> tuple[Call, ...]:
 def identity(ref: ObjectRef) -> Call:
     """Ask which object this is: oid, database and system identifier; its mark; the transaction that made it."""
     return Call("identity", file=True, binds=name_binds(ref.name))
+
+
+def by_hand(text: str, ref: ObjectRef, identity: Scalar) -> Call:
+    """Run a statement only where the relation is there and, when its identity is known, has the same oid."""
+    oid, _, rest = str(identity or "").partition("@")
+    database = rest.partition("@")[0]
+    values: Values = {
+        "schema": ref.name.schema,
+        "name": ref.name.name,
+        "oid": int(oid) if oid.isdecimal() else None,
+        "database": int(database) if database.isdecimal() else None,
+        "text": text,
+    }
+    return Call("undo_by_hand", values, effect=Effect.CHANGES, object=ref)

@@ -1,0 +1,69 @@
+"""Tells whether what bears a name now is what a journal entry speaks of: by identity, mark and birth."""
+
+from __future__ import annotations
+
+from toolkit.model.records import JournalEntry
+from toolkit.model.runid import run_key
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row, Scalar
+from toolkit.model.words import Effect, EntryState, ObjectKind
+
+IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
+"""Kinds that are looked up again before anything of them is undone."""
+
+
+def is_the_one(entry: JournalEntry, found: Row) -> bool:
+    """Tell whether what bears the name now is what the entry speaks of.
+
+    `made` decides by identity. `intended` needs a name that was free, and then: for a generated name the run's
+    mark or a birth after the intention; for a job's name a birth after it, or (DuckDB, whose objects carry no
+    birth and whose file is one process's alone) no birth at all.
+    """
+    if entry.state is EntryState.MADE:
+        return str(entry.identity.get("identity")) == str(found.get("identity"))
+    if not entry.proof.get("free", False):
+        return False
+    before, born = entry.proof.get("born"), found.get("born")
+    if not entry.ours:
+        return born_since(before, born) or (before is None and born is None)
+    key = run_key(entry.run).lower()
+    if key not in entry.name.lower():
+        return False
+    return key in str(found.get("mark") or "").lower() or born_since(before, born)
+
+
+def is_another(entry: JournalEntry, found: Row) -> bool:
+    """Tell whether another object bears a name of the user's by now: what we changed is gone then."""
+    if entry.ours:
+        return False
+    if entry.state is EntryState.MADE:
+        return not is_the_one(entry, found)
+    before = entry.proof.get("identity")
+    return before is not None and str(before) != str(found.get("identity"))
+
+
+def born_since(before: Scalar, born: Scalar) -> bool:
+    """Tell whether an object was born at or after an instant, both in the engine's own count."""
+    if before is None or born is None:
+        return False
+    return float(born) >= float(before)
+
+
+def ref_of(entry: JournalEntry) -> ObjectRef:
+    """Return what an entry speaks of."""
+    table = QualifiedName(entry.table_name, entry.table_schema) if entry.table_name else None
+    name = QualifiedName(entry.name, entry.schema)
+    return ObjectRef(ObjectKind(entry.object_kind), name, entry.ours, table)
+
+
+def named(entry: JournalEntry) -> str:
+    """Name the object of an entry in a sentence."""
+    ref = ref_of(entry)
+    if ref.kind is ObjectKind.PREFERENCE and ref.table is not None:
+        return f"{ref.kind} `{ref.name.name}` of `{ref.table}`"
+    return f"{ref.kind} `{ref.name}`"
+
+
+def creates(entry: JournalEntry) -> bool:
+    """Tell whether an entry speaks of an object that was made, not of a change of one."""
+    return entry.effect == Effect.CREATES

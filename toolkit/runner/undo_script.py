@@ -1,0 +1,156 @@
+"""The undo script: what the journal would undo, as a file for the hands of a DBA.
+
+It is written to disk before the first change, is complete without the store, and runs in the engine's own client.
+Every statement looks first, where the engine can, whether the object is still the one that was made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolkit.dialects.base import Dialect
+from toolkit.errors import ToolkitError
+from toolkit.executors import print_steps
+from toolkit.model.records import JournalEntry
+from toolkit.model.steps import Step
+from toolkit.model.words import EntryState, StepKind
+from toolkit.rendering import step_of
+from toolkit.runner.ownership import IN_CATALOGUE, creates, named, ref_of
+
+_FOLDER_MODE = 0o700
+
+
+@dataclass(slots=True)
+class UndoScript:
+    """The file of one run; there only while something is left to undo.
+
+    Args:
+        path: where it is kept; its folder is made when needed.
+        dialect: spells the statements.
+        run: the run's id.
+        target: what a user gives with `-t`, without secrets.
+        on_first: told the path when the file is first written.
+    """
+
+    path: Path
+    dialect: Dialect
+    run: str
+    target: str
+    on_first: Callable[[Path], None] = lambda _: None
+    _told: bool = field(default=False, init=False)
+
+    def write(self, entries: Sequence[JournalEntry], *, strictly: bool) -> None:
+        """Bring the file in step with the open entries, newest first; nothing left removes it.
+
+        Args:
+            entries: what is open.
+            strictly: a change is about to be made, which must not be when the file cannot be written. Otherwise
+                an older file stays: it lists too much, and what it lists is looked at again.
+
+        Raises:
+            ToolkitError: TK-0405, when `strictly`.
+        """
+        text = self._text(entries)
+        try:
+            if text is None:
+                self.path.unlink(missing_ok=True)
+                return
+            _replace(self.path, text, durable=strictly)
+        except OSError as error:
+            if strictly:
+                raise ToolkitError(
+                    f"the undo script `{self.path}` cannot be written: {(error.strerror or 'unknown').lower()}",
+                    code="TK-0405",
+                    hint="nothing was changed; give the store (--store) a place that is writable and has room",
+                ) from None
+            return
+        if not self._told:
+            self._told = True
+            self.on_first(self.path)
+
+    def _text(self, entries: Sequence[JournalEntry]) -> str | None:
+        """Return the script, or None when no entry has anything to undo."""
+        parts = [lines for entry in _in_order(entries) if (lines := self._entry(entry))]
+        if not parts:
+            return None
+        return print_steps(self.dialect.engine, self._head(), [self._sessions(), *parts])
+
+    def _head(self) -> list[str]:
+        return [
+            f"undoes what run {self.run} changed and has not put back, on {self.target}",
+            f"`dbatk clean -t {shlex.quote(self.target)} --run {self.run}` does the same; by hand:",
+            "1. see that no session of the run is at work (the first statement lists them, and how to end each)",
+            "2. run the rest; an object that is no longer the one of the run is left alone",
+        ]
+
+    def _sessions(self) -> tuple[list[str], list[Step]]:
+        call = self.dialect.sessions_of(self.run)
+        step = step_of(self.dialect, call)
+        text = step.text.replace(":run", self.dialect.literal(self.run))
+        return ["sessions of the run"], [Step(step.name, text)]
+
+    def _entry(self, entry: JournalEntry) -> tuple[list[str], list[Step]] | None:
+        """Return the heading and the steps of an entry, or None when there is nothing to undo."""
+        ref = ref_of(entry)
+        if creates(entry) and entry.ours:
+            texts = [step_of(self.dialect, call).text for call in self.dialect.drop(ref)]
+        else:
+            texts = list(entry.undo)
+        command = entry.proof.get("command")
+        if not texts and command is None:
+            return None
+        guarded = ref.kind in IN_CATALOGUE
+        steps = [self._guarded(text, entry) if guarded else _plain(text) for text in texts]
+        return self._heading(entry), steps
+
+    def _heading(self, entry: JournalEntry) -> list[str]:
+        where = f"trial {entry.trial}" if entry.trial is not None else "the setup"
+        done = "made" if entry.state is EntryState.MADE else "about to be made"
+        verb = "is ours, " if entry.ours and creates(entry) else "was changed, "
+        lines = [f"{named(entry)} {verb}{done} in {where}"]
+        if entry.proof.get("before"):
+            lines.append(f"its former value was `{entry.proof['before']}`")
+        command = entry.proof.get("command")
+        if command is not None:
+            lines.append(f"on the host, run: {shlex.join(json.loads(str(command)))}")
+        return lines
+
+    def _guarded(self, text: str, entry: JournalEntry) -> Step:
+        identity = entry.identity.get("identity") or entry.proof.get("identity")
+        born = entry.proof.get("born") if creates(entry) and identity is None else None
+        call = self.dialect.by_hand(text, ref_of(entry), identity, born)
+        return _plain(text) if call is None else step_of(self.dialect, call)
+
+
+def _plain(text: str) -> Step:
+    block = text.lstrip()[:7].upper().startswith(("BEGIN", "DECLARE"))
+    return Step("undo", text, kind=StepKind.BLOCK if block else StepKind.SQL)
+
+
+def _in_order(entries: Iterable[JournalEntry]) -> list[JournalEntry]:
+    """Put tables of ours first, as an undo does: their indexes and attributes go with them."""
+    return sorted(entries, key=lambda each: each.object_kind != "table")
+
+
+def _replace(path: Path, text: str, *, durable: bool) -> None:
+    """Write a file at once or not at all, readable by its owner only."""
+    path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        Path(name).replace(path)
+    except OSError:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
