@@ -1,0 +1,189 @@
+"""How a statement is written for SQL*Plus, and which texts it would take for something else.
+
+SQL*Plus reads lines, not statements (User's Guide and Reference, "Running SQL Commands" and "Entering Statements"):
+a line that ends in `;` or is only `/` ends the statement even inside quotes, one that ends in `-` goes on in the
+next, one that opens with `@` or `#` is a command of its own. Such a text cannot be sent as it is, so it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toolkit import resources
+from toolkit.dialects.base import Call, Dialect
+from toolkit.errors import ToolkitError
+from toolkit.model.bundle import ERROR_STATUS, MARK
+from toolkit.model.facts import Facts
+from toolkit.model.steps import Step
+from toolkit.model.values import Scalar
+from toolkit.model.words import StepKind
+from toolkit.rendering import render_call, step_of
+
+from .columns import columns_of
+
+_LONGEST_LINE = 2499
+"""Bytes of an input line that 11.2 takes (SP2-0027); later clients take 4,999."""
+_STOP = f"WHENEVER SQLERROR EXIT {ERROR_STATUS} ROLLBACK"
+_GO_ON = "WHENEVER SQLERROR CONTINUE NONE"
+
+
+class Scribe:
+    """Writes the lines of one script: of one session of one trial."""
+
+    def __init__(self, dialect: Dialect, run: str, trial: int, session: int = 0) -> None:
+        self._dialect = dialect
+        self._head = f"{MARK}|{run}|{trial}|{session}"
+        self._stopping = False
+        self.lines: list[str] = []
+
+    # -- the client's own commands ------------------------------------------------------------------------------
+    def open(self, title: str, action: str | None, run: str, language: Iterable[tuple[str, str]]) -> None:
+        """Begin a script: settings, the session's language, and what V$SESSION shows of it."""
+        self.lines += [f"-- {title}", *resources.template_text("bundle/settings.txt").split("\n")[:-1]]
+        self.lines.append(_GO_ON)
+        for name, text in language:
+            self.call(Call("session_set", {"name": name, "word": None, "number": None, "text": text}))
+        if action is not None:
+            self.call(Call("bundle_tag", {"action": action, "run": run}, kind=StepKind.BLOCK))
+
+    def say(self, event: str, *fields: object) -> None:
+        """Let the client itself say where it is."""
+        self.lines.append("PROMPT " + "|".join([self._head, event, *map(str, fields)]))
+
+    def stop_on_error(self) -> None:
+        """Let an error end the client: nothing is timed that was not prepared."""
+        self._stopping = True
+        self.lines.append(_STOP)
+
+    def go_on(self) -> None:
+        """Let an error be told, and go on."""
+        self._stopping = False
+        self.lines.append(_GO_ON)
+
+    # -- statements ---------------------------------------------------------------------------------------------
+    def mark(self, event: str) -> None:
+        """Let the server say that it came here, and when."""
+        self.call(Call("bundle_mark", {"mark": f"{self._head}|{event}|"}))
+
+    def steps(self, steps: Iterable[Step]) -> None:
+        """Write steps in order; the rows of those that are kept go to the spool."""
+        for step in steps:
+            self.step(step)
+
+    def step(self, step: Step) -> None:
+        """Write one step."""
+        self._binds(step)
+        if step.tolerates:
+            self.say("may-fail", ",".join(sorted(step.tolerates)))
+            if self._stopping:
+                self.lines += [_GO_ON, *self._spelled(step), _STOP]
+                self.say("may-fail")
+                return
+        self.lines += self._spelled(step)
+        if step.tolerates:
+            self.say("may-fail")
+
+    def timed(self, steps: Iterable[Step]) -> None:
+        """Write steps on the clock: the client times each and tells the rows it touched."""
+        steps = tuple(steps)
+        for step in steps:
+            self._binds(step)
+        self.lines += ["SET FEEDBACK ON", "SET TIMING ON"]
+        for step in steps:
+            self.lines += written(step.text, step.kind)
+        self.lines += ["SET TIMING OFF", "SET FEEDBACK OFF"]
+
+    def rows(self, key: str, query: str, binds: Iterable[tuple[str, Scalar]] = ()) -> None:
+        """Write a read whose rows go to the spool under a key."""
+        for name, value in binds:
+            self._bind(name, value)
+        self.lines += self._read(key, query)
+
+    def call(self, call: Call) -> None:
+        """Write a call of the dialect."""
+        self.step(step_of(self._dialect, call))
+
+    def _spelled(self, step: Step) -> list[str]:
+        if step.keep_as is not None:
+            return self._read(step.keep_as, step.text)
+        return written(step.text, step.kind)
+
+    def _read(self, key: str, query: str) -> list[str]:
+        columns = columns_of(query)
+        values = {"mark": f"{self._head}|row|{key}|", "columns": columns, "query": query}
+        self.say("rows", key, *columns)
+        said = self.lines.pop()
+        return [said, *written(render_call(self._dialect, Call("bundle_rows", values)))]
+
+    def _binds(self, step: Step) -> None:
+        for name, value in step.binds.items():
+            self._bind(name, value)
+
+    def _bind(self, name: str, value: Scalar) -> None:
+        kind = "NUMBER" if isinstance(value, int | float) else "VARCHAR2(4000)"
+        self.lines.append(f"VARIABLE {name} {kind}")
+        call = Call("bundle_bind", {"name": name.upper(), "value": value}, kind=StepKind.BLOCK)
+        self.call(call)
+
+    def text(self) -> str:
+        """Return the script."""
+        return "\n".join(self.lines) + "\n"
+
+
+def session_language(facts: Facts) -> tuple[tuple[str, str], ...]:
+    """Return what a session of python-oracledb has, and SQL*Plus would take from NLS_LANG: both must run alike.
+
+    V$PARAMETER shows what was set; what it does not show has the default of the Database Reference.
+    """
+    known = {str(row.get("name", "")).upper(): row.get("value") for row in facts.rows("settings")}
+    chosen = {name: str(known.get(name) or default) for name, default in _LANGUAGE.items()}
+    chosen |= {name: str(known[name]) for name in _ONLY_WHEN_SET if known.get(name)}
+    return tuple(chosen.items())
+
+
+_LANGUAGE = {"NLS_LANGUAGE": "AMERICAN", "NLS_TERRITORY": "AMERICA", "NLS_NUMERIC_CHARACTERS": ".,"}
+_ONLY_WHEN_SET = ("NLS_DATE_FORMAT", "NLS_SORT", "NLS_COMP", "NLS_LENGTH_SEMANTICS")
+
+
+def written(text: str, kind: StepKind = StepKind.SQL) -> list[str]:
+    """Return the lines of a statement with the end that SQL*Plus needs.
+
+    Raises:
+        ToolkitError: TK-0105 for a text that SQL*Plus would not take as one statement.
+    """
+    refuse_unspellable(text, kind)
+    if kind is StepKind.BLOCK:
+        return [text, "/"]
+    # after a comment the end stands on a line of its own, else it would be part of the comment
+    return [text, ";"] if "--" in text.rsplit("\n", 1)[-1] else [f"{text};"]
+
+
+def refuse_unspellable(text: str, kind: StepKind = StepKind.SQL) -> None:
+    """Refuse a statement that SQL*Plus would cut or read otherwise.
+
+    Raises:
+        ToolkitError: TK-0105 naming the line and the rule.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        reason = _reason(line.rstrip(), kind)
+        if reason is not None:
+            raise ToolkitError(
+                f"SQL*Plus cannot be given line {number} of a statement: {reason}: `{line.strip()[:60]}`",
+                code="TK-0105",
+                hint="break the line elsewhere; what the statement means does not change",
+            )
+
+
+def _reason(line: str, kind: StepKind) -> str | None:
+    bare = line.strip()
+    if bare in {"/", "."}:
+        return f"`{bare}` on a line of its own ends a statement"
+    if line.endswith("-"):
+        return "a `-` at the end of a line joins it to the next"
+    if line.endswith(";") and kind is not StepKind.BLOCK:
+        return "a `;` at the end of a line ends the statement"
+    if bare.startswith(("@", "#")):
+        return f"`{bare[0]}` at the beginning of a line is a command of the client"
+    if len(line.encode()) > _LONGEST_LINE:
+        return f"it is longer than {_LONGEST_LINE} bytes"
+    return None

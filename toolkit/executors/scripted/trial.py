@@ -1,0 +1,184 @@
+"""The scripts of one trial, of what surrounds the trials, and of what puts everything back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolkit.dialects.base import Dialect
+from toolkit.model.bundle import script_name
+from toolkit.model.facts import Query
+from toolkit.model.steps import Stages, Step, TimedItem
+from toolkit.model.words import Effect, StepKind
+from toolkit.rendering import sql_file, step_of
+
+from .client import Scribe
+
+Scripts = dict[str, str]
+SNAPSHOT = "snapshot:"
+"""Opens the key of the rows of a snapshot file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """What all scripts of a bundle share."""
+
+    dialect: Dialect
+    run: str
+    snapshots: tuple[str, ...] = ()
+    language: tuple[tuple[str, str], ...] = ()
+
+    def scribe(self, trial: int, title: str, action: str | None, session: int = 0) -> Scribe:
+        """Begin a script."""
+        scribe = Scribe(self.dialect, self.run, trial, session)
+        scribe.open(f"dbatk run {self.run}: {title}", action, self.run, self.language)
+        return scribe
+
+    def read(self, scribe: Scribe, query: Query) -> None:
+        """Write a read of the catalogue."""
+        text = sql_file(self.dialect.engine.value, query.file)
+        scribe.rows(query.key, text, query.binds.items())
+
+    # -- a trial ------------------------------------------------------------------------------------------------
+    def trial(self, number: int, title: str, stages: Stages) -> Scripts:
+        """Return the scripts of a trial by name: one, or with several sessions one for each and two around them."""
+        if stages.timed.workers == 1:
+            return {script_name(number): self._alone(number, title, stages)}
+        return self._together(number, title, stages)
+
+    def _alone(self, number: int, title: str, stages: Stages) -> str:
+        scribe = self.scribe(number, title, title, 1)
+        self._before(scribe, stages)
+        self._begin(scribe, stages)
+        self._timed(scribe, list(enumerate(stages.timed.ordered(), 1)), stages.evidence)
+        self._restore(scribe, stages)
+        self._after(scribe, stages)
+        return scribe.text()
+
+    def _together(self, number: int, title: str, stages: Stages) -> Scripts:
+        before = self.scribe(number, f"{title}, before its sessions", title)
+        self._before(before, stages)
+        before.mark("clock")
+        scripts = {script_name(number, "before"): before.text()}
+        for session, share in enumerate(numbered_shares(stages), 1):
+            named = f"{title}, session {session} of {stages.timed.workers}"
+            begin = self.scribe(number, f"{named}, begin", title, session)
+            self._begin(begin, stages)
+            scripts[script_name(number, f"s{session}-begin")] = begin.text()
+            timed = Scribe(self.dialect, self.run, number, session)
+            timed.lines.append(f"-- dbatk run {self.run}: {named}; all begin together")
+            self._timed(timed, share, ())
+            self._restore(timed, stages)
+            scripts[script_name(number, f"s{session}")] = timed.text()
+        after = self.scribe(number, f"{title}, after its sessions", title)
+        self._after(after, stages)
+        return {**scripts, script_name(number, "after"): after.text()}
+
+    def _before(self, scribe: Scribe, stages: Stages) -> None:
+        scribe.mark("clock")
+        scribe.say("stage", "prepare")
+        scribe.stop_on_error()
+        scribe.steps(stages.prepare)
+        self._snapshot(scribe)
+
+    def _snapshot(self, scribe: Scribe) -> None:
+        """Read the counters; what may not be read is said and stops nothing."""
+        scribe.go_on()
+        scribe.say("stage", "snapshot")
+        for file in self.snapshots:
+            self.read(scribe, Query(f"{SNAPSHOT}{file}", file))
+
+    def _begin(self, scribe: Scribe, stages: Stages) -> None:
+        scribe.mark("clock")
+        scribe.say("stage", "begin")
+        scribe.stop_on_error()
+        scribe.steps(stages.worker_begin)
+        scribe.go_on()
+
+    def _timed(self, scribe: Scribe, share: Sequence[tuple[int, TimedItem]], evidence: Sequence[Step]) -> None:
+        # What is read first after the clock is read once before it: parsed by then, it tells the end without delay.
+        scribe.say("stage", "snapshot")
+        scribe.steps(step for step in evidence[:1] if step.own_read and not step.binds)
+        scribe.say("stage", "timed")
+        scribe.mark("clock")
+        for number, item in share:
+            scribe.say("item", number)
+            scribe.timed(item.steps)
+            if item is not share[-1][1]:
+                scribe.mark("clock")
+        scribe.say("stage", "evidence")
+        scribe.steps(evidence[:1])
+        scribe.mark("clock")
+        scribe.steps(evidence[1:])
+
+    def _restore(self, scribe: Scribe, stages: Stages) -> None:
+        scribe.mark("clock")
+        scribe.say("stage", "restore")
+        scribe.steps(stages.worker_end)
+
+    def _after(self, scribe: Scribe, stages: Stages) -> None:
+        self._snapshot(scribe)
+        scribe.mark("clock")
+        scribe.say("stage", "conclude")
+        scribe.steps(stages.conclude)
+        scribe.mark("end")
+
+    # -- around the trials --------------------------------------------------------------------------------------
+    def check(self, reads: Iterable[Query]) -> str:
+        """Return the script that proves the connection and looks around; it changes nothing."""
+        scribe = self.scribe(0, "what the database says of itself, and what of this run is there", None)
+        for query in reads:
+            scribe.say("may-fail", "ORA-00942,ORA-01031")
+            self.read(scribe, query)
+            scribe.say("may-fail")
+        scribe.mark("end")
+        return scribe.text()
+
+    def setup(self, stages: Stages) -> str:
+        """Return the script that makes what all trials work on."""
+        scribe = self.scribe(0, "setup, once", "setup")
+        scribe.stop_on_error()
+        scribe.say("stage", "setup")
+        scribe.steps(stages.setup)
+        scribe.mark("end")
+        return scribe.text()
+
+    def cleaning(self, trial: int, title: str, steps: Iterable[Step]) -> str:
+        """Return a script that puts back; what is not there is no matter."""
+        scribe = self.scribe(trial, title, "cleanup")
+        scribe.say("stage", "cleanup")
+        scribe.steps(steps)
+        scribe.mark("cleaned")
+        return scribe.text()
+
+
+def numbered_shares(stages: Stages) -> tuple[tuple[tuple[int, TimedItem], ...], ...]:
+    """Deal the items out to the sessions, each with its number in the queue's order."""
+    numbers = {id(item): number for number, item in enumerate(stages.timed.ordered(), 1)}
+    return tuple(tuple((numbers[id(item)], item) for item in share) for share in stages.timed.shares())
+
+
+def undoing(dialect: Dialect, steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return what puts steps back, the last first: objects of ours are dropped, former values set again."""
+    back: dict[str, Step] = {}
+    for step in reversed(tuple(steps)):
+        ref = step.object
+        if ref is not None and ref.ours and step.effect is Effect.CREATES:
+            found: Iterable[Step] = (step_of(dialect, call) for call in dialect.drop(ref))
+        else:
+            found = (Step("undo", text, kind_of(text), effect=Effect.CHANGES) for text in step.undo)
+        for each in found:
+            back.setdefault(each.text, each)
+    # a table takes its indexes with it
+    return tuple(sorted(back.values(), key=lambda each: each.effect is Effect.DROPS))
+
+
+def kind_of(text: str) -> StepKind:
+    """Tell a block, which the client sends at `/`, from a statement."""
+    return StepKind.BLOCK if text.rstrip().upper().endswith("END;") else StepKind.SQL
+
+
+def steps_of(stages: Stages) -> Mapping[str, tuple[Step, ...]]:
+    """Return the steps of a trial, without what surrounds the run, by stage."""
+    timed = tuple(step for item in stages.timed.items for step in item.steps)
+    return {"prepare": stages.prepare, "timed": timed, "evidence": stages.evidence}

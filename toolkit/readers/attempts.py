@@ -1,0 +1,200 @@
+"""An attempt of a trial, put together from the spools of its sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from toolkit.model.values import Row, Scalar
+
+from .spool import Count, Elapsed, Failure, Line, Mark, instant_of
+
+_LOST = frozenset(
+    {"ORA-00028", "ORA-01012", "ORA-01033", "ORA-01034", "ORA-01089", "ORA-01092", "ORA-02396", "ORA-03113",
+     "ORA-03114", "ORA-03135", "ORA-12537", "ORA-12541", "ORA-12547", "ORA-12570", "ORA-28547", "SP2-0640"}
+)  # fmt: skip
+"""The session is gone, or never was (`toolkit.targets.oracle_driver`; SP2-0640: not connected)."""
+
+
+@dataclass(slots=True)
+class ItemRead:
+    """One object as it went; instants by the server's clock, `client_seconds` by the client's."""
+
+    number: int
+    session: int
+    begun_at: datetime | None = None
+    ended_at: datetime | None = None
+    client_seconds: float | None = None
+    rows: int | None = None
+    failures: list[Failure] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class AttemptRead:
+    """What the spools of one attempt say.
+
+    Attributes:
+        end: `end`, `failed` or `interrupted`; None when the spool breaks off.
+        phases: seconds of the stages, by the server's clock.
+        kept: rows read after the clock, by key, and those of setup and check.
+        before: counters read before the clock, by key.
+        failures: errors beside those of the items, each with its stage.
+    """
+
+    end: str | None = None
+    begun_at: datetime | None = None
+    ended_at: datetime | None = None
+    phases: dict[str, float] = field(default_factory=dict)
+    items: dict[int, ItemRead] = field(default_factory=dict)
+    kept: dict[str, list[Row]] = field(default_factory=dict)
+    before: dict[str, list[Row]] = field(default_factory=dict)
+    failures: list[tuple[str, Failure]] = field(default_factory=list)
+    runs: set[str] = field(default_factory=set)
+    trials: set[int] = field(default_factory=set)
+
+    @property
+    def lost(self) -> Failure | None:
+        """The error that says that a session was lost, or None."""
+        every = [failure for _, failure in self.failures]
+        every += [failure for item in self.items.values() for failure in item.failures]
+        return next((failure for failure in every if failure.code in _LOST), None)
+
+    def fatal(self) -> Failure | None:
+        """Return the error that kept the clock from beginning, or None."""
+        stages = {"prepare", "begin", "setup"}
+        return next((failure for stage, failure in self.failures if stage in stages), None)
+
+
+def read_attempt(spools: Iterable[Sequence[Line]]) -> AttemptRead:
+    """Put an attempt together.
+
+    Args:
+        spools: what each of its spools says, in the order before, sessions, after.
+    """
+    attempt = AttemptRead()
+    for lines in spools:
+        _Reading(attempt).read(lines)
+    return attempt
+
+
+class _Reading:
+    """One spool as it is read: which stage and item it is in."""
+
+    def __init__(self, attempt: AttemptRead) -> None:
+        self._attempt = attempt
+        self._stage = ""
+        self._since: datetime | None = None
+        self._item: ItemRead | None = None
+        self._columns: Mapping[str, tuple[str, ...]] = {}
+        self._tolerated: frozenset[str] = frozenset()
+        self._timed = any(attempt.items)
+
+    def read(self, lines: Sequence[Line]) -> None:
+        for line in lines:
+            match line:
+                case Mark():
+                    self._mark(line)
+                case Failure():
+                    self._failure(line)
+                case Elapsed() | Count() if self._item is not None and self._stage == "timed":
+                    self._measured(self._item, line)
+                case _:
+                    pass
+
+    def _mark(self, mark: Mark) -> None:
+        self._attempt.runs.add(mark.run)
+        self._attempt.trials.add(mark.trial)
+        match mark.event:
+            case "stage":
+                self._enter(mark.field(0))
+            case "item":
+                self._begin_item(mark)
+            case "rows":
+                self._columns = {mark.field(0): mark.fields[1:]}
+            case "row":
+                self._row(mark)
+            case "may-fail":
+                self._tolerated = frozenset(mark.field(0).split(",")) - {""}
+            case "clock":
+                self._instant(mark.field(0))
+            case "end" | "cleaned":
+                self._instant(mark.field(0))
+                self._end(mark.event)
+            case "failed" | "interrupted":
+                self._end(mark.event)
+            case _:
+                pass
+
+    def _end(self, how: str) -> None:
+        # what the driver says of an attempt outranks what the client printed
+        if self._attempt.end not in {"failed", "interrupted"}:
+            self._attempt.end = how
+
+    def _enter(self, stage: str) -> None:
+        self._stage = stage
+        self._timed = self._timed or stage == "timed"
+
+    def _begin_item(self, mark: Mark) -> None:
+        number = mark.field(0)
+        if number.isascii() and number.isdecimal() and len(number) < 9:
+            self._item = ItemRead(int(number), mark.session, self._since)
+            self._attempt.items[int(number)] = self._item
+
+    def _instant(self, text: str) -> None:
+        at = instant_of(text)
+        if at is None:
+            return
+        attempt = self._attempt
+        attempt.begun_at = min(attempt.begun_at or at, at)
+        attempt.ended_at = max(attempt.ended_at or at, at)
+        if self._item is not None and self._item.ended_at is None:
+            self._item.ended_at = at
+        if self._since is not None and self._stage and self._stage != "timed":
+            spent = max(0.0, (at - self._since).total_seconds())
+            attempt.phases[self._stage] = attempt.phases.get(self._stage, 0.0) + spent
+        self._since = at
+
+    def _row(self, mark: Mark) -> None:
+        key, names = mark.field(0), self._columns.get(mark.field(0), ())
+        values = mark.fields[2:]
+        if self._item is not None and self._item.ended_at is None:
+            self._item.ended_at = instant_of(mark.field(1))
+        if len(values) != len(names):
+            return
+        row = {name.lower(): _value(text) for name, text in zip(names, values, strict=True)}
+        (self._attempt.kept if self._timed or not self._stage or self._stage == "setup" else self._attempt.before)\
+            .setdefault(key, []).append(row)
+
+    def _failure(self, failure: Failure) -> None:
+        if failure.code in self._tolerated:
+            return
+        if self._stage == "timed" and self._item is not None:
+            if failure not in self._item.failures:
+                self._item.failures.append(failure)
+        elif (self._stage, failure) not in self._attempt.failures:
+            self._attempt.failures.append((self._stage, failure))
+
+    @staticmethod
+    def _measured(item: ItemRead, line: Elapsed | Count) -> None:
+        if isinstance(line, Elapsed):
+            item.client_seconds = (item.client_seconds or 0.0) + line.seconds
+        elif item.rows is None:
+            item.rows = line.rows
+
+
+def _value(text: str) -> Scalar:
+    """Return a number where it is one, None for nothing, else the text."""
+    if not text:
+        return None
+    if not text.lstrip("+-").replace(".", "", 1).replace("E", "", 1).replace("+", "", 1).replace("-", "", 1).isdigit():
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except (ValueError, OverflowError):
+        return text
+    return number if abs(number) < float("inf") else text
