@@ -36,7 +36,8 @@ def parse_levels(option: Option, text: str) -> tuple[Level, ...]:
             TK-0102 for a level of the wrong type or outside the option's range.
     """
     levels: list[Level] = []
-    for part in text.split(","):
+    between = rf",(?=\s*{option.level_begins}\b)" if option.level_begins else ","
+    for part in re.split(between, text, flags=re.IGNORECASE):
         levels.extend(_levels_of(option, part.strip(), text))
         _check_count(option, len(levels))
     return _distinct(option, levels)

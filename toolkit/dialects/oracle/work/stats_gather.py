@@ -1,103 +1,73 @@
 """DBMS_STATS in named notation: two overloads of GATHER_SCHEMA_STATS differ by an OUT argument only.
 
-What nobody asked for is not sent: a parameter sent overrides the preference a DBA may have set for the table.
-FORCE is never sent: locked statistics stay as they are.
+On live objects a measurement asks before each gathering whether it would still harm nobody, and deletes afterwards
+what it left pending; see `toolkit.dialects.oracle.statistics`.
 """
-
-# ruff: noqa: ARG001 (every operation answers with the same arguments)
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, ContextValue, Work
-from toolkit.dialects.oracle import spelling
-from toolkit.dialects.oracle.names import package_name
+from toolkit.dialects.base import Call, Work
+from toolkit.dialects.oracle.statistics import arguments, counts, remarks, shield
+from toolkit.dialects.oracle.statistics.reads import PARTITION
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
-from toolkit.model.words import Effect, Mode, ObjectKind, Role, StepKind, SupportState
-
-_YES_NO = {"yes": "TRUE", "no": "FALSE"}
-_DEGREE_CONSTANTS = {"default": "DEFAULT_DEGREE", "auto": "AUTO_DEGREE"}
-_GATHER = {"gather": "GATHER", "stale": "GATHER STALE", "empty": "GATHER EMPTY", "auto": "GATHER AUTO"}
+from toolkit.model.words import Effect, Role, StepKind, SupportState
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Nothing."""
-    return ()
+    """Count the locked tables; on live objects ask whether it is still safe."""
+    safe = shield.still_safe(work, facts) if shield.on_live(work) else ()
+    return (*safe, *counts.before(work))
+
+
+def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Spell the block that gathers a table's or a whole schema's statistics."""
+    call = Call(
+        "stats_schema" if arguments.of_schema(work) else "stats_table",
+        arguments.values(work),
+        kind=StepKind.BLOCK,
+        session=Role.WORKER,
+        effect=Effect.CHANGES,
+        object=work.object,
+        undo=(shield.delete_pending(work, facts),) if shield.on_live(work) else (),
+    )
+    return (call,)
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Nothing beside the degree."""
-    return ()
+    """Ask what was gathered, and in which time each."""
+    return counts.counts(work, facts)
 
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Nothing: statistics stay as gathered."""
-    return ()
+    """Delete what a measurement left pending; what a job gathered stays."""
+    return (shield.delete_pending(work, facts),) if shield.on_live(work) else ()
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
-    """Judge the choice of objects."""
-    if work.object.kind is not ObjectKind.STATISTICS and work.option("gather") not in (None, "gather"):
-        return _no("stale or empty objects are chosen within a schema; a table is gathered as it is")
-    if work.option("gather") == "auto" and work.degree > 1:
-        return _no("`--gather auto` lets Oracle choose and ignores the degree; leave one of the two out")
+    """Judge arguments, partition, locks, rights, and whether live objects can be measured now.
+
+    Raises:
+        ToolkitError: as `arguments.judge`.
+    """
+    return (
+        arguments.judge(work, facts)
+        or _partition(work, facts)
+        or remarks.judge(work, facts)
+        or shield.judge(work, facts)
+    )
+
+
+def _partition(work: Work, facts: Facts) -> Support | None:
+    partition = work.option("partition")
+    if partition is None:
+        return None
+    if work.object.ours:
+        return _no("a copy has no partitions; measure on the table itself (--on-live-objects)")
+    if PARTITION in facts.answers and not facts.rows(PARTITION):
+        return _no(f"{work.object.name} has no partition {partition}")
     return None
 
 
 def _no(sentence: str) -> Support:
     return Support(SupportState.UNSUPPORTED, sentence)
-
-
-def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Spell the block that gathers a table's or a whole schema's statistics."""
-    whole_schema = work.object.kind is ObjectKind.STATISTICS
-    name = work.object.name
-    values: dict[str, ContextValue] = {
-        "owner": _owner(work),
-        "table": None if whole_schema else package_name(name.name),
-        "gather": _GATHER.get(spelling.text_option(work, "gather") or "") if whole_schema else None,
-        "method_opt": spelling.text_option(work, "method_opt"),
-        "granularity": _granularity(work),
-        **_degree(work),
-        **_estimate(work),
-        **_choice(work, "cascade", "AUTO_CASCADE"),
-        **_choice(work, "no_invalidate", "AUTO_INVALIDATE", in_measurements="yes"),
-    }
-    call = Call(
-        "stats_schema" if whole_schema else "stats_table",
-        values,
-        kind=StepKind.BLOCK,
-        session=Role.WORKER,
-        effect=Effect.CHANGES,
-        object=work.object,
-    )
-    return (call,)
-
-
-def _degree(work: Work) -> dict[str, ContextValue]:
-    word = spelling.degree_word(work)
-    return {"degree": None if word else work.degree, "degree_constant": _DEGREE_CONSTANTS.get(word or "")}
-
-
-def _estimate(work: Work) -> dict[str, ContextValue]:
-    value = work.option("estimate_percent")
-    number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
-    return {"estimate_percent": number, "estimate_constant": "AUTO_SAMPLE_SIZE" if value == "auto" else None}
-
-
-def _granularity(work: Work) -> str | None:
-    level = spelling.text_option(work, "granularity")
-    return level.replace("_", " ").upper() if level else None
-
-
-def _choice(work: Work, name: str, constant: str, in_measurements: str | None = None) -> dict[str, ContextValue]:
-    level = spelling.text_option(work, name)
-    if level is None and work.mode is Mode.MEASUREMENT:
-        level = in_measurements
-    return {name: _YES_NO.get(level or ""), f"{name}_constant": constant if level == "auto" else None}
-
-
-def _owner(work: Work) -> str | None:
-    name = work.object.name
-    owner = name.name if work.object.kind is ObjectKind.STATISTICS else name.schema
-    return package_name(owner) if owner else None

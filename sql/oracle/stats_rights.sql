@@ -1,0 +1,9 @@
+-- Title: system privileges of the session that let it gather statistics of other schemas
+-- Needs: nothing
+-- License: none
+-- Effect: reads only
+-- Params: none
+-- Versions: 11.2 to 26ai
+SELECT p.privilege AS privilege
+  FROM session_privs p
+ WHERE p.privilege IN ('ANALYZE ANY', 'SELECT ANY TABLE');

@@ -1,0 +1,52 @@
+"""Statistics on Oracle: the arguments, what they depend on, the shield of live objects, counts and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolkit.dialects.base import Call, Work
+from toolkit.dialects.oracle.statistics import counts, proof, reads, shield
+from toolkit.dialects.statistics import Proof
+from toolkit.model.facts import Facts, Query, Release
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row
+
+
+@dataclass(frozen=True)
+class OracleStatistics:
+    """Answers `toolkit.dialects.statistics.LiveStatistics`, each answer from the module that knows it."""
+
+    def reads(
+        self,
+        schemas: Sequence[str],
+        table: QualifiedName | None,
+        release: Release,
+        *,
+        partition: str | None,
+        on_live: bool,
+    ) -> tuple[Query, ...]:
+        asked = reads.reads(schemas, table, release, on_live=on_live)
+        if table is None or partition is None:
+            return asked
+        return (*asked, reads.of_partition(table, partition))
+
+    def shield(self, works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+        return shield.shield(works, kept, mark, facts)
+
+    def counts(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return counts.counts(work, facts)
+
+    def preview(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return counts.preview(work, facts)
+
+    def proof(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+        return proof.proof(works, facts)
+
+    def proven(
+        self, works: Sequence[Work], facts: Facts, answers: Mapping[str, tuple[Row, ...]], kept: ObjectRef | None
+    ) -> Proof:
+        return proof.proven(works, facts, answers, kept)
+
+
+STATISTICS = OracleStatistics()

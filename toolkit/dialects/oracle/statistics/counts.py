@@ -1,0 +1,63 @@
+"""What a gathering really did, asked after the clock: objects with their seconds, tables gathered, tables locked."""
+
+from __future__ import annotations
+
+from toolkit.dialects.base import Call, Work
+from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
+from toolkit.dialects.oracle.statistics.shield import binds_of, on_live, since
+from toolkit.model.facts import Facts
+from toolkit.model.values import Scalar
+from toolkit.model.words import Role
+
+# What was counted is no reason to fail a gathering that went well: the view may not be granted.
+_NOT_GRANTED = frozenset({"ORA-00942", "ORA-01031"})
+
+
+def before(work: Work) -> tuple[Call, ...]:
+    """Count the locked tables just before a gathering."""
+    return (_locked(work, "locked_before"),) if of_schema(work) else ()
+
+
+def counts(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Ask for the seconds of each object and, of a schema, how many tables were gathered and are locked now."""
+    calls = (_tasks(work),) if has(facts.release, Feature.STATISTICS_TASKS) and owner_of(work) else ()
+    if not of_schema(work):
+        return calls
+    return (*calls, _gathered(work, facts), _locked(work, "locked_after"))
+
+
+def _tasks(work: Work) -> Call:
+    binds: dict[str, Scalar] = {
+        "operation": "gather_schema_stats" if of_schema(work) else "gather_table_stats",
+        "target": str(owner_of(work)) if of_schema(work) else f"{owner_of(work)}.{work.object.name.name}",
+    }
+    return _asked("stats_tasks", work, f"objects:{work.object.name}", binds)
+
+
+def _gathered(work: Work, facts: Facts) -> Call:
+    key = f"counted:gathered:{work.object.name}"
+    if on_live(work):
+        return _asked("stats_pending_count", work, key, binds_of(work))
+    return _asked("stats_published_count", work, key, {**binds_of(work), "since": since(facts)})
+
+
+def _locked(work: Work, metric: str) -> Call:
+    key = f"counted:{metric}:{work.object.name}"
+    return _asked("stats_locked", work, key, {**binds_of(work), "metric": metric})
+
+
+def _asked(file: str, work: Work, key: str, binds: dict[str, Scalar]) -> Call:
+    return Call(file, file=True, session=Role.WORKER, keep_as=key, binds=binds, tolerates=_NOT_GRANTED)
+
+
+def preview(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Ask DBMS_STATS in reporting mode, which gathers nothing; a query of it can change nothing either.
+
+    Source: PL/SQL Packages 12.1, REPORT_GATHER_SCHEMA_STATS, REPORT_GATHER_TABLE_STATS.
+    """
+    if not has(facts.release, Feature.STATISTICS_REPORTS) or work.object.ours:
+        return ()
+    sent = values(work)
+    shown = {name: sent.get(name) for name in ("owner", "table", "degree", "granularity", "gather")}
+    return (Call("stats_report", shown, keep_as="report"),)

@@ -1,0 +1,159 @@
+"""The proof after a run: no published statistic moved (measurement), or every one is newer than the beginning (job).
+
+Instants are compared as texts of the database's own clock. What moved is not put back unasked: RESTORE_TABLE_STATS
+also takes back what others gathered meanwhile, so its statements are given, for just the tables that moved.
+Source: PL/SQL Packages, DBMS_STATS: RESTORE_TABLE_STATS, IMPORT_TABLE_STATS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from toolkit.dialects.base import Call, ContextValue, Work
+from toolkit.dialects.oracle.names import package_name
+from toolkit.dialects.oracle.statistics import reads
+from toolkit.dialects.oracle.statistics.arguments import owner_of
+from toolkit.dialects.oracle.statistics.shield import binds_of, on_live, since, table_of
+from toolkit.dialects.statistics import Proof
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row, Scalar
+from toolkit.model.words import StepKind
+
+_MOST = 20
+_COMPARED = ("objects", "analyzed", "newest", "ages", "rows_told")
+Answers = Mapping[str, tuple[Row, ...]]
+
+
+def proof(works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+    """Ask for the state of the statistics of every schema, as it was asked before."""
+    file = "stats_record" if on_live(works[0]) else "stats_tables"
+    return tuple(
+        Call(file, file=True, binds=binds_of(work), keep_as=reads.of_schema(file, owner_of(work)))
+        for work in works
+    )
+
+
+def proven(works: Sequence[Work], facts: Facts, answers: Answers, kept: ObjectRef | None) -> Proof:
+    """Compare the state now with the recorded one."""
+    return _unmoved(works, facts, answers, kept) if on_live(works[0]) else _newer(works, facts, answers)
+
+
+# -- a measurement: nothing moved -------------------------------------------------------------------------------
+def _unmoved(works: Sequence[Work], facts: Facts, answers: Answers, kept: ObjectRef | None) -> Proof:
+    moved: dict[QualifiedName, str] = {}
+    looked = 0
+    for work in works:
+        key = reads.of_schema("stats_record", owner_of(work))
+        before, now = _lines(facts.rows(key), work), _lines(answers.get(key, ()), work)
+        looked += sum(int(str(line.get("objects") or 0)) for line in now.values())
+        for (kind, table), line in sorted(now.items()):
+            why = _moved(before.get((kind, table)), line, since(facts))
+            if why:
+                moved.setdefault(QualifiedName(table, owner_of(work)), f"{kind} {why}")
+    if not moved:
+        return Proof(
+            good=True,
+            sentence=f"proven: none of {looked} published statistics (tables, partitions, indexes) has moved: "
+            f"each is as recorded, and none is younger than {since(facts)}",
+        )
+    return _not_proven(moved, facts, kept)
+
+
+def _lines(rows: Iterable[Row], work: Work) -> dict[tuple[str, str], Row]:
+    table = table_of(work)
+    return {
+        (str(row["kind"]), str(row["recorded_table"])): row
+        for row in rows
+        if table in (None, row["recorded_table"])
+    }
+
+
+def _moved(before: Row | None, now: Row, begun: str) -> str:
+    newest = str(now.get("newest") or "")
+    if before is None:
+        return f"made since, analyzed {newest}" if newest else ""
+    if newest > begun:
+        return f"analyzed {newest}, after the beginning"
+    if any(_plain(before.get(name)) != _plain(now.get(name)) for name in _COMPARED):
+        return "not as recorded: gathered, set, restored, deleted, or a partition more or less"
+    return ""
+
+
+def _plain(value: Scalar) -> str:
+    """Spell a value so that 5 and 5.0, as a driver or a file of facts may give it, are the same."""
+    return f"{value:.0f}" if isinstance(value, int | float) else str(value)
+
+
+def _not_proven(moved: Mapping[QualifiedName, str], facts: Facts, kept: ObjectRef | None) -> Proof:
+    names = [f"{name}: {why}" for name, why in list(moved.items())[:_MOST]]
+    if len(moved) > _MOST:
+        names.append(f"and {len(moved) - _MOST} more tables")
+    return Proof(
+        good=False,
+        sentence=f"not proven: published statistics of {len(moved)} tables are not as they were before",
+        details=tuple(names),
+        mend=tuple(_mend(name, facts, kept) for name in moved),
+    )
+
+
+def _mend(name: QualifiedName, facts: Facts, kept: ObjectRef | None) -> Call:
+    """Take a table's statistics back: from the history, or where that does not reach so far from our own copy."""
+    began = str(facts.value(reads.CLOCK, "instant") or "")
+    oldest = str(facts.value(reads.CLOCK, "oldest") or "")
+    values: dict[str, ContextValue] = {
+        "owner": package_name(name.schema or ""),
+        "table": package_name(name.name),
+        "instant": began,
+    }
+    if kept is None or (began and oldest[:19] <= began[:19]):
+        return Call("stats_restore", values, kind=StepKind.BLOCK)
+    holder: dict[str, ContextValue] = {
+        "holder_owner": package_name(kept.name.schema or ""),
+        "holder": package_name(kept.name.name),
+    }
+    return Call("stats_import", {**values, **holder}, kind=StepKind.BLOCK)
+
+
+# -- a job: everything is newer ---------------------------------------------------------------------------------
+def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
+    begun = since(facts)
+    old: list[str] = []
+    gathered = 0
+    for work in works:
+        for row in answers.get(reads.of_schema("stats_tables", owner_of(work)), ()):
+            if str(row.get("last_analyzed") or "") >= begun:
+                gathered += 1
+            elif row.get("temporary") != "Y":
+                name = QualifiedName(str(row["analyzed_table"]), owner_of(work))
+                old.append(f"{name}: {_why_old(work, row, facts)}")
+    chosen = works[0].option("gather") not in (None, "gather")
+    if chosen:
+        return Proof(
+            good=True, sentence=f"{gathered} tables have statistics newer than {begun}, {len(old)} have not"
+        )
+    if not old:
+        return Proof(
+            good=True, sentence=f"verified: the statistics of all {gathered} tables are newer than {begun}"
+        )
+    more = [f"and {len(old) - _MOST} more tables"] if len(old) > _MOST else []
+    return Proof(
+        good=False,
+        sentence=f"the statistics of {len(old)} tables are not newer than {begun}, those of {gathered} are",
+        details=(*old[:_MOST], *more),
+    )
+
+
+def _why_old(work: Work, row: Row, facts: Facts) -> str:
+    when = f"analyzed {row['last_analyzed']}" if row.get("last_analyzed") else "never analyzed"
+    if row.get("locked"):
+        return f"{when}; its statistics are locked ({row['locked']}), and locks are honoured"
+    stored = {
+        str(each["preferring_table"]): str(each["preference_value"])
+        for each in facts.rows(reads.of_schema("stats_table_preferences", owner_of(work)))
+        if each.get("preference_name") == "PUBLISH"
+    }
+    everywhere = str(facts.value(reads.of_preference("PUBLISH"), "preference_value", "TRUE"))
+    if stored.get(str(row["analyzed_table"]), everywhere).upper() == "FALSE":
+        return f"{when}; PUBLISH is FALSE, so that what was gathered is pending"
+    return when

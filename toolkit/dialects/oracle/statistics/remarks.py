@@ -1,0 +1,153 @@
+"""What a gathering depends on, said before it runs: preferences, locks, and how copies and pending mode differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from toolkit.dialects.base import Work
+from toolkit.dialects.oracle.statistics import reads
+from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
+from toolkit.dialects.oracle.statistics.shield import on_live, table_of
+from toolkit.model.facts import Facts
+from toolkit.model.values import Support
+from toolkit.model.words import SupportState
+
+_SENT_AS = {
+    "DEGREE": ("degree", "degree_constant"),
+    "ESTIMATE_PERCENT": ("estimate_percent", "estimate_constant"),
+    "METHOD_OPT": ("method_opt",),
+    "GRANULARITY": ("granularity",),
+    "CASCADE": ("cascade", "cascade_constant"),
+    "NO_INVALIDATE": ("no_invalidate", "no_invalidate_constant"),
+}
+"""Preferences that a parameter overrides, with the parameters that do."""
+
+
+def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
+    """Say what the result depends on; nothing of what was not read."""
+    said = [_preferences(work, facts), _stored(work, facts), _locked(work, facts), _concurrent(facts)]
+    if on_live(work):
+        said += ["statistics are gathered as pending ones: that writes to other dictionary tables than publishing"]
+        said += [_incremental(work, facts)]
+    elif work.object.ours:
+        said += [
+            "copies have no indexes, no partitions and no history of use of their columns, so that SIZE AUTO makes "
+            "few histograms: gathering the live tables may take longer"
+        ]
+    return tuple(sentence for sentence in said if sentence)
+
+
+def _preferences(work: Work, facts: Facts) -> str:
+    known = {
+        name: str(facts.value(reads.of_preference(name), "preference_value"))
+        for name in reads.PREFERENCES
+        if facts.value(reads.of_preference(name), "preference_value") is not None
+    }
+    if not known:
+        return ""
+    shown = ", ".join(f"{name} {value}" for name, value in known.items())
+    sent = values(work)
+    over = [name for name, keys in _SENT_AS.items() if any(sent.get(key) is not None for key in keys)]
+    if sent["compute"] and "ESTIMATE_PERCENT" not in over:
+        over.append("ESTIMATE_PERCENT")
+    if not over:
+        return f"preferences decide all: {shown}"
+    if known.get("PREFERENCE_OVERRIDES_PARAMETER", "FALSE").upper() == "TRUE":
+        return (
+            f"PREFERENCE_OVERRIDES_PARAMETER is TRUE: preferences win over what is sent ({', '.join(over)}), so that "
+            f"levels of it may all measure the same; preferences are {shown}"
+        )
+    return f"preferences are {shown}; what is sent overrides {', '.join(over)}"
+
+
+def _stored(work: Work, facts: Facts) -> str:
+    table = table_of(work)
+    rows = [
+        row
+        for row in facts.rows(reads.of_schema("stats_table_preferences", owner_of(work)))
+        if table in (None, row.get("preferring_table"))
+    ]
+    if not rows:
+        return ""
+    if table is not None:
+        shown = ", ".join(f"{row['preference_name']} {row['preference_value']}" for row in rows)
+        return f"table {table} has preferences of its own: {shown}"
+    counted = Counter(str(row["preference_name"]) for row in rows)
+    shown = ", ".join(f"{name} ({count})" for name, count in sorted(counted.items()))
+    tables = len({row["preferring_table"] for row in rows})
+    return f"{tables} tables of {owner_of(work)} have preferences of their own: {shown}"
+
+
+def _tables(work: Work, facts: Facts) -> list[tuple[str, str | None]]:
+    """Return each table gathered with the word of its lock, or None."""
+    table = table_of(work)
+    return [
+        (str(row["analyzed_table"]), None if row.get("locked") is None else str(row["locked"]))
+        for row in facts.rows(reads.of_schema("stats_tables", owner_of(work)))
+        if table in (None, row["analyzed_table"])
+    ]
+
+
+def _locked(work: Work, facts: Facts) -> str:
+    tables = _tables(work, facts)
+    locked = [name for name, lock in tables if lock]
+    if not locked or not of_schema(work):
+        return ""
+    names = ", ".join(locked[:5]) + (", ..." if len(locked) > 5 else "")
+    return (
+        f"{len(locked)} of {len(tables)} tables of {owner_of(work)} are locked and will be skipped, never forced: "
+        f"{names}"
+    )
+
+
+def _concurrent(facts: Facts) -> str:
+    value = str(facts.value(reads.of_preference("CONCURRENT"), "preference_value", "OFF")).upper()
+    if value in ("OFF", "FALSE"):
+        return ""
+    return f"CONCURRENT is {value}: several tables may be gathered at once in jobs; dbatk never sets it"
+
+
+def _incremental(work: Work, facts: Facts) -> str:
+    table = table_of(work)
+    names = [
+        str(row["preferring_table"])
+        for row in facts.rows(reads.of_schema("stats_table_preferences", owner_of(work)))
+        if row.get("preference_name") == "INCREMENTAL"
+        and row.get("preference_value") == "TRUE"
+        and table in (None, row["preferring_table"])
+    ]
+    if not names:
+        return ""
+    shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+    return f"INCREMENTAL needs PUBLISH TRUE: {shown} are measured as full gatherings here"
+
+
+# -- what stands in the way of any gathering --------------------------------------------------------------------
+def judge(work: Work, facts: Facts) -> Support | None:
+    """Refuse a table whose statistics are locked, and schemas of others without the right."""
+    return _lock_of_table(work, facts) or _right(work, facts)
+
+
+def _lock_of_table(work: Work, facts: Facts) -> Support | None:
+    if of_schema(work) or work.object.ours:
+        return None
+    lock = next((lock for _, lock in _tables(work, facts) if lock), None)
+    if lock is None:
+        return None
+    return Support(
+        SupportState.UNSUPPORTED,
+        f"the statistics of {work.object.name} are locked ({lock}; it would be ORA-20005): unlock them with "
+        "DBMS_STATS.UNLOCK_TABLE_STATS if that is meant; dbatk never forces",
+    )
+
+
+def _right(work: Work, facts: Facts) -> Support | None:
+    user, owner = facts.value("server", "user_name"), owner_of(work)
+    if reads.RIGHTS not in facts.answers or work.object.ours or owner is None or owner == user:
+        return None
+    if any(row.get("privilege") == "ANALYZE ANY" for row in facts.rows(reads.RIGHTS)):
+        return None
+    return Support(
+        SupportState.NEEDS_PRIVILEGE,
+        f"statistics of {owner} are gathered by {owner}, or with GRANT ANALYZE ANY TO {user}",
+    )

@@ -1,0 +1,82 @@
+"""What an engine says about gathering statistics of live objects: what it depends on, and that none has moved.
+
+A measurement on live objects must leave the statistics that plans are made from as they were. An engine that can
+keep new ones apart says how (`shield`), and proves afterwards from the catalogue that nothing moved (`proof`,
+`proven`). An engine without all this has no `LiveStatistics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolkit.dialects.base import Call, Work
+from toolkit.model.facts import Facts, Query, Release
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether statistics are as they should be after a run.
+
+    Attributes:
+        good: nothing moved; of a job: everything is newer than its beginning.
+        sentence: what was looked at and found.
+        details: what moved, or is not newer, and why.
+        mend: what takes back what moved, to be run by hand: whose work it undoes nobody but the user knows.
+    """
+
+    good: bool
+    sentence: str
+    details: tuple[str, ...] = ()
+    mend: tuple[Call, ...] = ()
+
+
+class LiveStatistics(Protocol):
+    """An engine's ways around the gathering of statistics; works are those of one cell."""
+
+    def reads(
+        self,
+        schemas: Sequence[str],
+        table: QualifiedName | None,
+        release: Release,
+        *,
+        partition: str | None,
+        on_live: bool,
+    ) -> tuple[Query, ...]:
+        """Say what must be known: preferences, locks, the present state; `on_live` in a measurement."""
+        ...
+
+    def shield(self, works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+        """Keep new statistics apart from those that plans are made from, each change with its undo.
+
+        Args:
+            works: on live objects.
+            kept: the table of ours that takes a copy of the present statistics.
+            mark: its comment.
+            facts: as `reads` asked.
+        """
+        ...
+
+    def counts(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Ask after the clock what was gathered; rows kept under `counted...` and `objects...`.
+
+        Columns of `counted`: metric_name, metric_value, metric_unit; of `objects`: label, elapsed_seconds, object_type, status.
+        """
+        ...
+
+    def preview(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Ask what would be gathered, gathering nothing (column `report_text`); nothing where it cannot be asked."""
+        ...
+
+    def proof(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+        """Ask, when all is done, for the state of the statistics."""
+        ...
+
+    def proven(
+        self, works: Sequence[Work], facts: Facts, answers: Mapping[str, tuple[Row, ...]], kept: ObjectRef | None
+    ) -> Proof:
+        """Compare that state with the recorded one; `facts` are those of the run's very beginning."""
+        ...
