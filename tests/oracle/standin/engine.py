@@ -10,10 +10,11 @@ from contextlib import contextmanager
 
 import duckdb
 
-from tests.oracle.standin import grammar, parallel
+from tests.oracle.standin import breaks, grammar, parallel
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.duck import Rows, count, define_functions, ensure_schema, fetch, quote, run, spell
 from tests.oracle.standin.errors import ora, stack
+from tests.oracle.standin.faults import Fault
 from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import Made, Session, State
@@ -40,6 +41,7 @@ class Engine:
         self.lock = threading.RLock()
         self.changing = threading.RLock()
         self.released = threading.Event()
+        self.faults: list[Fault] = []
         self.data = duckdb.connect()
         self.dictionary = duckdb.connect()
         define_functions(self.dictionary)
@@ -278,7 +280,7 @@ class Engine:
 
     def _misfortune(self, kind: str) -> None:
         if self.scenario.delay_seconds and kind in ("ctas", "insert", "index_build", "index_rebuild", "stats"):
-            self.released.wait(self.scenario.delay_seconds)
+            breaks.wait(self.scenario.delay_seconds, self.released)
         if self.scenario.lose == kind:
             raise ConnectionAbortedError(kind)
         number = self.scenario.fail.get(kind)

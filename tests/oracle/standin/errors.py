@@ -5,12 +5,14 @@ from __future__ import annotations
 from seerdb.server.backend import BackendError
 
 _TEXTS = {
+    28: "your session has been killed",
     54: "resource busy and acquire with NOWAIT specified or timeout expired",
     900: "invalid SQL statement",
     904: "invalid identifier",
     922: "missing or invalid option",
     942: "table or view does not exist",
     955: "name is already used by an existing object",
+    1013: "user requested cancel of current operation",
     1031: "insufficient privileges",
     1408: "such column list already indexed",
     1418: "specified index does not exist",

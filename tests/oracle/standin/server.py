@@ -15,6 +15,8 @@ from seerdb.server import ColumnMeta, Result, Server
 from seerdb.server.backend import BindVar, SessionInfo
 from seerdb.server.identity import ServerIdentity
 
+from tests.oracle.standin import faults, recovery
+from tests.oracle.standin.breaks import SERVING
 from tests.oracle.standin.engine import Engine
 from tests.oracle.standin.errors import ora
 from tests.oracle.standin.scenario import Scenario
@@ -51,14 +53,11 @@ class Standin:
         return {".".join(made.name) for made in self.engine.state.tables()}
 
 
-_SERVING = threading.local()
-
-
 class _Server(Server):
     """Tells the backend of a connection which socket it serves."""
 
     def _serve(self, client: socket.socket, addr: tuple[str, int]) -> None:
-        _SERVING.client = client
+        SERVING.client = client
         super()._serve(client, addr)
 
 
@@ -70,7 +69,7 @@ class Backend:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.data = engine.data.cursor()
-        self.socket: socket.socket = _SERVING.client
+        self.socket: socket.socket = SERVING.client
         self.session: Session | None = None
 
     def authenticate(self, username: str) -> str | None:
@@ -102,15 +101,24 @@ class Backend:
         if session.sid not in self.engine.state.sessions:
             self.drop_connection()
         self.engine.statements.append(sql)
+        number = len(self.engine.statements)
+        faults.strike(self.engine.faults, self, self.engine.state, number, sql, faults.BEFORE)
+        result = self._answer(session, sql, binds)
+        faults.strike(self.engine.faults, self, self.engine.state, number, sql, faults.AFTER)
+        return result
+
+    def _answer(self, session: Session, sql: str, binds: Sequence[object]) -> Result:
         values = [bind.value if isinstance(bind, BindVar) else _plain(bind) for bind in binds]
         if sql.lstrip().upper().startswith(("SELECT", "WITH")):
             columns, rows = self.engine.query(session, self.data, sql, values)
             described = [_describe(name, kind) for name, kind in columns]
             return Result(described, [tuple(map(_cell, row)) for row in rows], len(rows))
         try:
-            return Result(rowcount=self.engine.command(session, self.data, sql))
+            done = self.engine.command(session, self.data, sql)
         except ConnectionAbortedError:
             self.drop_connection()
+        recovery.note(self.engine.state, session, sql)
+        return Result(rowcount=done)
 
     def drop_connection(self) -> NoReturn:
         """Break the connection as a dying server does: no answer comes."""
