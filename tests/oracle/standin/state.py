@@ -84,6 +84,7 @@ class State:
     next_object: int = 70001
     next_session: int = 101
     statements_run: int = 0
+    unlogged_at: datetime.datetime | None = None
 
     def add(self, kind: str, name: Name, **attributes: object) -> Made:
         """Enter a new object."""
@@ -320,6 +321,14 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "V$VERSION": _version,
     "V$INSTANCE": _instance,
     "V$DATABASE": _database,
+    "V$DATAFILE": lambda state, _: [
+        {
+            "FILE#": 7,
+            "NAME": "/u01/oradata/FREE/users01.dbf",
+            "UNRECOVERABLE_CHANGE#": 1 if state.unlogged_at else 0,
+            "UNRECOVERABLE_TIME": state.unlogged_at,
+        }
+    ],
     "V$OPTION": _option,
     "V$PARAMETER": _parameter,
     "V$SESSION": _session,

@@ -1,0 +1,89 @@
+"""What strikes a session at one statement: the client dies, the connection breaks, an ORA- error comes.
+
+A fault strikes just before a statement is run, or just after it was run and before the client hears of it: the
+two instants that a client can never tell apart.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from tests.oracle.standin.errors import ora
+from tests.oracle.standin.state import Session, State
+
+BEFORE, AFTER = "before", "after"
+
+
+class Struck(Protocol):
+    """The backend of the session that a fault strikes."""
+
+    @property
+    def session(self) -> Session | None: ...
+
+    def drop_connection(self) -> object: ...
+
+
+Act = Callable[[Struck, State], object]
+
+
+@dataclass
+class Fault:
+    """Strikes once: at the statement of a number (all sessions count together), or the first with these words."""
+
+    act: Act
+    at: int | None = None
+    words: str | None = None
+    when: str = BEFORE
+    struck: str | None = None
+    """The statement that it struck."""
+
+    def fits(self, number: int, text: str) -> bool:
+        if self.struck is not None:
+            return False
+        return number == self.at or (self.words is not None and self.words in " ".join(text.split()))
+
+
+def strike(faults: list[Fault], backend: Struck, state: State, number: int, text: str, when: str) -> None:
+    """Let the faults that fit strike."""
+    for fault in faults:
+        if fault.when == when and fault.fits(number, text):
+            fault.struck = text
+            fault.act(backend, state)
+
+
+def break_connection(backend: Struck, state: State) -> None:
+    """Let the network go: no answer comes."""
+    del state
+    backend.drop_connection()
+
+
+def kill_session(backend: Struck, state: State) -> None:
+    """End the session as ALTER SYSTEM KILL SESSION does: ORA-00028, and nothing after it."""
+    if backend.session is not None:
+        state.sessions.pop(backend.session.sid, None)
+    raise ora(28)
+
+
+def fail_with(number: int) -> Act:
+    """Answer with an ORA- error; what was run stays as it is."""
+
+    def act(backend: Struck, state: State) -> None:
+        del backend, state
+        raise ora(number)
+
+    return act
+
+
+def kill_client(process: Callable[[], int]) -> Act:
+    """Kill the client's process with SIGKILL, and wait until it is gone: nobody hears the answer."""
+
+    def act(backend: Struck, state: State) -> None:
+        del state
+        os.kill(process(), signal.SIGKILL)
+        backend.drop_connection()
+
+    return act
