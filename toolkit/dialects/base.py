@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, EngineName, Mode, OperationName, Role, StepKind
+
+if TYPE_CHECKING:
+    from toolkit.dialects.statistics import LiveStatistics
 
 ContextValue = Scalar | QualifiedName | tuple[str, ...] | tuple[QualifiedName, ...]
 
@@ -140,11 +143,15 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """The degree a statement really had; `degree` None when no evidence could be had (say why in `sentence`)."""
+    """The degree a statement really had; `degree` None when no evidence could be had (say why in `sentence`).
+
+    `downgraded` says that the server counted a downgrade, whatever the degree looks like.
+    """
 
     degree: int | None
     source: str
     sentence: str = ""
+    downgraded: bool = False
 
 
 class GoesOn(StrEnum):
@@ -179,14 +186,70 @@ class ErrorAdvice:
 
 
 @dataclass(frozen=True, slots=True)
+class Watching:
+    """How an engine is watched during a trial, on the monitor session: plain SQL files, without suffix.
+
+    Attributes:
+        snapshots: counters read before and after: metric_name, metric_value, metric_unit, metric_kind (see
+            `toolkit.snapshots.counters`). The provider's name is the file's name without `snapshot_`.
+        samples: read again and again meanwhile (bind :run): metric_name, metric_value. Peaks of `parallel_workers`
+            become evidence of the granted degree; the rest is drawn.
+        progress: read now and then during long statements (binds :run, :seconds): operation, target, done, total,
+            unit, seconds_left.
+        plan: the plan of a statement that ran (bind :statement_id), its lines as metric_name, in the columns of a
+            snapshot.
+        together: whether files are read in one statement: where every statement is a round trip.
+        after_evidence: whether the server publishes its counters only when the worker asks it to; elsewhere they are
+            read at once, before our own questions are counted.
+    """
+
+    snapshots: tuple[str, ...] = ()
+    samples: tuple[str, ...] = ()
+    progress: str | None = None
+    plan: str | None = None
+    together: bool = False
+    after_evidence: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the evidence of a trial tells besides the degree; `sentences` are warnings."""
+
+    metrics: tuple[Metric, ...] = ()
+    sentences: tuple[str, ...] = ()
+    bytes: int | None = None
+    cpu_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
-    """One line of `doctor`: state (`ok`, `note`, `warning`, `problem`), evidence, consequence, what to do."""
+    """One line of `doctor`: state (`ok`, `note`, `warning`, `problem`), evidence, consequence, what to do.
+
+    `read` names the read whose refusal it stands for.
+    """
 
     name: str
     state: str
     evidence: str
     consequence: str = ""
     action: str = ""
+    read: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The highest degree that can be had now (None: not known), and every limit with its reason, tightest first."""
+
+    degree: int | None = None
+    reasons: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A privilege that is missing: the statement that gives it, and what it is for."""
+
+    statement: str
+    purpose: str
 
 
 class Dialect(Protocol):
@@ -202,14 +265,18 @@ class Dialect(Protocol):
     """Catalogue files without binds, each optional, that tell of free space beside `space`; key = file name."""
     gathers_schemas: bool
     """Whether statistics of a whole schema are one call (its `Work` names the schema)."""
+    statistics: LiveStatistics | None
+    """How statistics of live objects are kept from moving, and the proof; None where an engine cannot."""
     degree_by_sessions: frozenset[OperationName]
     """Operations whose degree n is n sessions working through the objects; their `Work` has degree 1."""
     online_rebuilds_apart: bool
     """Whether two online rebuilds of indexes of one table must not run at once."""
     keeps_identity: bool
     """Whether a changed object keeps what `identity` tells of it, rebuilt or truncated as it may be."""
-    keeps_identity: bool
-    """Whether a changed object keeps what `identity` tells of it, rebuilt or truncated as it may be."""
+
+    keeps_settings: bool
+    """Whether a worker's session stays as it is from trial to trial, so that only what differs is sent; the steps
+    that begin it then say how each is undone."""
 
     # -- names and values -----------------------------------------------------------------------------------
     def quote(self, name: str) -> str:
@@ -253,22 +320,27 @@ class Dialect(Protocol):
         """Judge what `doctor` read (`server` and `doctor_files`): parallelism, settings, space, grants."""
         ...
 
+    def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:
+        """Say which degree can be had now, for a work or for any statement; doctor, plan and run ask the same."""
+        ...
+
+    def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
+        """List the privileges that are missing, for one operation or for all."""
+        ...
+
+    place_files: tuple[str, ...]
+    """SQL files read before every run, and by doctor: where a session is, what limits it; each optional."""
+    object_files: tuple[str, ...]
+    """SQL files doctor reads of the objects named (:schema, :name, :source_schema, :source_name); each optional."""
     doctor_files: tuple[str, ...]
     """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
 
-    def snapshot_files(self, facts: Facts) -> tuple[str, ...]:
-        """Name the SQL files whose counters are read before and after a trial, on the monitor session.
-
-        Columns: metric_name, metric_value, metric_unit, metric_kind (`counter`: the difference is the metric,
-        `gauge`: the later value is). The provider's name is the file's name without `snapshot_`.
-        """
+    def watching(self, facts: Facts) -> Watching:
+        """Say what is read of the server around and during a trial."""
         ...
 
-    def sample_file(self, facts: Facts) -> str | None:
-        """Name the SQL file read again and again during a trial (bind :run): metric_name, metric_value.
-
-        Peaks of `parallel_workers` become evidence of the granted degree; the rest is drawn.
-        """
+    def statement_id(self, text: str) -> str | None:
+        """Return how the engine names a statement of this text; None when only the server can tell."""
         ...
 
     # -- work -----------------------------------------------------------------------------------------------
@@ -295,7 +367,18 @@ class Dialect(Protocol):
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Ask, right after the clock, in the worker's own session: degree granted (first), then rows and bytes.
 
-        Rows are kept under `degree`, `rows` (column `row_count`) and `bytes` (column `byte_count`).
+        Rows are kept under `degree`, `rows` (column `row_count`) and `bytes` (column `byte_count`). A bind
+        `statement_id` is filled with that of the timed statement.
+        """
+        ...
+
+    def tell(self, work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+        """Tell metrics and doubts from what the evidence kept, and from the plan (`plan`, column `line`).
+
+        Args:
+            work: what was done.
+            kept: rows by key.
+            seconds: the trial's elapsed time.
         """
         ...
 
@@ -337,7 +420,9 @@ class Dialect(Protocol):
         """Build the same index under another name on a copy of its table."""
         ...
 
-    def index_reads(self, schema: str | None, name: str | None, facts: Facts, suffix: str = "") -> tuple[Query, ...]:
+    def index_reads(
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = ""
+    ) -> tuple[Query, ...]:
         """Ask for keys and parts of an index, of a table's indexes, or (no name) of a schema's.
 
         Keys of the answers are the files' names with `suffix`. Rows under `index_partitions` and
@@ -368,22 +453,15 @@ class Dialect(Protocol):
         """
         ...
 
-    def instant(self) -> Call:
-        """Ask for the database's present instant, in the terms of `born`: one row with column `born`."""
+    def absence(self, ref: ObjectRef) -> Call | None:
+        """Ask in one statement for `identity` (null when there is no such object) and `born` of this instant.
+
+        None where `identity` and `instant` have to do.
+        """
         ...
 
-    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
-        """Run a statement only where an object is still the one, in a script without us.
-
-        Args:
-            text: the statement.
-            ref: the object it changes or drops.
-            identity: what `identity` told of the object; None when nobody lived to ask.
-            born: the instant before the object was made, in the terms of `instant`; None when it was there before.
-
-        Returns:
-            None where the engine has no such statement: then the text itself is given.
-        """
+    def instant(self) -> Call:
+        """Ask for the database's present instant, in the terms of `born`: one row with column `born`."""
         ...
 
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:

@@ -94,7 +94,8 @@ def _comment(text: str) -> str:
 
 def _trial(stages: Stages, engine: EngineName) -> list[str]:
     workers = stages.timed.workers
-    lines = _stage("prepare", stages.prepare, engine)
+    lines = [_comment(f"left out: {label}: {why}") for label, why in stages.timed.left_out]
+    lines += _stage("prepare", stages.prepare, engine)
     if workers == 1:
         lines += _stage("worker session", stages.worker_begin, engine)
         lines += _timed(stages, 0, 1, engine)

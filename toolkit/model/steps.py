@@ -105,6 +105,8 @@ class Timed:
 
     items: tuple[TimedItem, ...]
     workers: int = 1
+    left_out: tuple[tuple[str, str], ...] = ()
+    """What is not worked on although it was asked for among others: label, and the sentence why."""
 
     def ordered(self) -> tuple[TimedItem, ...]:
         """Return the items biggest first, stable for equal weights."""

@@ -238,6 +238,7 @@ def assemble(
     before: Iterable[Call] = (),
     cleanup: Iterable[Call] = (),
     drops: Iterable[ObjectRef] = (),
+    left_out: tuple[tuple[str, str], ...] = (),
 ) -> Stages:
     """Put the stages together in the way all operations share.
 
@@ -249,6 +250,7 @@ def assemble(
         before: in prepare, before the dialect's own.
         cleanup: once per run, at the end.
         drops: objects of ours that conclude drops (unless `--keep all`: then they are settled).
+        left_out: label of what is not worked on although it was asked for among others, and why.
     """
     dialect, facts = planner.dialect, planner.facts
     first = pieces[0].work
@@ -262,11 +264,11 @@ def assemble(
     prepares = [call for p in pieces for call in dialect.prepare(p.work, facts)]
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(
-        timed=Timed(items, min(planner.workers(cell), max(1, len(items)))),
+        timed=Timed(items, min(planner.workers(cell), max(1, len(items))), left_out),
         setup=planner.steps(setup),
         prepare=(*planner.steps(before), *_once(planner.steps(prepares))),
         worker_begin=_in_worker(planner.steps(dialect.worker_begin(first, facts))),
-        evidence=_in_worker(planner.steps(evidence)),
+        evidence=_in_worker(_about(planner.steps(evidence), dialect.statement_id(items[0].steps[0].text))),
         worker_end=_in_worker(planner.steps(dialect.worker_end(first, facts))),
         conclude=(*_once(planner.steps(settles)), *planner.steps(away)),
         cleanup=planner.steps(cleanup),
@@ -276,6 +278,16 @@ def assemble(
 def _once(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Leave out what several pieces ask for alike: a checkpoint, the degree of an index with many partitions."""
     return tuple({(step.text, tuple(step.binds.items())): step for step in steps}.values())
+
+
+def _about(steps: Iterable[Step], statement_id: str | None) -> tuple[Step, ...]:
+    """Name the timed statement to those that ask about it."""
+    return tuple(
+        replace(step, binds={**step.binds, "statement_id": statement_id}, parts=_about(step.parts, statement_id))
+        if "statement_id" in step.binds
+        else step
+        for step in steps
+    )
 
 
 def _in_worker(steps: tuple[Step, ...]) -> tuple[Step, ...]:

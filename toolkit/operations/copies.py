@@ -46,8 +46,9 @@ def copies_of(
         number += 1
         on = made[index.table].name
         ref = planner.ours(ObjectKind.INDEX, planner.naming.run_object(number), index.table, table=on)
-        built[index.name] = (ref, replace(index, name=ref.name, table=on))
-        setup += planner.dialect.build_index_copy(index, ref, on, planner.facts)
+        copied = replace(index, name=ref.name, table=on, of=index.name)
+        built[index.name] = (ref, copied)
+        setup += planner.dialect.build_index_copy(copied, ref, on, planner.facts)
     # An index goes with its table, so only the tables are dropped.
     cleanup = tuple(call for copy in reversed(made.values()) for call in planner.dialect.drop(copy))
     return Copies(made, built, tuple(setup), cleanup)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, Work
-from toolkit.documents import did_you_mean
+from toolkit.dialects.base import Call, IndexKey, Work
+from toolkit.dialects.expressions import names_in, read_key
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
@@ -25,12 +25,15 @@ class IndexBuild:
         queries = [relation_query("target", table), relation_query("columns", table, "columns")]
         if not planner.measuring:
             queries.append(relation_query("target_name", self._index_name(planner, table), "name_in_use"))
+        if not planner.measuring or planner.spec.flag("on_live_objects"):
+            queries.append(relation_query("table_indexes", table, "table_indexes"))
+            queries += planner.dialect.index_reads(table.schema, table.name, planner.facts)
         queries.append(Query("space", "space", {"schema": planner.work_schema(table)}, optional=True))
         return tuple(queries)
 
     def check(self, planner: Planner) -> None:
         table = planner.existing("target", "table")
-        self._columns(planner)
+        self._keys(planner)
         if not planner.measuring:
             planner.must_be_free("target_name", self._index_name(planner, table))
 
@@ -40,25 +43,27 @@ class IndexBuild:
         if text is not None:
             given = planner.dialect.parse_name(text, planner.facts.release)
             return QualifiedName(given.name, given.schema or table.schema)
-        columns = [planner.dialect.parse_name(each).name for each in planner.spec.names("columns")]
-        name = "_".join((table.name, *columns))[:26]
+        words = [word for text in planner.spec.names("columns") for word in names_in(text)]
+        made = "_".join((table.name, *words))[:26]
+        name = made.upper() if planner.dialect.upper_names else made
         return QualifiedName(f"{name}_{'IX' if planner.dialect.upper_names else 'ix'}", table.schema)
 
-    def _columns(self, planner: Planner) -> tuple[str, ...]:
+    def _keys(self, planner: Planner) -> tuple[IndexKey, ...]:
+        """Read the key; its columns are looked up, unless the facts are assumed.
+
+        Raises:
+            ToolkitError: TK-0104 for what is no key, TK-0204 for a column that is not there, TK-0107 for a key
+                given twice.
+        """
         known = [str(row["column_name"]) for row in planner.facts.rows("columns")]
-        exact = {name.lower(): name for name in known}
-        found: list[str] = []
-        for text in planner.spec.names("columns"):
-            name = planner.dialect.parse_name(text, planner.facts.release).name
-            if planner.facts.assumed and not known:
-                found.append(name)
-            elif name in known or name.lower() in exact:
-                found.append(name if name in known else exact[name.lower()])
-            else:
-                raise ToolkitError(
-                    f"the table has no column `{name}`", code="TK-0204", hint=did_you_mean(name, known)
-                )
-        return tuple(found)
+        if not known and not planner.facts.assumed:
+            raise ToolkitError("the table has no column that could be indexed", code="TK-0204")
+        keys = tuple(read_key(text, known, planner.dialect) for text in planner.spec.names("columns"))
+        texts = [key.text for key in keys]
+        twice = next((text for text in texts if texts.count(text) > 1), None)
+        if twice is not None:
+            raise ToolkitError(f"{twice} stands twice in the key", code="TK-0107", hint="name each part once")
+        return keys
 
     def _copies(self, planner: Planner, table: QualifiedName) -> Copies | None:
         if not planner.measuring or planner.spec.flag("on_live_objects"):
@@ -77,13 +82,15 @@ class IndexBuild:
             ref = planner.ours(ObjectKind.INDEX, planner.naming.trial_object(letter), on, table=on)
         else:
             ref = ObjectRef(ObjectKind.INDEX, self._index_name(planner, on), table=on)
+        keys = self._keys(planner)
         work = Work(
             self.name,
             planner.spec.mode,
             ref,
             planner.options(cell),
             degree=planner.degree(cell),
-            columns=self._columns(planner),
+            columns=tuple(key.column for key in keys if key.column is not None),
+            keys=keys,
             mark=planner.mark,
             concurrency=planner.workers(cell),
         )

@@ -1,8 +1,15 @@
-"""Rebuild one index, those of a table, or those of whole schemas: several sessions at once, biggest first."""
+"""Rebuild one index, those of a table, or those of whole schemas: several sessions at once, biggest first.
+
+An index in parts (partitions, subpartitions) is as many items of the queue. What no rebuild takes (a domain index,
+say) is left out with a sentence where several were asked for.
+"""
 
 from __future__ import annotations
 
-from toolkit.dialects.base import IndexDefinition, Work
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolkit.dialects.base import IndexDefinition, IndexPart, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
@@ -11,26 +18,32 @@ from toolkit.model.words import ObjectKind, OperationName
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of
 
+LeftOut = tuple[tuple[str, str], ...]
+
 
 class IndexRebuild:
     """Measured on copies of the tables with their indexes; `--on-live-objects` rebuilds the live ones."""
 
     name = OperationName.INDEX_REBUILD
-    version = 1
+    version = 2
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
         index, table = planner.named("index"), planner.named("table")
+        dialect, facts = planner.dialect, planner.facts
         if index is not None:
-            return (relation_query("indexes", index, "index"),)
+            parts = dialect.index_reads(index.schema, index.name, facts)
+            return (relation_query("indexes", index, "index"), *parts)
         if table is not None:
-            return (relation_query("target", table), relation_query("indexes", table, "table_indexes"))
-        schemas = planner.schemas()
+            parts = dialect.index_reads(table.schema, table.name, facts)
+            asked = (relation_query("target", table), relation_query("indexes", table, "table_indexes"))
+            return (*asked, *parts)
         return tuple(
             query
-            for schema in schemas
+            for schema in planner.schemas()
             for query in (
                 Query(f"schema:{schema}", "schema", {"schema": schema}),
                 Query(f"indexes:{schema}", "schema_indexes", {"schema": schema}),
+                *dialect.index_reads(schema, None, facts, f":{schema}"),
             )
         )
 
@@ -40,7 +53,12 @@ class IndexRebuild:
         check_schemas(planner)
         self._indexes(planner)
 
-    def _indexes(self, planner: Planner) -> tuple[IndexDefinition, ...]:
+    def _indexes(self, planner: Planner) -> tuple[tuple[IndexDefinition, ...], LeftOut]:
+        """Return what is rebuilt, and what is left out with the reason.
+
+        Raises:
+            ToolkitError: TK-0204 when there is nothing to rebuild, TK-0304 when nothing that was named can be.
+        """
         found = self._all(planner)
         if planner.spec.flag("unusable_only"):
             found = tuple(index for index in found if not index.valid)
@@ -49,7 +67,30 @@ class IndexRebuild:
             raise ToolkitError(
                 f"there is {what} to rebuild", code="TK-0204", hint="check the index, table or schema named"
             )
-        return found
+        judged = [(index, self._never(planner, index)) for index in found]
+        kept = tuple(index for index, why in judged if why is None)
+        left_out = tuple((str(index.name), why) for index, why in judged if why is not None)
+        if not kept:
+            raise ToolkitError(left_out[0][1], code="TK-0304")
+        return kept, left_out
+
+    def _never(self, planner: Planner, index: IndexDefinition) -> str | None:
+        """Say why an index is not rebuilt whatever the options and the cell."""
+        on_copy = planner.measuring and not planner.spec.flag("on_live_objects")
+        ref = ObjectRef(ObjectKind.INDEX, index.name, ours=on_copy, table=index.table)
+        definition = replace(index, of=index.name) if on_copy else index
+        part = self._parts(planner, index)[0]
+        work = Work(self.name, planner.spec.mode, ref, {}, index=definition, part=part)
+        support = planner.dialect.support(work, planner.facts)
+        return None if support.ok else support.sentence
+
+    def _parts(self, planner: Planner, index: IndexDefinition) -> Sequence[IndexPart | None]:
+        """Return the parts to rebuild, or one None for an index that is rebuilt as a whole."""
+        if not index.parts:
+            return (None,)
+        if planner.spec.flag("unusable_only"):
+            return [part for part in index.parts if not part.valid] or index.parts
+        return index.parts
 
     def _all(self, planner: Planner) -> tuple[IndexDefinition, ...]:
         if planner.spec.text("index") is None and planner.spec.text("table") is None:
@@ -60,44 +101,53 @@ class IndexRebuild:
             return (IndexDefinition(index, QualifiedName("TABLE_OF_THE_INDEX", index.schema)),)
         return planner.index_rows(planner.facts.require("indexes"))
 
-    def _copies(self, planner: Planner) -> Copies | None:
+    def _copies(self, planner: Planner, indexes: Sequence[IndexDefinition]) -> Copies | None:
         if not planner.measuring or planner.spec.flag("on_live_objects"):
             return None
-        indexes = self._indexes(planner)
         return copies_of(planner, dict.fromkeys(index.table for index in indexes), indexes)
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
-        return self._pieces(planner, cell, self._copies(planner))
+        indexes, _ = self._indexes(planner)
+        return self._pieces(planner, cell, indexes, self._copies(planner, indexes))
 
-    def _pieces(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
+    def _pieces(
+        self, planner: Planner, cell: Cell, indexes: Sequence[IndexDefinition], copies: Copies | None
+    ) -> tuple[Piece, ...]:
+        options = planner.options(cell)
+        apart = bool(options.get("online")) and planner.dialect.online_rebuilds_apart
         pieces = []
-        apart = planner.spec.flag("online") and planner.dialect.online_rebuilds_apart
-        for index in self._indexes(planner):
+        for index in indexes:
             if copies is not None:
                 ref, definition = copies.indexes[index.name]
             else:
                 ref, definition = ObjectRef(ObjectKind.INDEX, index.name, table=index.table), index
-            work = Work(
-                self.name,
-                planner.spec.mode,
-                ref,
-                planner.options(cell),
-                degree=planner.degree(cell),
-                index=definition,
-                mark=planner.mark if copies is not None else None,
-                concurrency=planner.workers(cell),
-            )
-            pieces.append(Piece(work, str(index.name), index.bytes, str(index.table) if apart else None))
+            for part in self._parts(planner, index):
+                work = Work(
+                    self.name,
+                    planner.spec.mode,
+                    ref,
+                    options,
+                    degree=planner.degree(cell),
+                    index=definition,
+                    mark=planner.mark if copies is not None else None,
+                    concurrency=planner.workers(cell),
+                    part=part,
+                )
+                label = f"{index.name} {part}" if part else str(index.name)
+                weight = part.bytes if part else index.bytes
+                pieces.append(Piece(work, label, weight, str(index.table) if apart else None))
         return tuple(pieces)
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
-        copies = self._copies(planner)
+        indexes, left_out = self._indexes(planner)
+        copies = self._copies(planner, indexes)
         return assemble(
             planner,
             cell,
-            self._pieces(planner, cell, copies),
+            self._pieces(planner, cell, indexes, copies),
             setup=copies.setup if copies else (),
             cleanup=copies.cleanup if copies else (),
+            left_out=left_out,
         )
 
 

@@ -12,7 +12,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import Artifact, ItemRecord, TrialRecord
-from toolkit.model.steps import Stages, Timed
+from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
@@ -95,6 +95,7 @@ class Sweep:
             else:
                 state = RunState.DONE
         finally:
+            self._put_workers_back()
             self._cleanup()
             bench.sessions.close()
             if bench.others.sentence is not None:
@@ -104,7 +105,14 @@ class Sweep:
 
     def _setup(self, todo: Sequence[PlannedTrial]) -> None:
         stages = self._first_stages(todo)
-        if stages is None or not stages.setup:
+        if stages is None:
+            return
+        self._make(stages)
+        if self._bench.dialect.keeps_settings:
+            self._bench.workers.set_up(self._bench.sessions, stages)
+
+    def _make(self, stages: Stages) -> None:
+        if not stages.setup:
             return
         if any(step.effect == "creates" for step in stages.setup):
             self._bench.events.emit(Event("setup", "making the copies that are worked on"))
@@ -242,7 +250,7 @@ class Sweep:
         }
         items = tuple(item for item in stages.timed.items if item.label not in done)
         workers = min(stages.timed.workers, max(1, len(items)))
-        return replace(stages, timed=Timed(items, workers)), tuple(done.values())
+        return replace(stages, timed=replace(stages.timed, items=items, workers=workers)), tuple(done.values())
 
     # -- telling ------------------------------------------------------------------------------------------------
     def _announce(self, planned: PlannedTrial) -> None:
@@ -302,6 +310,13 @@ class Sweep:
         undone = self._bench.changes.undo_trials()
         for sentence in undone.left:
             self._bench.warn(sentence)
+
+    def _put_workers_back(self) -> None:
+        bench = self._bench
+        bench.workers.put_back(
+            bench.sessions,
+            lambda _, error: bench.warn(f"a worker session could not be put back and was closed: {error.sentence}"),
+        )
 
     def _cleanup(self) -> None:
         """Drop what setup made; what cannot be dropped now stays in the journal for `dbatk clean`."""

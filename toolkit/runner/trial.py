@@ -25,6 +25,7 @@ from toolkit.runner.bench import Bench
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.judging import Judged, judge_trial
+from toolkit.runner.told import ask_for_plan, keep_plan, plan_of, tell
 from toolkit.runner.outer import outer_factors
 from toolkit.runner.sampler import Sampler
 
@@ -59,6 +60,7 @@ class Course:
     metrics: tuple[Metric, ...] = ()
     peaks: dict[str, float] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -88,7 +90,7 @@ def run_trial(
     on_item: Callable[[ItemRecord], None] = lambda _: None,
 ) -> Ended:
     """Run one trial; errors of the database are outcomes, not exceptions."""
-    course = Course(planned, attempt, datetime.now(UTC))
+    course = Course(planned, attempt, datetime.now(UTC), left_out=stages.timed.left_out)
     try:
         with outer_factors(bench, planned, stages.timed.workers):
             _before(bench, course, stages)
@@ -97,20 +99,26 @@ def run_trial(
             _after(bench, course, stages)
     except (DatabaseError, ToolkitError) as error:
         course.failed(error)
+    if course.timed is not None and course.error is None:
+        course.metrics += tell(bench, planned, pieces[0].work, course.kept, course.peaks, course.timed.elapsed_seconds)
     judged = judge_trial(bench, course.timed, course.error, pieces, course.kept, course.peaks, course.notices)
+    if judged.has_time:
+        keep_plan(bench, planned, course.kept)
     return Ended(_record(course, judged), course.lost, _errors_in_full(course))
 
 
 def _before(bench: Bench, course: Course, stages: Stages) -> None:
-    tag = f"{bench.experiment.operation} {course.planned.cell} trial {course.planned.number}"
+    # The number first: an engine may cut what is longer than it shows.
+    tag = f"trial {course.planned.number} {bench.experiment.operation} {course.planned.cell}"
     try:
         with course.phase("prepare"):
             course.kept.update(bench.changes.run(stages.prepare, course.planned.number))
         with course.phase("begin"):
             for number in range(stages.timed.workers):
-                bench.sessions.get(Role.WORKER, number).tag(tag)
+                session = bench.sessions.get(Role.WORKER, number)
+                session.tag(tag)
                 course.workers += 1
-                for step in stages.worker_begin:
+                for step in bench.workers.due(number, session.identity, stages):
                     _in_worker(bench, course, step, number)
     except (DatabaseError, ToolkitError) as error:
         course.failed(error)
@@ -157,14 +165,15 @@ def _timed(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
         bench.stop,
         limit_seconds=bench.experiment.time_limit_seconds,
         on_item=lambda result: on_item(item_record(result)),
-        on_end=lambda: _stop_watching(bench, course, sampler),
+        on_end=lambda: _stop_watching(bench, course, sampler, stages),
     )
 
 
-def _stop_watching(bench: Bench, course: Course, sampler: Sampler) -> None:
+def _stop_watching(bench: Bench, course: Course, sampler: Sampler, stages: Stages) -> None:
     """End sampling and read what goes with the workers' threads or with time."""
     with course.phase("snapshot"):
         sampler.end()
+        ask_for_plan(bench, course.planned, stages)
         _end(bench, course, after_evidence=False)
     course.samples = sampler.samples()
 
@@ -172,14 +181,27 @@ def _stop_watching(bench: Bench, course: Course, sampler: Sampler) -> None:
 def _read_evidence(bench: Bench, course: Course, stages: Stages) -> None:
     """Read what tells the granted degree; what is refused is left out and said, for the work itself is done."""
     with course.phase("evidence"):
+        read: dict[str, tuple[Row, ...]] = {}
         for step in stages.evidence:
             try:
-                _in_worker(bench, course, step, 0)
+                _ask_worker(bench, course, step, read)
             except DatabaseError as error:
                 if error.lost:
                     course.failed(error)
                     return
                 bench.warn(f"evidence was refused (`{step.name}`): {error.sentence}")
+    course.kept.update(read)
+    for name, sentence in bench.refusals.said.items():
+        bench.warn(f"evidence was refused (`{name}`): {sentence}")
+
+
+def _ask_worker(bench: Bench, course: Course, step: Step, read: dict[str, tuple[Row, ...]]) -> None:
+    """Run a step of the evidence; several reads in one go without those that are refused, and under one key."""
+    if not step.own_read or step.keep_as is None or step.tolerates:
+        _in_worker(bench, course, step, 0)
+        return
+    rows = bench.refusals.read(step, bench.sessions.run)
+    read[step.keep_as] = read.get(step.keep_as, ()) + rows
 
 
 def _end(bench: Bench, course: Course, *, after_evidence: bool) -> None:
@@ -187,6 +209,7 @@ def _end(bench: Bench, course: Course, *, after_evidence: bool) -> None:
         if provider.after_evidence is after_evidence:
             course.metrics += provider.end()
             course.peaks.update(provider.peaks())
+            course.kept.update(plan_of(provider))
             for sentence in provider.warnings():
                 bench.warn(f"{provider.name}: {sentence}")
 
@@ -208,10 +231,14 @@ def _after(bench: Bench, course: Course, stages: Stages) -> None:
     What cannot be put back does not make the measured time wrong: it is said, and stays in the journal.
     """
     if course.lost:
+        for number in range(stages.timed.workers):
+            bench.workers.forget(number)
         return
-    with course.phase("end"):
-        for number in range(course.workers):
-            _put_worker_back(bench, course, stages, number)
+    if course.error is not None or not bench.dialect.keeps_settings:
+        with course.phase("end"):
+            for number in range(course.workers):
+                bench.workers.forget(number)
+                _put_worker_back(bench, course, stages, number)
     with course.phase("conclude"):
         try:
             _conclude(bench, course, stages)
@@ -288,7 +315,8 @@ def _items(course: Course) -> tuple[ItemRecord, ...]:
         return ()
     begun = sorted(course.timed.items, key=lambda result: result.begin_seconds)
     skipped = tuple(ItemRecord(item.label, Outcome.SKIPPED, reason="not begun") for item in course.timed.not_begun)
-    return (*(item_record(result) for result in begun), *skipped)
+    left_out = tuple(ItemRecord(label, Outcome.SKIPPED, reason=why) for label, why in course.left_out)
+    return (*(item_record(result) for result in begun), *skipped, *left_out)
 
 
 def _record(course: Course, judged: Judged) -> TrialRecord:

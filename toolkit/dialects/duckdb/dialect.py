@@ -10,12 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from toolkit.dialects.base import Call, Check, ContextValue, ErrorAdvice, Granted, IndexDefinition, Work
+from toolkit.dialects.base import (
+    Call,
+    Check,
+    ContextValue,
+    ErrorAdvice,
+    Granted,
+    IndexDefinition,
+    Told,
+    Watching,
+    Work,
+)
 from toolkit.dialects.duckdb.errors import ERRORS
 from toolkit.dialects.names import bad_name, split_name
 from toolkit.dialects.rows import ALL_ROWS, rows_of
+from toolkit.dialects.statistics import LiveStatistics
 from toolkit.errors import ToolkitError
-from toolkit.model.facts import Facts, Release
+from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, EngineName, ObjectKind, OperationName, Role, SupportState
@@ -44,6 +55,8 @@ class DuckdbDialect:
     copy_files = ("table_definition",)
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
+    keeps_settings = False
+    statistics: LiveStatistics | None = None
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
     keeps_identity = False
@@ -108,13 +121,13 @@ class DuckdbDialect:
             )  # fmt: skip
         return tuple(lines)
 
-    def snapshot_files(self, facts: Facts) -> tuple[str, ...]:
+    def watching(self, facts: Facts) -> Watching:
         del facts
-        return ("snapshot_duckstat",)
+        return Watching(snapshots=("snapshot_duckstat",), samples=("sample",))
 
-    def sample_file(self, facts: Facts) -> str | None:
-        del facts
-        return "sample"
+    def statement_id(self, text: str) -> str | None:
+        del text
+        return None
 
     # -- work ---------------------------------------------------------------------------------------------------
     def support(self, work: Work, facts: Facts) -> Support:
@@ -130,6 +143,10 @@ class DuckdbDialect:
             return _refused(f"DuckDB knows no compression `{compression}`; it takes none or auto")
         if compression is not None and work.operation is not OperationName.CTAS:
             return _refused("an index of DuckDB is never compressed")
+        if any(key.column is None or key.descending for key in work.keys):
+            return _refused(
+                "dbatk indexes plain columns on DuckDB, whose indexes know no order: no expression, no DESC"
+            )
         if work.option("on_live_objects") and work.operation is OperationName.INDEX_BUILD:
             return _refused("DuckDB has no invisible index; measure on the copy")
         return _SUPPORTED
@@ -237,6 +254,10 @@ class DuckdbDialect:
         del work, facts
         return ()
 
+    def tell(self, work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+        del work, kept, seconds
+        return Told()
+
     def granted(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
     ) -> Granted:
@@ -296,6 +317,12 @@ class DuckdbDialect:
         }  # fmt: skip
         return (Call("insert", values, effect=Effect.CHANGES, object=copy),)
 
+    def index_reads(
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = ""
+    ) -> tuple[Query, ...]:
+        del schema, name, facts, suffix
+        return ()
+
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")
 
@@ -305,6 +332,10 @@ class DuckdbDialect:
     def identity(self, ref: ObjectRef) -> Call:
         file = "identity_index" if ref.kind is ObjectKind.INDEX else "identity_table"
         return Call(file, file=True, binds={"schema": ref.name.schema, "name": ref.name.name})
+
+    def absence(self, ref: ObjectRef) -> Call | None:
+        del ref
+        return None
 
     def instant(self) -> Call:
         return Call("instant", file=True)

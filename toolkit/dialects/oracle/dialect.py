@@ -7,10 +7,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Work
-from toolkit.dialects.oracle import checks, errors, granted, names, objects, releases, session, support
+from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Told, Watching, Work
+from toolkit.dialects.oracle import (
+    checks,
+    errors,
+    granted,
+    index_facts,
+    names,
+    objects,
+    releases,
+    session,
+    support,
+    told,
+    watching,
+)
+from toolkit.dialects.oracle.statistics import STATISTICS, remarks
 from toolkit.dialects.oracle.work import WORDS, evidence
-from toolkit.model.facts import Facts, Release
+from toolkit.dialects.statistics import LiveStatistics
+from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import EngineName, OperationName
@@ -27,6 +41,8 @@ class OracleDialect:
     copy_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = ()
     gathers_schemas: bool = True
+    keeps_settings: bool = True
+    statistics: LiveStatistics | None = STATISTICS
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
@@ -54,11 +70,11 @@ class OracleDialect:
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return checks.checks(facts)
 
-    def snapshot_files(self, facts: Facts) -> tuple[str, ...]:
-        return ("snapshot_vstat",)
+    def watching(self, facts: Facts) -> Watching:
+        return watching.WATCHING
 
-    def sample_file(self, facts: Facts) -> str | None:
-        return "sample_parallel"
+    def statement_id(self, text: str) -> str | None:
+        return watching.sql_id(text)
 
     def support(self, work: Work, facts: Facts) -> Support:
         return support.support(work, facts)
@@ -78,6 +94,9 @@ class OracleDialect:
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return evidence(work, facts)
 
+    def tell(self, work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+        return told.tell(work, kept)
+
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return WORDS[work.operation].settle(work, facts)
 
@@ -90,7 +109,7 @@ class OracleDialect:
         return ()
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return ()
+        return remarks.remarks(work, facts) if work.operation is OperationName.STATS_GATHER else ()
 
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         return objects.copy_table(source, copy, mark)
@@ -110,6 +129,11 @@ class OracleDialect:
     ) -> tuple[Call, ...]:
         return objects.fill_copy(source, copy, columns)
 
+    def index_reads(
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = ""
+    ) -> tuple[Query, ...]:
+        return index_facts.reads(schema, name, facts, suffix)
+
     def has_rows(self, table: QualifiedName) -> Call:
         return objects.has_rows(table)
 
@@ -118,6 +142,9 @@ class OracleDialect:
 
     def identity(self, ref: ObjectRef) -> Call:
         return objects.identity(ref)
+
+    def absence(self, ref: ObjectRef) -> Call | None:
+        return objects.absence(ref)
 
     def instant(self) -> Call:
         return objects.instant()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolkit.dialects.base import Call, ContextValue, IndexDefinition
+from toolkit.dialects.oracle import index_facts
 from toolkit.dialects.oracle.catalog import indexes_of
 from toolkit.dialects.rows import ALL_ROWS
 from toolkit.errors import ToolkitError
@@ -35,6 +36,7 @@ def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, 
                 source,
                 unique=row.get("is_unique") == "yes",
                 definition=_text(row.get("definition")),
+                of=QualifiedName(str(row["index_name"]), str(row.get("schema_name"))),
             )
             ref = ObjectRef(ObjectKind.INDEX, name, ours=True, table=copy.name)
             calls += build_index_copy(definition, ref, copy.name, facts)
@@ -58,22 +60,34 @@ def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) 
 
 
 def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts) -> tuple[Call, ...]:
-    """Build the same index under another name on a copy of its table.
+    """Build the same index under another name on a copy of its table: its kind, key, compression and partitions.
 
     Raises:
-        ToolkitError: TK-0112 when the catalogue was not read; TK-0304 for an index whose key it does not
-            spell (function-based, bitmap, domain).
+        ToolkitError: TK-0112 when the catalogue was not read; TK-0304 for an index that a copy cannot have.
     """
-    columns = index.definition or (f"({', '.join(index.columns)})" if index.columns else None)
-    if columns is None:
+    name = index.of or index.name
+    row = index_facts.row_of(facts, name)
+    keys = index_facts.key_of(facts, name)
+    columns = f"({', '.join(keys)})" if keys else index.definition
+    why = index_facts.not_copied(row, facts) if row else None
+    if columns is None or why is not None:
         if facts.assumed:
             facts.require("indexes")
         raise ToolkitError(
-            f"the index `{index.name}` cannot be built on a copy: its key is an expression, or it is no B-tree",
+            f"the index `{name}` cannot be built on a copy: {why or 'its key is an expression, or it is no B-tree'}",
             code="TK-0304",
             hint="measure into a copy without indexes (--bare), or leave this index out",
         )
-    values: dict[str, ContextValue] = {"index": copy.name, "table": on, "unique": index.unique, "columns": columns}
+    values: dict[str, ContextValue] = {
+        "index": copy.name,
+        "table": on,
+        "unique": index.unique,
+        "bitmap": "BITMAP" in index_facts.kind(row),
+        "columns": columns,
+        "partitioning": index_facts.partitioning_of(row, facts) if index_facts.copied_alike(row, facts) else None,
+        "compression": index_facts.compression_of(row),
+        "reverse": index_facts.kind(row).endswith("/REV"),
+    }
     return (Call("index_copy", values, effect=Effect.CREATES, object=copy),)
 
 
@@ -101,12 +115,20 @@ def has_rows(table: QualifiedName) -> Call:
 
 def identity(ref: ObjectRef) -> Call:
     """Ask for OBJECT_ID and CREATED; the name alone proves nothing, a rename keeps the id."""
-    binds: dict[str, Scalar] = {
+    return Call("identity", file=True, binds=_who(ref))
+
+
+def absence(ref: ObjectRef) -> Call:
+    """Ask whether the name is free, and for the database's clock, in one statement."""
+    return Call("absence", file=True, binds=_who(ref))
+
+
+def _who(ref: ObjectRef) -> dict[str, Scalar]:
+    return {
         "schema": ref.name.schema,
         "name": ref.name.name,
         "kind": _OBJECT_TYPES.get(ref.kind, "TABLE"),
     }
-    return Call("identity", file=True, binds=binds)
 
 
 def instant() -> Call:
@@ -132,12 +154,6 @@ def by_hand(text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call:
 def sessions_of(run: str) -> Call:
     """List the sessions that carry a run's identifier."""
     return Call("sessions_of", file=True, binds={"run": run})
-
-
-def index_attribute(ref: ObjectRef, attribute: str) -> Call:
-    """Set one attribute of an index: its degree or its logging."""
-    values: dict[str, ContextValue] = {"index": ref.name, "attribute": attribute}
-    return Call("index_attribute", values, effect=Effect.CHANGES, object=ref)
 
 
 def _create_copy(template: str, source: QualifiedName, copy: ObjectRef) -> Call:

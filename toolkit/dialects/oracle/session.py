@@ -1,6 +1,11 @@
-"""What a worker's session is set to before the clock, and back to after it; one statement a call."""
+"""What a worker's session is set to before the clock, and back to after it; one statement a call.
+
+Each says how it is undone, so that from trial to trial only what differs is sent (`toolkit.runner.workers`).
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import spelling
@@ -9,6 +14,8 @@ from toolkit.model.facts import Facts
 from toolkit.model.words import Effect, Mode, OperationName, Role
 
 LOCK_WAIT_SECONDS = 60
+_LARGEST_SORT_AREA = 2**31 - 1
+"""SORT_AREA_SIZE is a signed 32-bit number (Database Reference)."""
 
 # A session may be refused a parameter: not modifiable in this container (ORA-65040), by this session (ORA-02096,
 # ORA-02097), not known to this release (ORA-02248), locked down (ORA-01031). The evidence then decides alone.
@@ -21,13 +28,24 @@ _DEFAULTS = {
     "DDL_LOCK_TIMEOUT": "0",
     "OPTIMIZER_IGNORE_PARALLEL_HINTS": "FALSE",
     "NLS_NUMERIC_CHARACTERS": ".,",
+    "WORKAREA_SIZE_POLICY": "AUTO",
+    "SORT_AREA_SIZE": "65536",
 }
 
 
 def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Set a worker's session up; policy and hints first, the switches of parallelism last."""
-    calls = [_set(name, value, refusable=refusable) for name, value, refusable in _parameters(work, facts)]
-    return tuple(calls) + tuple(_switch(verb, what, degree) for verb, what, degree, _ in _switches(work))
+    calls = [
+        replace(
+            _set(name, value, refusable=refusable), undo=(_set(name, _former(name, facts), refusable=True),)
+        )
+        for name, value, refusable in _parameters(work, facts)
+    ]
+    switches = (
+        replace(_switch(verb, what, degree), undo=(_switch(undo, what, None),))
+        for verb, what, degree, undo in _switches(work)
+    )
+    return (*calls, *switches)
 
 
 def end(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -46,14 +64,25 @@ def end(work: Work, facts: Facts) -> tuple[Call, ...]:
 def _parameters(work: Work, facts: Facts) -> list[tuple[str, str, bool]]:
     auto = spelling.degree_word(work) == "auto"
     chosen = [("PARALLEL_DEGREE_POLICY", "AUTO" if auto else "MANUAL", False)]
-    if work.mode is Mode.MEASUREMENT and work.degree > 1:
-        # ORA-12827 instead of a quiet downgrade (VLDBG, PARALLEL_MIN_PERCENT).
+    if work.mode is Mode.MEASUREMENT and spelling.degree_word(work) is None:
+        # ORA-12827 instead of a quiet downgrade (VLDBG, PARALLEL_MIN_PERCENT). A serial statement asks for no
+        # servers; its session is set alike, so that nothing has to be sent between the cells of a sweep.
         chosen.append(("PARALLEL_MIN_PERCENT", "100", True))
+    chosen += _sort_area(work)
     chosen.append(("DDL_LOCK_TIMEOUT", str(LOCK_WAIT_SECONDS), False))
     chosen.append(("NLS_NUMERIC_CHARACTERS", ".,", False))
     if has(facts.release, Feature.IGNORE_PARALLEL_HINTS):
         chosen.append(("OPTIMIZER_IGNORE_PARALLEL_HINTS", "FALSE", True))
     return chosen
+
+
+def _sort_area(work: Work) -> list[tuple[str, str, bool]]:
+    """Give each sorting process the memory asked for; PX servers take both over from the session (VLDBG)."""
+    asked = work.option("sort_area_mb")
+    if not isinstance(asked, int):
+        return []
+    size = min(asked * 2**20, _LARGEST_SORT_AREA)
+    return [("WORKAREA_SIZE_POLICY", "MANUAL", False), ("SORT_AREA_SIZE", str(size), False)]
 
 
 def _switches(work: Work) -> list[tuple[str, str, int | None, str]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Work
+from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Told, Watching, Work
 from toolkit.dialects.postgresql import advice, checks, names, objects, release, support
 from toolkit.dialects.postgresql import granted as granting
 from toolkit.dialects.postgresql import work as working
-from toolkit.model.facts import Facts, Release
+from toolkit.dialects.statistics import LiveStatistics
+from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import EngineName, OperationName
@@ -24,6 +25,8 @@ class PostgresqlDialect:
     copy_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
+    keeps_settings = False
+    statistics: LiveStatistics | None = None
     degree_by_sessions: frozenset[OperationName] = frozenset({OperationName.STATS_GATHER})
     # REINDEX CONCURRENTLY waits for older snapshots; the second one on a table waits for the first one's lock with
     # such a snapshot: a deadlock. reindexdb gives all indexes of a table to one session for the same reason.
@@ -55,12 +58,14 @@ class PostgresqlDialect:
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return checks.checks(facts)
 
-    def snapshot_files(self, facts: Facts) -> tuple[str, ...]:
-        return release.snapshot_files(facts.release)
+    def watching(self, facts: Facts) -> Watching:
+        return Watching(
+            snapshots=release.snapshot_files(facts.release), samples=("sample_pgstat",), progress="progress"
+        )
 
-    def sample_file(self, facts: Facts) -> str | None:
-        del facts
-        return "sample_pgstat"
+    def statement_id(self, text: str) -> str | None:
+        del text
+        return None
 
     # -- work ---------------------------------------------------------------------------------------------------
     def support(self, work: Work, facts: Facts) -> Support:
@@ -86,6 +91,10 @@ class PostgresqlDialect:
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
         return working.settle(work)
+
+    def tell(self, work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+        del work, kept, seconds
+        return Told()
 
     def granted(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
@@ -123,6 +132,11 @@ class PostgresqlDialect:
         del facts
         return objects.fill_copy(source, copy, columns)
 
+    def index_reads(
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = ""
+    ) -> tuple[Query, ...]:
+        return ()
+
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")
 
@@ -131,6 +145,10 @@ class PostgresqlDialect:
 
     def identity(self, ref: ObjectRef) -> Call:
         return objects.identity(ref)
+
+    def absence(self, ref: ObjectRef) -> Call | None:
+        del ref
+        return None
 
     def instant(self) -> Call:
         return Call("instant", file=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolkit.dialects.base import Call, ContextValue, Work
+from toolkit.dialects.base import Call, ContextValue, IndexKey, Work
 from toolkit.dialects.postgresql.names import clipped, parse_name, quote
 from toolkit.dialects.postgresql.objects import comment, marked, name_binds
 from toolkit.dialects.postgresql.release import major
@@ -167,13 +167,19 @@ def _index_build(work: Work) -> Call:
     values: Values = {
         "index": QualifiedName(work.object.name.name),
         "table": indexed_table(work),
-        "columns": work.columns,
+        "keys": ", ".join(_key(key) for key in work.keys) or ", ".join(map(quote, work.columns)),
         "unique": bool(work.option("unique")),
         "online": bool(work.option("online")),
         "fillfactor": _fillfactor(work),
         "tablespace": _tablespace(work),
     }
     return Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+
+
+def _key(key: IndexKey) -> str:
+    """Spell a part of a key: an expression stands in brackets, a direction after them."""
+    text = key.text if key.column is not None else f"({key.text})"
+    return f"{text} DESC" if key.descending else text
 
 
 def _index_rebuild(work: Work) -> Call:

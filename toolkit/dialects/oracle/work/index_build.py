@@ -4,15 +4,23 @@
 
 from __future__ import annotations
 
+import re
+
 from toolkit.dialects.base import Call, ContextValue, Work
-from toolkit.dialects.oracle import objects, spelling
+from toolkit.dialects.oracle import index_facts, spelling
+from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.names import quote
+from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work import indexes
 from toolkit.dialects.oracle.work.base import asks_nologging, segment_bytes
+from toolkit.dialects.oracle.work.indexes import needs_enterprise, no
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
-from toolkit.model.values import Support
-from toolkit.model.words import Effect, Mode, Role, SupportState
+from toolkit.model.values import QualifiedName, Row, Support
+from toolkit.model.words import Effect, Mode, Role
+
+_BOUND = re.compile(r"-?\d+(?:\.\d+)?|(?:(?:DATE|TIMESTAMP)\s*)?'(?:[^'\0]|'')*'", re.IGNORECASE)
+_COMMA = re.compile(r"\s*,\s*")
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -22,16 +30,21 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the build."""
-    table = work.object.table
-    if table is None:
-        raise ToolkitError(f"the index `{work.object.name}` has no table", code="TK-0901")
+    table = _table(work)
+    keys = _keys(work)
     values: dict[str, ContextValue] = {
         "index": work.object.name,
         "table": table,
         "unique": bool(work.option("unique")),
-        "columns": ", ".join(quote(column) for column in work.columns),
+        "bitmap": bool(work.option("bitmap")),
+        "reverse": bool(work.option("reverse")),
+        "keys": ", ".join(keys),
+        "local": bool(work.option("local")),
+        "hash": spelling.integer_option(work, "global_hash"),
+        "bounds": bounds(spelling.text_option(work, "global_range")),
+        "by": keys[0].removesuffix(" DESC"),
         "parallel": spelling.parallel_clause(work),
-        "invisible": work.mode is Mode.MEASUREMENT and bool(work.option("on_live_objects")),
+        "invisible": _unseen(work) or bool(work.option("invisible")),
         **indexes.storage(work),
     }
     undo = () if work.object.ours else settle(work, facts)
@@ -46,16 +59,145 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Take the degree of the build off the index, and log it again."""
-    calls = () if spelling.is_serial(work) else (objects.index_attribute(work.object, "NOPARALLEL"),)
-    return (*calls, objects.index_attribute(work.object, "LOGGING")) if asks_nologging(work) else calls
+    calls = () if spelling.is_serial(work) else (indexes.attribute(work.object, "NOPARALLEL"),)
+    return (*calls, indexes.attribute(work.object, "LOGGING")) if asks_nologging(work) else calls
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
-    """Judge compression, ONLINE and concurrency."""
-    found = indexes.judge(work, facts)
+    """Judge the kind of index, its partitions, its twin, compression, ONLINE and concurrency."""
+    found = (
+        _kind(work, facts) or _prefix(work) or _partitions(work, facts) or indexes.judge(work, facts)
+        or _twin(work, facts)
+    )  # fmt: skip
     if found is None and work.concurrency > 1:
-        return Support(
-            SupportState.UNSUPPORTED,
-            "the same columns of one table cannot be indexed twice (ORA-01408); build with one session",
-        )
+        return no("the same columns of one table cannot be indexed twice (ORA-01408); build with one session")
     return found
+
+
+def bounds(text: str | None) -> tuple[str, ...]:
+    """Read the bounds of range partitions: numbers, 'texts', DATE '2026-01-31'; MAXVALUE comes by itself.
+
+    Raises:
+        ToolkitError: TK-0102 for anything else.
+    """
+    found: list[str] = []
+    at = 0
+    given = (text or "").strip()
+    while at < len(given):
+        match = _BOUND.match(given, at)
+        comma = _COMMA.match(given, match.end()) if match else None
+        if match is None or (comma is None and match.end() != len(given)) or (comma and comma.end() == len(given)):
+            raise ToolkitError(
+                f"`global_range` cannot be `{given[:80]}`",
+                code="TK-0102",
+                hint="give rising bounds with commas between them: 10,20 or 'K','T' or DATE '2026-01-31'",
+            )
+        found.append(match[0])
+        at = comma.end() if comma else match.end()
+    return tuple(found)
+
+
+def _table(work: Work) -> QualifiedName:
+    if work.object.table is None:
+        raise ToolkitError(f"the index `{work.object.name}` has no table", code="TK-0901")
+    return work.object.table
+
+
+def _keys(work: Work) -> tuple[str, ...]:
+    return tuple(key.spelled for key in work.keys) or tuple(quote(column) for column in work.columns)
+
+
+def _unseen(work: Work) -> bool:
+    """Tell whether a measurement on the live table keeps its index out of the optimizer's sight."""
+    return work.mode is Mode.MEASUREMENT and bool(work.option("on_live_objects"))
+
+
+def _kind(work: Work, facts: Facts) -> Support | None:
+    if not work.option("bitmap"):
+        return None
+    for other in ("unique", "reverse"):
+        if work.option(other):
+            return no(f"a bitmap index cannot be {'unique' if other == 'unique' else 'a reverse key index'}")
+    return needs_enterprise("a bitmap index", "Bit-mapped indexes", facts)
+
+
+def _prefix(work: Work) -> Support | None:
+    """Judge COMPRESS n: up to all columns, of a unique index up to the last but one (SQLRF, prefix_compression)."""
+    prefix = spelling.integer_option(work, "prefix")
+    if not isinstance(prefix, int):
+        return None
+    level = spelling.text_option(work, "compression")
+    if level not in (None, "basic"):
+        return no(f"a prefix is compressed by `--compression basic`, not by `{level}`")
+    if work.option("bitmap"):
+        return no("a bitmap index is compressed by its nature and takes no other compression (ORA-14071)")
+    most = len(_keys(work)) - bool(work.option("unique"))
+    if prefix > most:
+        return no(f"the prefix of this index has {most} columns at most, not {prefix} (ORA-25193, ORA-25194)")
+    return None
+
+
+def _partitions(work: Work, facts: Facts) -> Support | None:
+    asked = [name for name in ("local", "global_hash", "global_range") if work.option(name)]
+    if len(asked) > 1:
+        return no(f"`{asked[0]}` and `{asked[1]}` exclude each other: an index is partitioned one way")
+    on_partitions = str(fact_about(facts, _table(work), "partitioned") or "NO") == "YES"
+    if work.option("bitmap") and on_partitions and asked != ["local"]:
+        return no("a bitmap index of a partitioned table must be local (ORA-25122); give `--local`")
+    if not asked:
+        return None
+    if asked == ["local"]:
+        return _local(work, facts)
+    if work.option("bitmap"):
+        return no("a bitmap index cannot be partitioned globally (ORA-25113)")
+    if work.keys and work.keys[0].column is None:
+        return no("a global index is partitioned by its first column, and the first key is an expression")
+    bounds(spelling.text_option(work, "global_range"))
+    return needs_enterprise("a partitioned index", "Partitioning", facts)
+
+
+def _local(work: Work, facts: Facts) -> Support | None:
+    table = _table(work)
+    rows = index_facts.table_rows(facts, table)
+    if rows and str(rows[0].get("partitioned") or "NO") != "YES":
+        return no(f"`{table}` is not partitioned, so an index of it cannot be local (ORA-14016)")
+    return needs_enterprise("a partitioned index", "Partitioning", facts)
+
+
+def _twin(work: Work, facts: Facts) -> Support | None:
+    """Foresee ORA-01408 on a live table; a copy has no other index.
+
+    From 12.1 a set of columns may have several indexes of different kinds of which one is visible (SQLRF, CREATE
+    INDEX): an invisible one of another kind is let through.
+    """
+    if work.object.ours and not _unseen(work):
+        return None
+    mine = [_plain(key) for key in _keys(work)]
+    for row in indexes_of(facts, _table(work)):
+        name = QualifiedName(str(row["index_name"]), str(row["schema_name"]))
+        if [_plain(key) for key in index_facts.key_of(facts, name)] != mine:
+            continue
+        hidden = _unseen(work) or bool(work.option("invisible")) or row.get("visibility") == "INVISIBLE"
+        if hidden and has(facts.release, Feature.TWIN_INDEXES) and _another_kind(work, row):
+            continue
+        return no(
+            f"`{name}` indexes these columns already (ORA-01408); rebuild it, or measure on a copy, "
+            "which has no other index"
+        )
+    return None
+
+
+def _plain(key: str) -> str:
+    # The catalogue quotes every name of an expression and writes no blanks, where a user may.
+    return re.sub(r"\s+(?=(?:[^']*'[^']*')*[^']*$)", "", key.replace('"', "")).upper()
+
+
+def _another_kind(work: Work, row: Row) -> bool:
+    differs = (
+        bool(work.option("bitmap")) != ("BITMAP" in index_facts.kind(row)),
+        bool(work.option("unique")) != (row.get("is_unique") == "yes"),
+        bool(work.option("local")) != index_facts.is_local(row),
+        bool(work.option("global_hash") or work.option("global_range"))
+        != (index_facts.is_partitioned(row) and not index_facts.is_local(row)),
+    )
+    return any(differs)

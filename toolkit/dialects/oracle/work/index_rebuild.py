@@ -1,31 +1,45 @@
-"""ALTER INDEX REBUILD; degree and logging are put back as they were."""
+"""ALTER INDEX REBUILD, whole or partition by partition; degree and logging are put back as they were."""
 
 # ruff: noqa: ARG001 (every operation answers with the same arguments)
 
 from __future__ import annotations
 
 from toolkit.dialects.base import Call, ContextValue, Work
-from toolkit.dialects.oracle import objects, spelling
+from toolkit.dialects.oracle import index_facts, spelling
 from toolkit.dialects.oracle.catalog import fact_about
 from toolkit.dialects.oracle.work import indexes
 from toolkit.dialects.oracle.work.base import former_logging, segment_bytes
+from toolkit.dialects.oracle.work.indexes import no
 from toolkit.model.facts import Facts
-from toolkit.model.values import Support
-from toolkit.model.words import Effect, Role, SupportState
+from toolkit.model.values import Row, Support
+from toolkit.model.words import Effect, Mode, Role
+
+_SUB = "subpartition"
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Nothing."""
-    return ()
+    """Make a copy of what is unusable unusable again, so that every trial does the work that the job would.
+
+    A usable index is rebuilt from itself, an unusable one from its table (VLDBG, rebuilding index partitions): both
+    kinds in one sweep would not compare.
+    """
+    if not work.object.ours or _usable(work):
+        return ()
+    return (_attribute(work, "UNUSABLE"),)
 
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the rebuild."""
+    part = work.part
     values: dict[str, ContextValue] = {
         "index": work.object.name,
+        "level": part.level.upper() if part else None,
+        "part": part.name if part else None,
         "parallel": spelling.parallel_clause(work),
         **indexes.storage(work),
     }
+    if part is not None and part.level == _SUB:
+        values["logging"] = None  # ORA-14189: a subpartition takes its place, ONLINE and a degree, nothing else
     undo = () if work.object.ours else settle(work, facts)
     call = Call("index_rebuild", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object, undo=undo)
     return (call,)
@@ -37,16 +51,28 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Put degree and logging back as the catalogue told them."""
-    calls = [objects.index_attribute(work.object, _former_degree(work, facts))]
-    if former_logging(work, facts) != spelling.logging_word(work):
-        calls.append(objects.index_attribute(work.object, former_logging(work, facts)))
+    """Put degree and logging back as the catalogue told them; a degree belongs to the index, logging to its part."""
+    calls = [indexes.attribute(work.object, _former_degree(work, facts))]
+    former = _former_logging(work, facts)
+    if former is not None and former != spelling.logging_word(work):
+        calls.append(_attribute(work, former))
     return tuple(calls)
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
-    """Judge compression, ONLINE, partitions and the kind of index."""
-    return indexes.judge(work, facts) or _kind(work, facts)
+    """Judge the kind of index, its parts, compression and ONLINE."""
+    return _kind(work, facts) or _part(work, facts) or _equal_work(work) or indexes.judge(work, facts)
+
+
+def _attribute(work: Work, word: str) -> Call:
+    part = work.part
+    return indexes.attribute(work.object, word, part.level if part else None, part.name if part else None)
+
+
+def _usable(work: Work) -> bool:
+    if work.part is not None:
+        return work.part.valid
+    return work.index is None or work.index.valid
 
 
 def _former_degree(work: Work, facts: Facts) -> str:
@@ -56,18 +82,64 @@ def _former_degree(work: Work, facts: Facts) -> str:
     return f"PARALLEL {int(degree)}" if degree not in ("0", "1") else "NOPARALLEL"
 
 
+def _former_logging(work: Work, facts: Facts) -> str | None:
+    if work.part is None:
+        return former_logging(work, facts)
+    if work.part.level == _SUB:
+        return None
+    row = _part_row(work, facts)
+    return "NOLOGGING" if str(row.get("logging") or "YES").strip().upper() == "NO" else "LOGGING"
+
+
+def _part_row(work: Work, facts: Facts) -> Row:
+    rows = index_facts.details(facts, "index_partitions", work.object.name)
+    return next((row for row in rows if work.part and row.get("part_name") == work.part.name), {})
+
+
 def _kind(work: Work, facts: Facts) -> Support | None:
-    if str(fact_about(facts, work.object.name, "partitioned") or "NO") == "YES":
-        return _no(
-            f"the index `{work.object.name}` is partitioned: it is rebuilt partition by partition (ORA-14086)"
+    name = index_facts.original(work)
+    row = index_facts.row_of(facts, name)
+    why = index_facts.not_rebuilt(row)
+    if why is None and work.object.ours and row:
+        why = index_facts.not_copied(row, facts)
+    if why is not None:
+        return no(f"`{name}` is not rebuilt: {why}")
+    if work.part is None and index_facts.is_partitioned(row):
+        return no(
+            f"the index `{name}` is partitioned: it is rebuilt partition by partition (ORA-14086), "
+            "and its partitions are not known"
         )
-    kind = str(fact_about(facts, work.object.name, "index_type") or "NORMAL")
-    if kind.startswith(("DOMAIN", "IOT", "LOB", "CLUSTER")):
-        return _no(f"an index of type {kind} is not rebuilt this way")
-    if work.option("online") and "BITMAP" in kind and not facts.release.number >= (12,):
-        return _no("a bitmap index cannot be rebuilt ONLINE in this release")
     return None
 
 
-def _no(sentence: str) -> Support:
-    return Support(SupportState.UNSUPPORTED, sentence)
+def _part(work: Work, facts: Facts) -> Support | None:
+    """Judge what one partition cannot take although a whole index can."""
+    if work.part is None:
+        return None
+    name = index_facts.original(work)
+    row = index_facts.row_of(facts, name)
+    if work.object.ours and index_facts.is_local(row) and not index_facts.copied_alike(row, facts):
+        return no(
+            f"`{name}` is local, and its table cannot be copied with the same partitions here: "
+            "measure with --table, or with --on-live-objects"
+        )
+    level = spelling.text_option(work, "compression")
+    if work.part.level == _SUB:
+        asked = next((each for each in ("compression", "pctfree") if work.option(each) is not None), None)
+        asked = asked or ("nologging" if work.option("logging") == "nologging" else None)
+        if asked is not None:
+            return no(f"a subpartition of an index cannot be rebuilt with `{asked}` (ORA-14189)")
+    elif level not in (None, "none") and index_facts.compression_of(row) is None:
+        return no(f"a partition cannot be compressed where its index `{name}` is not (ORA-28659)")
+    return None
+
+
+def _equal_work(work: Work) -> Support | None:
+    """Refuse to measure on a live index that is unusable: the first trial mends it, the others do another work."""
+    if work.mode is Mode.MEASUREMENT and not work.object.ours and not _usable(work):
+        what = f"{work.part} of `{work.object.name}`" if work.part else f"`{work.object.name}`"
+        return no(
+            f"{what} is unusable: the first trial would mend it and the others would do another work; "
+            "measure on a copy, or rebuild it as a job"
+        )
+    return None
