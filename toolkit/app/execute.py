@@ -55,6 +55,7 @@ from toolkit.runner import (
     holding_lease,
     missing,
 )
+from toolkit.runner.backup import need_backup
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -227,12 +228,23 @@ def _sweep(bench: Bench, target: Target, planned: Sequence[PlannedTrial], done: 
         state = Sweep(bench, target, planned, done).run()
         if state is RunState.DONE and bench.experiment.keep is Keep.BEST:
             keep_best(bench)
+    _say_what_needs_a_backup(bench)
     bench.events.emit(Event("run-ended", state.value, {"run": bench.run, "state": state.value}))
     if bench.stop.requested and state is RunState.INTERRUPTED:
         raise ToolkitError(
             f"run {bench.run} was interrupted", code="TK-0130", hint=f"`dbatk runs resume {bench.run}` goes on"
         )
     return bench.run
+
+
+def _say_what_needs_a_backup(bench: Bench) -> None:
+    """Warn of every object that stays and was written without redo."""
+    entries = bench.store.journal(bench.run).entries()
+    try:
+        for sentence in need_backup(bench.sessions, bench.dialect, entries):
+            bench.warn(sentence)
+    except (DatabaseError, ToolkitError) as error:
+        bench.warn(f"what needs a backup could not be looked up ({error.sentence}); run `dbatk clean`")
 
 
 # -- after an interruption --------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import ItemRecord, RunHead
 from toolkit.model.words import EngineName, Keep, Mode, Outcome, Role
 from toolkit.runner import Changes, end_ghosts, interrupted
+from toolkit.runner.backup import need_backup
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -26,6 +27,8 @@ class CleanReport:
 
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    backup: tuple[str, ...] = ()
+    """What needs a backup, because it was written without redo."""
 
 
 def clean(
@@ -47,6 +50,7 @@ def clean(
     dialect = dialect_of(target.engine)
     done: list[str] = []
     left: list[str] = []
+    backup: list[str] = []
     for head in _heads(target, dialect, run, store):
         store.refuse_live_run(head.run)
         sessions = Sessions(target, f"{head.run}-clean")
@@ -56,14 +60,18 @@ def clean(
             journal = store.journal(head.run)
             changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
             undone = changes.undo_all()
+            needs = need_backup(sessions, dialect, journal.entries())
         except DatabaseError as error:
             raise refused(dialect, error) from None
         finally:
             sessions.close()
         done += [f"{head.run}: {sentence}" for sentence in undone.done]
         left += [f"{head.run}: {sentence}" for sentence in undone.left]
+        backup += [f"{head.run}: {sentence}" for sentence in needs]
+        for sentence in needs:
+            store.warn(head.run, sentence)
         events.emit(Event("cleanup", f"run {head.run}: {len(undone.done)} undone, {len(undone.left)} left"))
-    return CleanReport(tuple(done), tuple(left))
+    return CleanReport(tuple(done), tuple(left), tuple(backup))
 
 
 def _heads(target: Target, dialect: Dialect, run: str | None, store: Store) -> list[RunHead]:

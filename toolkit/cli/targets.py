@@ -351,12 +351,14 @@ def _clean(said: Said) -> int:
         finally:
             reached.target.close()
     if said.flag("json"):
-        out_json({"done": list(report.done), "left": list(report.left)})
+        out_json({"done": list(report.done), "left": list(report.left), "needs_backup": list(report.backup)})
     else:
         for sentence in report.done:
             out(f"undone: {sentence}")
         for sentence in report.left:
             out(f"left: {sentence}")
+        for sentence in report.backup:
+            out(f"backup: {sentence}")
         if not report.done and not report.left:
             say("nothing was left")
     return ExitCode.INCOMPLETE if report.left else ExitCode.DONE

@@ -8,7 +8,7 @@ here, one target, its templates and SQL files, and the contract suite.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -475,6 +475,20 @@ class Dialect(Protocol):
 
         Returns:
             None where the engine has no such statement: then the text itself is given.
+        """
+        ...
+
+    def backup_reads(self, since: Scalar) -> Call | None:
+        """Ask what the server records of changes that redo lacks, since an instant; None when it keeps no record."""
+        ...
+
+    def backup_sentence(self, what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:
+        """Say that an object written without redo needs a backup, or None where redo was written all the same.
+
+        Args:
+            what: the object.
+            since: when that began, in the terms of `instant`.
+            rows: the answer to `backup_reads`; None when there is none.
         """
         ...
 

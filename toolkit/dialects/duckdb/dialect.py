@@ -8,7 +8,7 @@ used CPU while the clock ran.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from toolkit.dialects.base import (
     Call,
@@ -343,6 +343,14 @@ class DuckdbDialect:
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         """Return None: the shell knows no conditional statement."""
         del text, ref, identity, born
+        return None
+
+    def backup_reads(self, since: Scalar) -> Call | None:
+        del since
+        return None
+
+    def backup_sentence(self, what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:
+        del what, since, rows
         return None
 
     def sessions_of(self, run: str) -> Call:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Told, Watching, Work
@@ -19,6 +19,7 @@ from toolkit.dialects.oracle import (
     session,
     support,
     told,
+    unlogged,
     watching,
 )
 from toolkit.dialects.oracle.statistics import STATISTICS, remarks
@@ -89,7 +90,7 @@ class OracleDialect:
         return WORDS[work.operation].prepare(work, facts)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return WORDS[work.operation].timed(work, facts)
+        return unlogged.marked(WORDS[work.operation].timed(work, facts), work, facts)
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return evidence(work, facts)
@@ -151,6 +152,12 @@ class OracleDialect:
 
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         return objects.by_hand(text, ref, identity, born)
+
+    def backup_reads(self, since: Scalar) -> Call | None:
+        return unlogged.reads(since)
+
+    def backup_sentence(self, what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:
+        return unlogged.sentence(what, since, rows)
 
     def sessions_of(self, run: str) -> Call:
         return objects.sessions_of(run)

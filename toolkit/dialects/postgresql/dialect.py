@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Told, Watching, Work
 from toolkit.dialects.postgresql import advice, checks, names, objects, release, support
@@ -156,6 +156,14 @@ class PostgresqlDialect:
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         del born
         return objects.by_hand(text, ref, identity)
+
+    def backup_reads(self, since: Scalar) -> Call | None:
+        del since
+        return None
+
+    def backup_sentence(self, what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:
+        del what, since, rows
+        return None
 
     def sessions_of(self, run: str) -> Call:
         return Call("sessions_of", file=True, binds={"run": run})
