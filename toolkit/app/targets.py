@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from toolkit.executors import Sessions
 
 PASSWORD_VARIABLE = "DBATK_PASSWORD"  # noqa: S105 - the name of a variable
+WALLET_PASSWORD_VARIABLE = "DBATK_WALLET_PASSWORD"  # noqa: S105 - the name of a variable
 Prompt = Callable[[str], str | None]
 
 
@@ -62,11 +63,24 @@ def find_target(text: str, *, prompt: Prompt | None = None) -> Reached:
     """
     if "://" in text:
         address = parse_url(text)
-        return Reached(open_target(Access(address, _password_of_url(address, prompt))), Standing())
+        access = Access(address, _password_of_url(address, prompt), wallet_password=_wallet_password(None))
+        return Reached(open_target(access), Standing())
     profile = find_profile(text)
+    return Reached(open_target(access_of(profile, prompt)), _standing(profile), profile.work_schema)
+
+
+def standing_of(text: str) -> Standing:
+    """Return what the profile of a target says, without connecting; nothing for a URL.
+
+    Raises:
+        ToolkitError: as `find_target`.
+    """
+    return Standing() if "://" in text else _standing(find_profile(text))
+
+
+def _standing(profile: Profile) -> Standing:
     declared = profile.declared(datetime.now(UTC).date())
-    standing = Standing(profile.production, profile.name, profile.max_degree, declared)
-    return Reached(open_target(access_of(profile, prompt)), standing, profile.work_schema)
+    return Standing(profile.production, profile.name, profile.max_degree, declared, profile.licences)
 
 
 def engine_of(text: str) -> EngineName:
@@ -85,7 +99,14 @@ def access_of(profile: Profile, prompt: Prompt | None = None) -> Access:
     options = profile.options
     if reference is not None and reference.kind is SecretKind.WALLET and "wallet_location" not in dict(options):
         options = (*options, ("wallet_location", str(reference.value)))
-    return Access(address, password, profile.declared(datetime.now(UTC).date()), options)
+    declared = profile.declared(datetime.now(UTC).date())
+    return Access(address, password, declared, options, _wallet_password(profile))
+
+
+def _wallet_password(profile: Profile | None) -> Callable[[], str | None]:
+    if profile is None or profile.wallet_password is None:
+        return lambda: os.environ.get(WALLET_PASSWORD_VARIABLE) or None
+    return resolver(profile.wallet_password, profile.address.user)
 
 
 def open_target(access: Access) -> Target:

@@ -27,6 +27,9 @@ _REFERENCES = (
     option("password_command", "command that writes it, run without a shell", metavar="COMMAND"),
     option("wallet", "folder of an Oracle wallet", metavar="DIR"),
 )
+_WALLET_PASSWORD = option(
+    "wallet_password_env", "environment variable that holds the wallet's password", metavar="VARIABLE"
+)
 _STATES = {"ok": "ok", "note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 
 
@@ -64,6 +67,7 @@ def _add_parameters() -> list[inspect.Parameter]:
         _NAME,
         argument("url", "such as oracle://user@host:1521/service"),
         *_REFERENCES,
+        _WALLET_PASSWORD,
         option("production", "the target is production", kind=bool),
         option("not_production", "the target is not production", kind=bool),
         option("max_degree", "highest degree allowed on it", kind=int, metavar="N"),
@@ -207,6 +211,7 @@ def _profile(said: Said) -> Profile:
         work_schema=said.text("work_schema"),
         licences=_licences(said),
         options=parse_options(said.texts("driver_option")),
+        wallet_password=_wallet_password(said),
     )
 
 
@@ -242,6 +247,13 @@ def _reference(said: Said) -> SecretRef | None:
     except ValueError:
         raise ToolkitError("`--password-command` has an open quote", code="TK-0102", hint="close it") from None
     return read_reference({name.removeprefix("password_"): value})
+
+
+def _wallet_password(said: Said) -> SecretRef | None:
+    from toolkit.config.secrets import read_reference
+
+    variable = said.text("wallet_password_env")
+    return None if variable is None else read_reference({"env": variable})
 
 
 def _licences(said: Said) -> dict[str, Licence]:

@@ -31,7 +31,7 @@ from toolkit.model.address import Address
 
 DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create")
 LICENCES = ("diagnostics_pack", "tuning_pack")
-_KEYS = ("url", "password", "production", "max_degree", "work_schema", "licenses", "options")
+_KEYS = ("url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _MOST_DEGREE = 4096
 
@@ -62,6 +62,7 @@ class Profile:
     work_schema: str | None = None
     licences: Mapping[str, Licence] = field(default_factory=dict)
     options: tuple[tuple[str, str], ...] = ()
+    wallet_password: SecretRef | None = None
 
     def declared(self, today: date) -> frozenset[str]:
         """Return the licences that hold today."""
@@ -187,6 +188,8 @@ def _profile(document: Document, name: str, data: object) -> Profile:
         address = parse_url(url)
         key = "password"
         password = read_reference(data[key]) if key in data else None
+        key = "wallet_password"
+        wallet_password = read_reference(data[key]) if key in data else None
         key = "licenses"
         licences = _licences(data.get(key, {}))
         key = "options"
@@ -196,7 +199,9 @@ def _profile(document: Document, name: str, data: object) -> Profile:
         key = "max_degree"
         degree = _degree(data.get(key))
         key = "work_schema"
-        return Profile(name, url, address, password, production, degree, _text(data, key), licences, options)
+        return Profile(
+            name, url, address, password, production, degree, _text(data, key), licences, options, wallet_password
+        )
     except ToolkitError as error:
         raise document.error(
             error.message, table=table, key=key if key in data else None, code=error.code, hint=error.hint
@@ -309,14 +314,10 @@ def _document(profiles: Mapping[str, Profile]) -> str:
 
 
 def _data(profile: Profile) -> dict[str, object]:
-    password = profile.password
-    reference = None
-    if password is not None:
-        inner = list(password.value) if isinstance(password.value, tuple) else password.value
-        reference = {password.kind.value: inner}
     data: dict[str, object] = {
         "url": profile.url,
-        "password": reference,
+        "password": _reference(profile.password),
+        "wallet_password": _reference(profile.wallet_password),
         "production": profile.production,
         "max_degree": profile.max_degree,
         "work_schema": profile.work_schema,
@@ -324,6 +325,12 @@ def _data(profile: Profile) -> dict[str, object]:
         "licenses": {name: _licence(one) for name, one in profile.licences.items()} or None,
     }
     return {key: value for key, value in data.items() if value is not None}
+
+
+def _reference(secret: SecretRef | None) -> dict[str, object] | None:
+    if secret is None:
+        return None
+    return {secret.kind.value: list(secret.value) if isinstance(secret.value, tuple) else secret.value}
 
 
 def _licence(licence: Licence) -> dict[str, object]:

@@ -1,7 +1,9 @@
 """Reads target URLs. A password is refused and never shown, in whatever spelling it comes.
 
 `duckdb:///rel.duckdb`, `duckdb:////abs.duckdb`, `postgresql://user@host:port/db`,
-`oracle://user@host:1521/service` (the path is a service name) and `oracle://user@tnsalias`.
+`oracle://user@host:1521/service` (the path is a service name) and `oracle://user@tnsalias`. Hosts of
+an Oracle cluster are `host1,host2:1521` or `host1:1521,host2:1522`; one of its instances is
+`service:dedicated/instance`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ _FORMS = {
 _LONGEST = 2000
 _HOST = re.compile(r"\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[\w.-]+")
 _ALIAS = re.compile(r"[A-Za-z][\w.$#-]*", re.ASCII)
-_SERVICE = re.compile(r"[\w.$#-]+", re.ASCII)
+_SERVICE = re.compile(r"[\w.$#-]+(?::(?:dedicated|shared))?(?:/[\w.$#-]+)?", re.ASCII | re.IGNORECASE)
+_POOLED = re.compile(r"[\w.$#-]+:pooled", re.ASCII | re.IGNORECASE)
+_PLACE = re.compile(r"[\w.-]+(?::\d{1,5})?", re.ASCII)
 _SECRET_PARAMETER = re.compile(r".*(?:pass(?:word|wd|phrase)?|pwd|secret|token)", re.IGNORECASE)
 
 
@@ -110,6 +114,8 @@ def _split_user(engine: EngineName, rest: str) -> tuple[str | None, str]:
 def _host_and_port(engine: EngineName, authority: str) -> tuple[str | None, int | None]:
     if engine is EngineName.POSTGRESQL and authority.lower().startswith("%2f"):
         return _decode(engine, authority), None
+    if engine is EngineName.ORACLE and "," in authority:
+        return _hosts(authority)
     host, colon, port = authority, "", ""
     if not authority.endswith("]"):
         host, colon, port = authority.rpartition(":") if ":" in authority else (authority, "", "")
@@ -124,6 +130,22 @@ def _host_and_port(engine: EngineName, authority: str) -> tuple[str | None, int 
     if not port.isascii() or not port.isdigit() or not 1 <= int(port[:6]) <= 65535 or len(port) > 5:
         raise _bad(engine, "has a port that is no number from 1 to 65535")
     return host.strip("[]"), int(port)
+
+
+def _hosts(authority: str) -> tuple[str, int | None]:
+    """Read several hosts as Easy Connect does: one port at the end for all, or one after each."""
+    engine = EngineName.ORACLE
+    places = authority.split(",")
+    if not all(_PLACE.fullmatch(place) for place in places):
+        raise _bad(engine, "has a host that cannot be read")
+    ports = [place.partition(":")[2] for place in places]
+    if any(port and not 1 <= int(port) <= 65535 for port in ports):
+        raise _bad(engine, "has a port that is no number from 1 to 65535")
+    if ports[-1] and not any(ports[:-1]):
+        return authority.rpartition(":")[0], int(ports[-1])
+    if any(ports) and not all(ports):
+        raise _bad(engine, "gives a port to some of its hosts only")
+    return authority, None
 
 
 def _oracle(
@@ -141,10 +163,14 @@ def _oracle(
     service = _decode(engine, path or "")
     if not service:
         raise _bad(engine, "names no service")
-    if ":" in service:
-        raise _sid()
+    if _POOLED.fullmatch(service):
+        raise ToolkitError(
+            "a pooled server (DRCP) is no place to measure: its sessions change hands",
+            code="TK-0111",
+            hint="write the service without `:pooled`, or with `:dedicated`",
+        )
     if _SERVICE.fullmatch(service) is None:
-        raise _bad(engine, "has a service name that cannot be read")
+        raise _sid() if ":" in service else _bad(engine, "has a service name that cannot be read")
     return Address(engine, service, user, host, port, parameters)
 
 

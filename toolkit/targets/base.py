@@ -29,6 +29,8 @@ class Access:
     licences: frozenset[str] = frozenset()
     options: tuple[tuple[str, str], ...] = ()
     """Driver matters of the profile: `thick`, `config_dir`, `wallet_location`, `mode`, `proxy_user` ..."""
+    wallet_password: Callable[[], str | None] = field(default=lambda: None, repr=False)
+    """The password of an Oracle wallet with certificates (ewallet.pem), where it has one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,14 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 1521
 CONNECT_SECONDS = 15
+# Minutes: long silent statements go through firewalls that forget connections, and a dead peer is noticed.
+KEEP_ALIVE_MINUTES = 2
+# A read of the monitor is short; without a limit a hung network would hold it for ever.
+MONITOR_SECONDS = 60
 
-_SERVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.$#-]*(?::(?:dedicated|shared|pooled))?(?:/[A-Za-z0-9_.-]+)?")
+_SERVICE = re.compile(
+    r"[A-Za-z0-9][A-Za-z0-9_.$#-]*(?::(?:dedicated|shared))?(?:/[A-Za-z0-9_.$#-]+)?", re.IGNORECASE
+)
 _ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _HOST = re.compile(r"\[?[A-Za-z0-9_.:,-]+\]?")
 
@@ -67,6 +73,8 @@ class RawConnection(Protocol):
 
     session_id: int
     serial_num: int
+    instance_name: str
+    warning: object
     module: str
     action: str
     client_identifier: str
@@ -77,8 +85,13 @@ class RawConnection(Protocol):
     def close(self) -> None: ...
 
 
-def open_session(access: Access) -> RawConnection:
+def open_session(access: Access, instance: str | None = None, *, call_seconds: int = 0) -> RawConnection:
     """Connect within 15 seconds and return the driver's connection.
+
+    Args:
+        access: how to get in.
+        instance: the instance of a cluster the session must be on: its V$ views speak of that one only.
+        call_seconds: longest time of a call, 0 for none: a parallel statement is one call and may take hours.
 
     Raises:
         ToolkitError: TK-0201, TK-0206; TK-0102 and TK-0107 for an address or option that cannot be meant.
@@ -87,14 +100,41 @@ def open_session(access: Access) -> RawConnection:
     options = dict(access.options)
     dsn = connect_string(access.address, options)
     _choose_mode(oracledb, options)
-    arguments = {**_credentials(access), **_arguments(oracledb, options), "dsn": dsn}
+    arguments = {**_credentials(access), **_arguments(oracledb, access, options)}
     try:
-        raw: RawConnection = oracledb.connect(**arguments)
+        raw: RawConnection = oracledb.connect(**arguments, dsn=dsn)
+        if instance is not None and _instance(raw) not in ("", instance):
+            raw.close()
+            raw = oracledb.connect(**arguments, dsn=_pinned(oracledb, dsn, options, instance))
     except (oracledb.Error, OSError, ValueError) as error:
         raise _cannot_connect(error, access.address) from error
-    # One call may take hours; its limit is kept by cancelling it from the monitor, not by the round trip.
-    raw.call_timeout = 0
+    if instance is not None and _instance(raw) not in ("", instance):
+        found = _instance(raw)
+        raw.close()
+        raise ToolkitError(
+            f"the session landed on instance `{found}`, the run works on `{instance}`",
+            code="TK-0201",
+            hint="connect to a service of one instance, or write `/service:dedicated/instance` in the URL",
+        )
+    raw.call_timeout = call_seconds * 1000
     return raw
+
+
+def instance_of(raw: RawConnection) -> str | None:
+    """Return the instance a session is on, as the server said at logon; None when it did not."""
+    return _instance(raw) or None
+
+
+def _instance(raw: RawConnection) -> str:
+    return str(getattr(raw, "instance_name", None) or "")
+
+
+def _pinned(oracledb: ModuleType, dsn: str, options: dict[str, str], instance: str) -> str:
+    """Return the address again with the instance in it, whatever form it had (alias, Easy Connect)."""
+    parameters = oracledb.ConnectParams(config_dir=options.get("config_dir"))
+    parameters.parse_connect_string(dsn)
+    parameters.set(instance_name=instance)
+    return str(parameters.get_connect_string())
 
 
 def connect_string(address: Address, options: dict[str, str]) -> str:
@@ -112,8 +152,9 @@ def connect_string(address: Address, options: dict[str, str]) -> str:
     service = _service(address)
     parameters = "&".join(f"{name}={value}" for name, value in _easy_connect(address))
     protocol = "tcps://" if options.get("protocol") == "tcps" else ""
-    port = address.port or DEFAULT_PORT
-    return f"{protocol}{address.host}:{port}/{service}{'?' if parameters else ''}{parameters}"
+    own_ports = "," in address.host and ":" in address.host
+    port = "" if own_ports else f":{address.port or DEFAULT_PORT}"
+    return f"{protocol}{address.host}{port}/{service}{'?' if parameters else ''}{parameters}"
 
 
 def _service(address: Address) -> str:
@@ -179,14 +220,24 @@ def _is_thick(options: dict[str, str]) -> bool:
 
 def _credentials(access: Access) -> dict[str, object]:
     user, password = access.address.user, access.password()
-    if password is None and _is_thick(dict(access.options)):
+    options = dict(access.options)
+    if password is None and _is_thick(options):
         # A wallet or the operating system says who the user is; thin mode knows neither (DPY-3001).
         return {"externalauth": True}
+    if password is None and "wallet_location" in options:
+        raise ToolkitError(
+            "the wallet holds no password that thin mode could read",
+            code="TK-0201",
+            hint="refer to the password (env, keyring, command) beside the wallet, or set `thick = true` for a "
+            "wallet with logins",
+        )
     return {"user": user, "password": password}
 
 
-def _arguments(oracledb: ModuleType, options: dict[str, str]) -> dict[str, object]:
-    chosen: dict[str, object] = {"tcp_connect_timeout": CONNECT_SECONDS}
+def _arguments(oracledb: ModuleType, access: Access, options: dict[str, str]) -> dict[str, object]:
+    chosen: dict[str, object] = {"tcp_connect_timeout": CONNECT_SECONDS, "expire_time": KEEP_ALIVE_MINUTES}
+    if "wallet_location" in options and (secret := access.wallet_password()) is not None:
+        chosen["wallet_password"] = secret
     for name in ("config_dir", "wallet_location", "proxy_user"):
         if name in options and not (name == "config_dir" and _is_thick(options)):
             chosen[name] = options[name]

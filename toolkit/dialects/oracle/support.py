@@ -13,11 +13,24 @@ from toolkit.model.words import ObjectKind, SupportState
 
 _OK = Support(SupportState.SUPPORTED)
 
+# Who a session is that connected AS SYSDBA, SYSBACKUP ... (Database Security Guide, administrative accounts).
+_ADMINISTRATIVE = frozenset({"SYS", "SYSBACKUP", "SYSDG", "SYSKM", "SYSRAC", "PUBLIC"})
+
 
 def support(work: Work, facts: Facts) -> Support:
-    """Judge a piece of work: whose objects, which degree, then its operation's own options; the first says it."""
-    found = _owner(work, facts) or _degree(work, facts) or WORDS[work.operation].judge(work, facts)
-    return found or _OK
+    """Judge a piece of work: whose session and objects, which degree, then its operation's own options."""
+    found = _session(facts) or _owner(work, facts) or _degree(work, facts)
+    return found or WORDS[work.operation].judge(work, facts) or _OK
+
+
+def _session(facts: Facts) -> Support | None:
+    user = str(facts.value("server", "user_name") or "")
+    if user in _ADMINISTRATIVE:
+        return _no(
+            f"the session is {user}: tables, indexes and statistics are no work for it, and behave otherwise "
+            "there; connect as an account of your own (leave `mode` out of the profile)"
+        )
+    return None
 
 
 def _owner(work: Work, facts: Facts) -> Support | None:
