@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from toolkit.dialects.base import Granted
+from toolkit.dialects.base import Dialect, Granted
 from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Mode, OperationName, Outcome
 from toolkit.operations.base import Piece
-from toolkit.runner.bench import Bench
+from toolkit.runner.bench import Others
 from toolkit.runner.clock import TimedResult
+from toolkit.runner.stop import Stop
 
 _MAKES_ROWS = frozenset({OperationName.CTAS, OperationName.INSERT})
+
+
+class Circumstances(Protocol):
+    """What must be known of a run to judge a trial: a bench has it, and whoever reads trials run elsewhere."""
+
+    @property
+    def experiment(self) -> Experiment: ...
+    @property
+    def dialect(self) -> Dialect: ...
+    @property
+    def stop(self) -> Stop: ...
+    @property
+    def others(self) -> Others: ...
+    @property
+    def source_has_rows(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +51,7 @@ class Judged:
 
 
 def judge_trial(
-    bench: Bench,
+    bench: Circumstances,
     timed: TimedResult | None,
     error: DatabaseError | ToolkitError | None,
     pieces: Sequence[Piece],
@@ -71,7 +89,7 @@ def _requested(pieces: Sequence[Piece]) -> int | None:
 
 
 def _granted(
-    bench: Bench,
+    bench: Circumstances,
     timed: TimedResult,
     pieces: Sequence[Piece],
     kept: Mapping[str, tuple[Row, ...]],
@@ -117,7 +135,7 @@ def _rows(timed: TimedResult, kept: Mapping[str, tuple[Row, ...]], pieces: Seque
     return sum(counts) if counts else None
 
 
-def _empty(bench: Bench, rows: int | None, pieces: Sequence[Piece]) -> bool:
+def _empty(bench: Circumstances, rows: int | None, pieces: Sequence[Piece]) -> bool:
     """Tell whether nothing was made where something should have been."""
     if pieces[0].work.operation not in _MAKES_ROWS or rows != 0:
         return False
@@ -127,7 +145,10 @@ def _empty(bench: Bench, rows: int | None, pieces: Sequence[Piece]) -> bool:
 
 
 def _not_ended(
-    bench: Bench, timed: TimedResult | None, error: DatabaseError | ToolkitError | None, requested: int | None
+    bench: Circumstances,
+    timed: TimedResult | None,
+    error: DatabaseError | ToolkitError | None,
+    requested: int | None,
 ) -> Judged:
     if timed is not None and timed.timed_out:
         reason = f"the time limit of {bench.experiment.time_limit_seconds:g} s passed"
