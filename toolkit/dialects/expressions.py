@@ -209,9 +209,7 @@ class _Reader:
         """A function: a plain name stays as it is typed, so that the engine finds its own ones."""
         if len(path) > 3 or any(part.word in _NEVER for part in path):
             raise _bad(self._text, "no function is called so")
-        spelled = [
-            self._spelling.quote(part.text[1:-1]) if part.kind == "quoted" else part.text for part in path
-        ]
+        spelled = [self._spelling.quote(part.text[1:-1]) if part.kind == "quoted" else part.text for part in path]
         self._out.append(".".join(spelled) + "(")
         self._open.append(path[-1].word)
         self._at += 1
