@@ -10,5 +10,6 @@ SELECT i.instance_number AS instance_number,
        i.version AS version,
        i.startup_time AS started_at,
        i.status AS status,
-       i.parallel AS cluster_database
+       i.parallel AS cluster_database,
+       i.logins AS logins
   FROM v$instance i;

@@ -13,4 +13,6 @@ SELECT p.name AS name,
                   'parallel_threads_per_cpu', 'parallel_adaptive_multi_user', 'pga_aggregate_target',
                   'pga_aggregate_limit', 'workarea_size_policy', 'control_management_pack_access',
                   'resource_manager_plan', 'optimizer_ignore_hints', 'optimizer_ignore_parallel_hints',
-                  'resumable_timeout', 'recyclebin', 'compatible', 'db_block_size');
+                  'resumable_timeout', 'recyclebin', 'compatible', 'db_block_size', 'parallel_min_time_threshold',
+                  'parallel_instance_group', 'optimizer_use_pending_statistics', 'statistics_level',
+                  'job_queue_processes', 'ddl_lock_timeout');

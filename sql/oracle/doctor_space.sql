@@ -5,6 +5,8 @@
 -- Params: none
 -- Versions: 11.2 to 26ai
 SELECT t.tablespace_name AS tablespace_name,
+       t.force_logging AS force_logging,
+       t.bigfile AS bigfile,
        COALESCE((SELECT SUM(f.bytes) FROM dba_free_space f WHERE f.tablespace_name = t.tablespace_name), 0)
          AS free_byte_count,
        COALESCE((SELECT SUM(d.maxbytes - d.bytes)

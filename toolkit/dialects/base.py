@@ -238,7 +238,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The highest degree that can be had now (None: not known), and every limit with its reason, tightest first."""
+    """The highest degree that can be had now (None: not known), and each limit with its reason, tightest first."""
 
     degree: int | None = None
     reasons: tuple[tuple[int, str], ...] = ()
@@ -331,7 +331,7 @@ class Dialect(Protocol):
     place_files: tuple[str, ...]
     """SQL files read before every run, and by doctor: where a session is, what limits it; each optional."""
     object_files: tuple[str, ...]
-    """SQL files doctor reads of the objects named (:schema, :name, :source_schema, :source_name); each optional."""
+    """SQL files doctor reads of objects named (:schema, :name, :source_schema, :source_name); each optional."""
     doctor_files: tuple[str, ...]
     """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
 

@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 
 from toolkit.dialects.base import (
     Call,
+    Ceiling,
     Check,
     ContextValue,
     ErrorAdvice,
+    Grant,
     Granted,
     IndexDefinition,
     Told,
@@ -52,6 +54,8 @@ class DuckdbDialect:
     upper_names = False
     terminator = ";"
     doctor_files = ("settings",)
+    place_files: tuple[str, ...] = ()
+    object_files: tuple[str, ...] = ()
     copy_files = ("table_definition",)
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
@@ -94,6 +98,12 @@ class DuckdbDialect:
     def explain(self, code: str, message: str) -> ErrorAdvice | None:
         del message
         return ERRORS.get(code)
+
+    def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:  # noqa: ARG002
+        return Ceiling()
+
+    def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:  # noqa: ARG002
+        return ()
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         settings = {str(row["name"]): row["value"] for row in facts.rows("settings")}

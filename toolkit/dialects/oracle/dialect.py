@@ -7,11 +7,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Told, Watching, Work
+from toolkit.dialects.base import (
+    Call,
+    Ceiling,
+    Check,
+    ErrorAdvice,
+    Grant,
+    Granted,
+    IndexDefinition,
+    Told,
+    Watching,
+    Work,
+)
 from toolkit.dialects.oracle import (
-    checks,
+    degrees,
+    doctor,
     errors,
     granted,
+    grants,
     index_facts,
     names,
     objects,
@@ -38,7 +51,9 @@ class OracleDialect:
     engine: EngineName = EngineName.ORACLE
     upper_names: bool = True
     terminator: str = ";"
-    doctor_files: tuple[str, ...] = checks.FILES
+    doctor_files: tuple[str, ...] = doctor.FILES
+    place_files: tuple[str, ...] = doctor.PLACE_FILES
+    object_files: tuple[str, ...] = doctor.OBJECT_FILES
     copy_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = ()
     gathers_schemas: bool = True
@@ -69,7 +84,13 @@ class OracleDialect:
         return errors.explain(code, message)
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
-        return checks.checks(facts)
+        return doctor.checks(facts)
+
+    def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:
+        return degrees.ceiling(facts) if work is None else degrees.ceiling_of(work, facts)
+
+    def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
+        return grants.grants(facts, operation)
 
     def watching(self, facts: Facts) -> Watching:
         return watching.WATCHING

@@ -32,6 +32,7 @@ class Feature(StrEnum):
     INVISIBLE_COLUMNS = "invisible-and-identity-columns"
     AUTOMATIC_LIST = "automatic-list-partitions"
     SERVERS_WORDING = "v$pq_sesstat-servers"
+    PARALLEL_LOB_DDL = "parallel-ddl-with-securefiles"
     LARGE_HISTOGRAMS = "histograms-of-2048-buckets"
     STATISTICS_TASKS = "dba_optstat_operation_tasks"
     STATISTICS_REPORTS = "dbms_stats.report_gather"
@@ -63,6 +64,10 @@ FEATURES: dict[Feature, Since] = {
     Feature.PARALLEL_DML_HINT: Since((12, 1), "VLDBG 12.1, Enable Parallel DML Mode: ENABLE_PARALLEL_DML"),
     Feature.INVISIBLE_COLUMNS: Since((12, 1), "SQLRF 12.1, CREATE TABLE: INVISIBLE, identity_clause"),
     Feature.AUTOMATIC_LIST: Since((12, 2), "SQLRF 12.2, list_partitions: AUTOMATIC"),
+    Feature.PARALLEL_LOB_DDL: Since(
+        (21,),
+        "VLDBG 21, parallel DDL: allowed with SecureFiles LOBs in a table that is not partitioned; 12.1: none",
+    ),
     Feature.SERVERS_WORDING: Since((23, 26), "REFRN 26ai, V$PQ_SESSTAT: `Servers` and `Server Sets`"),
 }
 

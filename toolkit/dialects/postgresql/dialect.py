@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, IndexDefinition, Told, Watching, Work
+from toolkit.dialects.base import (
+    Call,
+    Ceiling,
+    Check,
+    ErrorAdvice,
+    Grant,
+    Granted,
+    IndexDefinition,
+    Told,
+    Watching,
+    Work,
+)
 from toolkit.dialects.postgresql import advice, checks, names, objects, release, support
 from toolkit.dialects.postgresql import granted as granting
 from toolkit.dialects.postgresql import work as working
@@ -22,6 +33,8 @@ class PostgresqlDialect:
     upper_names = False
     terminator = ";"
     doctor_files = checks.FILES
+    place_files: tuple[str, ...] = ()
+    object_files: tuple[str, ...] = ()
     copy_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
@@ -57,6 +70,12 @@ class PostgresqlDialect:
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return checks.checks(facts)
+
+    def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:  # noqa: ARG002
+        return Ceiling()
+
+    def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:  # noqa: ARG002
+        return ()
 
     def watching(self, facts: Facts) -> Watching:
         return Watching(

@@ -1,0 +1,11 @@
+-- Title: standby databases that are fed from here
+-- Needs: SELECT on SYS.V_$ARCHIVE_DEST
+-- License: none
+-- Effect: reads only
+-- Params: none
+-- Versions: 11.2 to 26ai
+SELECT a.dest_id AS destination_id,
+       a.db_unique_name AS db_unique_name
+  FROM v$archive_dest a
+ WHERE a.target = 'STANDBY'
+   AND a.status = 'VALID';

@@ -1,0 +1,140 @@
+"""How parallel a statement of this session can be now, and what lowers its degree without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolkit.dialects.base import Check
+from toolkit.dialects.oracle.degrees import ceiling, consumer_group, directive_of, number, parameters
+from toolkit.model.facts import Facts
+
+# parameter, value that hurts, consequence, what to do. Sources: Database Reference of each parameter.
+_BRAKES = (
+    (
+        "parallel_adaptive_multi_user",
+        "TRUE",
+        "the degree is lowered by load without a word",
+        "FALSE for a sweep (ALTER SYSTEM)",
+    ),
+    (
+        "optimizer_ignore_hints",
+        "TRUE",
+        "hints are ignored; a degree by hint is none",
+        "ALTER SESSION SET optimizer_ignore_hints = FALSE",
+    ),
+    (
+        "optimizer_ignore_parallel_hints",
+        "TRUE",
+        "PARALLEL hints are ignored; our sessions set FALSE",
+        "ALTER SESSION SET optimizer_ignore_parallel_hints = FALSE",
+    ),
+    (
+        "parallel_degree_policy",
+        "AUTO",
+        "statements may queue, and a short estimate runs serially; our sessions set MANUAL",
+        "ALTER SESSION SET parallel_degree_policy = MANUAL",
+    ),
+    (
+        "parallel_degree_policy",
+        "ADAPTIVE",
+        "as AUTO, and degrees change from one execution to the next; our sessions set MANUAL",
+        "ALTER SESSION SET parallel_degree_policy = MANUAL",
+    ),
+    (
+        "parallel_force_local",
+        "TRUE",
+        "servers come from this instance only",
+        "FALSE where a statement may spread over the cluster",
+    ),
+)
+
+
+def checks(facts: Facts) -> Iterator[Check]:
+    """Judge limits, brakes and the session's own switches."""
+    yield from _option(facts)
+    yield from _highest(facts)
+    yield from _brakes(facts)
+    yield from _plan(facts)
+    yield from _session(facts)
+
+
+def _option(facts: Facts) -> Iterator[Check]:
+    for row in facts.rows("doctor_options"):
+        if row.get("parameter") == "Parallel execution":
+            there = str(row.get("value")).upper() == "TRUE"
+            consequence = "" if there else "every statement runs serially"
+            state = "ok" if there else "warning"
+            yield Check("parallel-option", state, f"V$OPTION says {row.get('value')}", consequence)
+
+
+def _highest(facts: Facts) -> Iterator[Check]:
+    values = parameters(facts)
+    if number(values, "parallel_max_servers") is None:
+        return
+    found, plain = ceiling(facts), ceiling(facts, sets=1)
+    cpus = number(values, "cpu_count")
+    reasons = [f"{limit}: {why}" for limit, why in found.reasons[:2]]
+    crowd = f"2 x cpu_count is {2 * cpus}: above it servers wait for CPUs" if cpus else "cpu_count is not known"
+    none = number(values, "parallel_max_servers") == 0
+    yield Check(
+        "parallel-servers",
+        "problem" if none else "warning" if found.degree == 1 else "ok",
+        f"degree {found.degree} at most now ({'; '.join(reasons)})",
+        f"a plain copy, with one set of servers, {plain.degree}; {crowd}",
+        "raise PARALLEL_MAX_SERVERS" if none else "",
+    )
+
+
+def _brakes(facts: Facts) -> Iterator[Check]:
+    values = parameters(facts)
+    for name, bad, consequence, action in _BRAKES:
+        if values.get(name, "").upper() == bad:
+            yield Check(name.replace("_", "-"), "note", f"{name} is {values[name]}", consequence, action)
+    group = values.get("parallel_instance_group")
+    if group:
+        yield Check(
+            "parallel-instance-group",
+            "note",
+            f"parallel_instance_group is {group}",
+            "servers come from the instances of that service only",
+        )
+
+
+def _plan(facts: Facts) -> Iterator[Check]:
+    plan = parameters(facts).get("resource_manager_plan")
+    if not plan:
+        return
+    row, group = directive_of(facts), consumer_group(facts)
+    limits = {
+        "degree": row.get("degree_limit"),
+        "% of the servers before queueing": row.get("target_percentage"),
+        "% of the CPU": row.get("utilization_limit"),
+        "s until a switch of group": row.get("switch_seconds"),
+    }
+    said = ", ".join(f"{value} {words}" for words, value in limits.items() if value not in (None, 100))
+    yield Check(
+        "resource-plan",
+        "note",
+        f"resource_manager_plan is {plan}, group {group or 'not told'}",
+        f"the group gets {said}" if said else "no limit of its own was found for this session's group",
+        "ask for another consumer group" if said else "",
+    )
+
+
+def _session(facts: Facts) -> Iterator[Check]:
+    row = facts.first("doctor_session")
+    if not row:
+        return
+    dml, query = row.get("pdml_status"), row.get("pq_status")
+    evidence = f"PDML {dml}, PDDL {row.get('pddl_status')}, PQ {query}"
+    if query == "DISABLED" or row.get("pddl_status") == "DISABLED":
+        yield Check(
+            "session-switches",
+            "warning",
+            evidence,
+            "a logon trigger or the service switched parallelism off",
+            "ALTER SESSION ENABLE PARALLEL QUERY (or DDL)",
+        )
+    else:
+        hint = "" if dml != "DISABLED" else "DML is off by default: the load of an INSERT is serial without ENABLE"
+        yield Check("session-switches", "ok", evidence, hint)

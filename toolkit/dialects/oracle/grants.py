@@ -1,0 +1,145 @@
+"""Least privilege: what each script of ours reads, what is missing of it, and the statement that gives it.
+
+The list is that of the scripts themselves: the line `Needs:` in the head of every file of `sql/oracle`. Grants are
+made on the real names (`V_$SESSION`); a synonym cannot be granted on (ORA-02030).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from toolkit import resources
+from toolkit.dialects.base import Grant
+from toolkit.dialects.oracle.names import quote
+from toolkit.model.facts import Facts
+from toolkit.model.words import OperationName
+
+_VIEW = re.compile(r"\b(?:SYS\.)?(V_\$[A-Z0-9_$#]+|DBA_[A-Z0-9_$#]+|REDACTION_COLUMNS)")
+_HEAD = re.compile(r"^-- (Title|Needs|Versions): (.*)$", re.MULTILINE)
+_PLAIN = re.compile(r"[A-Z][A-Z0-9_$#]*")
+_OF_STATISTICS = re.compile(r"DBA_(?:OPTSTAT|TAB_STAT|IND_STAT|TAB_PENDING|TABLES$)")
+
+# What an operation needs in the user's own schema, and in the schema of another (Database Security Guide; SQL
+# Language Reference and DBMS_STATS, prerequisites).
+_OWN: dict[OperationName, tuple[str, ...]] = {
+    OperationName.CTAS: ("CREATE TABLE",),
+    OperationName.INSERT: ("CREATE TABLE",),
+    OperationName.INDEX_BUILD: ("CREATE TABLE",),
+    OperationName.INDEX_REBUILD: ("CREATE TABLE",),
+    OperationName.STATS_GATHER: ("CREATE TABLE",),
+}
+_ELSEWHERE: dict[OperationName, tuple[str, ...]] = {
+    OperationName.CTAS: ("CREATE ANY TABLE",),
+    OperationName.INSERT: (),
+    OperationName.INDEX_BUILD: ("CREATE ANY INDEX",),
+    OperationName.INDEX_REBUILD: ("ALTER ANY INDEX",),
+    OperationName.STATS_GATHER: ("ANALYZE ANY",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A view of SYS that a script reads, since which release it is there, and the script's title."""
+
+    view: str
+    purpose: str
+    since: tuple[int, ...]
+
+
+@cache
+def needs() -> tuple[Need, ...]:
+    """Return what the scripts of `sql/oracle` need, each view once, by the first script that names it."""
+    found: dict[str, Need] = {}
+    for path in sorted((resources.sql_root() / "oracle").iterdir(), key=lambda one: one.name):
+        head = dict(_HEAD.findall(resources.sql_text(f"oracle/{path.name}")))
+        since = tuple(int(part) for part in re.findall(r"\d+", head.get("Versions", "11.2").split(" ")[0]))
+        for view in _VIEW.findall(head.get("Needs", "")):
+            known = found.get(view)
+            if known is None or since < known.since:
+                found[view] = Need(view, known.purpose if known else head["Title"], since)
+    return tuple(found[view] for view in sorted(found))
+
+
+def views_of(file: str) -> tuple[str, ...]:
+    """Return the views of SYS that one script needs."""
+    head = dict(_HEAD.findall(resources.sql_text(f"oracle/{file}.sql")))
+    return tuple(_VIEW.findall(head.get("Needs", "")))
+
+
+def grants(facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
+    """Return the grants that are missing; of a user who sees the whole dictionary, none on views.
+
+    Args:
+        facts: what doctor read: the objects of SYS that are visible, and the session's privileges.
+        operation: only what this operation needs.
+    """
+    grantee = grantee_of(facts)
+    return (*_system(facts, operation, grantee), *_views(facts, operation, grantee), *_statspack(facts, grantee))
+
+
+def grantee_of(facts: Facts) -> str:
+    """Return the user's name as GRANT takes it."""
+    user = str(facts.value("server", "user_name") or "the_user")
+    return user if _PLAIN.fullmatch(user) or user == "the_user" else quote(user)
+
+
+def view_grant(view: str, grantee: str) -> str:
+    """Return the statement that lets a user read a view of SYS."""
+    return f"GRANT SELECT ON SYS.{view} TO {grantee}"
+
+
+def _views(facts: Facts, operation: OperationName | None, grantee: str) -> Iterator[Grant]:
+    if "doctor_visible" not in facts.answers or _has(facts, "SELECT ANY DICTIONARY"):
+        return
+    seen = {row.get("object_name") for row in facts.rows("doctor_visible")}
+    seen |= {view for file in facts.answers if file.startswith("doctor_") for view in views_of(file)}
+    for need in needs():
+        if need.view in seen or (facts.release.number and facts.release.number < need.since):
+            continue
+        if operation not in (None, OperationName.STATS_GATHER) and _OF_STATISTICS.match(need.view):
+            continue
+        yield Grant(view_grant(need.view, grantee), need.purpose)
+
+
+def _system(facts: Facts, operation: OperationName | None, grantee: str) -> Iterator[Grant]:
+    if "doctor_privileges" not in facts.answers:
+        return
+    wanted = {privilege: f"{one}: objects of its own" for one in _asked(operation) for privilege in _OWN[one]}
+    asked = facts.first("doctor_work")
+    schema, user = asked.get("schema"), facts.value("server", "user_name")
+    if operation is not None and schema not in (None, user):
+        wanted |= dict.fromkeys(_ELSEWHERE[operation], f"{operation} in schema {schema}, which is not its own")
+        yield from _rows_elsewhere(facts, operation, grantee)
+    for privilege, purpose in wanted.items():
+        if not _has(facts, privilege) and not _has(facts, privilege.replace("CREATE ", "CREATE ANY ")):
+            yield Grant(f"GRANT {privilege} TO {grantee}", purpose)
+
+
+def _rows_elsewhere(facts: Facts, operation: OperationName, grantee: str) -> Iterator[Grant]:
+    work = facts.first("doctor_work")
+    if operation is OperationName.INSERT and not _has(facts, "INSERT ANY TABLE") and work.get("table"):
+        table = f"{quote(str(work['schema']))}.{quote(str(work['table']))}"
+        yield Grant(
+            f"GRANT INSERT ON {table} TO {grantee}", "insert: the table of another, unless granted already"
+        )
+
+
+def _statspack(facts: Facts, grantee: str) -> Iterator[Grant]:
+    if not any(row.get("schema_mark") == "PERFSTAT" for row in facts.rows("doctor_marks")):
+        return
+    seen = {row.get("object_name") for row in facts.rows("doctor_visible") if row.get("owner_name") == "PERFSTAT"}
+    if "STATSPACK" not in seen:
+        yield Grant(f"GRANT EXECUTE ON PERFSTAT.STATSPACK TO {grantee}", "Statspack snapshots instead of AWR")
+    if "STATS$SNAPSHOT" not in seen:
+        yield Grant(f"GRANT SELECT ON PERFSTAT.STATS$SNAPSHOT TO {grantee}", "Statspack snapshots instead of AWR")
+
+
+def _asked(operation: OperationName | None) -> tuple[OperationName, ...]:
+    return tuple(OperationName) if operation is None else (operation,)
+
+
+def _has(facts: Facts, privilege: str) -> bool:
+    return any(row.get("privilege") == privilege for row in facts.rows("doctor_privileges"))
