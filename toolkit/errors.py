@@ -255,6 +255,13 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "the output file or folder is not writable",
             "give another path",
         ),
+        _entry(
+            "TK-0406",
+            _U,
+            "no bundle that can be taken",
+            "the folder is no bundle, was altered, holds spools of another run, or is not empty",
+            "give the folder that `dbatk export` wrote, as it is",
+        ),
         # 09xx: ourselves
         _entry(
             "TK-0901",

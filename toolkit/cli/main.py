@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import typer
 
 from toolkit import __version__
+from toolkit.cli.bundles import add_bundles
 from toolkit.cli.files import add_files
 from toolkit.cli.operations import add_operations
 from toolkit.cli.output import out_raw, show_error
@@ -51,6 +52,7 @@ def build_app() -> typer.Typer:
     index, stats = _group("Build and rebuild indexes."), _group("Gather statistics.")
     runs, target = _group("Look at, resume, delete and export runs."), _group("Keep targets under names.")
     add_files(app)
+    add_bundles(app)
     add_operations(app, index, stats)
     app.add_typer(index, name="index")
     app.add_typer(stats, name="stats")

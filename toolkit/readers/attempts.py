@@ -163,8 +163,11 @@ class _Reading:
         if len(values) != len(names):
             return
         row = {name.lower(): _value(text) for name, text in zip(names, values, strict=True)}
-        (self._attempt.kept if self._timed or not self._stage or self._stage == "setup" else self._attempt.before)\
-            .setdefault(key, []).append(row)
+        (
+            self._attempt.kept
+            if self._timed or not self._stage or self._stage == "setup"
+            else self._attempt.before
+        ).setdefault(key, []).append(row)
 
     def _failure(self, failure: Failure) -> None:
         if failure.code in self._tolerated:
@@ -187,7 +190,14 @@ def _value(text: str) -> Scalar:
     """Return a number where it is one, None for nothing, else the text."""
     if not text:
         return None
-    if not text.lstrip("+-").replace(".", "", 1).replace("E", "", 1).replace("+", "", 1).replace("-", "", 1).isdigit():
+    if (
+        not text.lstrip("+-")
+        .replace(".", "", 1)
+        .replace("E", "", 1)
+        .replace("+", "", 1)
+        .replace("-", "", 1)
+        .isdigit()
+    ):
         return text
     try:
         return int(text)

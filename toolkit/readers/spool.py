@@ -16,7 +16,9 @@ from toolkit.model.bundle import MARK
 _ELAPSED = re.compile(
     r"[^\d:：]{2,40}[:：]\s*(?:(\d{1,5})\s+)?(\d{2,5}):([0-5]\d):([0-5]\d)[.,](\d{2,6})\s*", re.ASCII
 )
-_ERROR = re.compile(r"(?:SQL Error:\s*|Error:\s*)?((?:ORA|SP2|PLS|TNS|KUP|OCI|DRG|LPX|RMAN)-\d{4,5})\b[:;]?\s*(.*)")
+_ERROR = re.compile(
+    r"(?:SQL Error:\s*|Error:\s*)?((?:ORA|SP2|PLS|TNS|KUP|OCI|DRG|LPX|RMAN)-\d{4,5})\b[:;]?\s*(.*)"
+)
 _COUNT = re.compile(r"(\d[\d,.]{0,25}) rows? (?:created|inserted|merged|updated|deleted)\.?\s*", re.IGNORECASE)
 _MARK = re.compile(rf"{MARK}\|([^|]*)\|(\d{{1,6}})\|(\d{{1,4}})\|([a-z-]+)(?:\|(.*))?")
 _LONGEST_MESSAGE = 500

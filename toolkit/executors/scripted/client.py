@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from toolkit import resources
-from toolkit.dialects.base import Call, Dialect
+from toolkit.dialects.base import Call, ContextValue, Dialect
 from toolkit.errors import ToolkitError
 from toolkit.model.bundle import ERROR_STATUS, MARK
 from toolkit.model.facts import Facts
@@ -39,7 +39,7 @@ class Scribe:
     # -- the client's own commands ------------------------------------------------------------------------------
     def open(self, title: str, action: str | None, run: str, language: Iterable[tuple[str, str]]) -> None:
         """Begin a script: settings, the session's language, and what V$SESSION shows of it."""
-        self.lines += [f"-- {title}", *resources.template_text("bundle/settings.txt").split("\n")[:-1]]
+        self.lines += [comment(title), *resources.template_text("bundle/settings.txt").split("\n")[:-1]]
         self.lines.append(_GO_ON)
         for name, text in language:
             self.call(Call("session_set", {"name": name, "word": None, "number": None, "text": text}))
@@ -110,7 +110,7 @@ class Scribe:
 
     def _read(self, key: str, query: str) -> list[str]:
         columns = columns_of(query)
-        values = {"mark": f"{self._head}|row|{key}|", "columns": columns, "query": query}
+        values: dict[str, ContextValue] = {"mark": f"{self._head}|row|{key}|", "columns": columns, "query": query}
         self.say("rows", key, *columns)
         said = self.lines.pop()
         return [said, *written(render_call(self._dialect, Call("bundle_rows", values)))]
@@ -143,6 +143,11 @@ def session_language(facts: Facts) -> tuple[tuple[str, str], ...]:
 
 _LANGUAGE = {"NLS_LANGUAGE": "AMERICAN", "NLS_TERRITORY": "AMERICA", "NLS_NUMERIC_CHARACTERS": ".,"}
 _ONLY_WHEN_SET = ("NLS_DATE_FORMAT", "NLS_SORT", "NLS_COMP", "NLS_LENGTH_SEMANTICS")
+
+
+def comment(text: str) -> str:
+    """Spell a comment line: no line end of a name ends it, no hyphen at its end goes on with the next."""
+    return "-- " + " ".join(text.split()).rstrip("-")
 
 
 def written(text: str, kind: StepKind = StepKind.SQL) -> list[str]:

@@ -13,6 +13,7 @@ from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.runid import run_key
 from toolkit.model.steps import Stages, Step
+from toolkit.model.values import Scalar
 
 from .client import session_language
 from .trial import Writer, numbered_shares, steps_of, undoing
@@ -27,6 +28,7 @@ class Bundled:
     planned: PlannedTrial
     title: str
     stages: Stages | None
+    refused: str | None = None
 
     @property
     def items(self) -> tuple[BundleItem, ...]:
@@ -42,8 +44,9 @@ class Bundled:
 
 
 def bundle_files(
-    dialect: Dialect, run: str, trials: Sequence[Bundled], facts: Facts, *, snapshots: tuple[str, ...], readme: str
-) -> dict[str, str]:
+    dialect: Dialect, run: str, trials: Sequence[Bundled], facts: Facts, *,
+    snapshots: tuple[str, ...], readme: str, born: Scalar = None,
+) -> dict[str, str]:  # fmt: skip
     """Return the text of every file by its path, checksums included.
 
     Args:
@@ -53,6 +56,7 @@ def bundle_files(
         facts: of the catalogue; they tell the language of a session.
         snapshots: the SQL files read around each trial.
         readme: one screen for whoever runs it.
+        born: the database's instant when the bundle was made, where it was asked.
     """
     writer = Writer(dialect, run, snapshots, session_language(facts))
     ran = [(each, each.stages) for each in trials if each.stages is not None]
@@ -61,7 +65,7 @@ def bundle_files(
     everything: list[Step] = []
     if ran:
         first = ran[0][1]
-        around = (*undoing(dialect, first.setup), *(step for step in first.cleanup if step.object is None))
+        around = (*undoing(dialect, first.setup, born), *(step for step in first.cleanup if step.object is None))
         if first.setup:
             scripts["setup"] = writer.setup(first)
             scripts["cleanup"] = writer.cleaning(0, "cleanup, once", around)
@@ -69,7 +73,7 @@ def bundle_files(
     for each, stages in ran:
         number = each.planned.number
         scripts |= writer.trial(number, each.title, stages)
-        back = undoing(dialect, [step for part in steps_of(stages).values() for step in part])
+        back = undoing(dialect, [step for part in steps_of(stages).values() for step in part], born)
         scripts[f"t{number:04d}-clean"] = writer.cleaning(number, f"put {each.title} back", back)
         everything += back
     files["undo.sql"] = writer.cleaning(0, "puts everything back, whatever was done", _distinct(everything))

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolkit.dialects.base import Dialect
 from toolkit.model.bundle import script_name
 from toolkit.model.facts import Query
-from toolkit.model.steps import Stages, Step, TimedItem
-from toolkit.model.words import Effect, StepKind
+from toolkit.model.steps import ObjectRef, Stages, Step, TimedItem
+from toolkit.model.values import Scalar
+from toolkit.model.words import Effect, ObjectKind, StepKind
 from toolkit.rendering import sql_file, step_of
 
-from .client import Scribe
+from .client import Scribe, comment
 
 Scripts = dict[str, str]
+_IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
+APART = "+"
+"""Ends the key of rows that count only where the read of all of them together was refused."""
 SNAPSHOT = "snapshot:"
 """Opens the key of the rows of a snapshot file."""
 
@@ -66,7 +70,7 @@ class Writer:
             self._begin(begin, stages)
             scripts[script_name(number, f"s{session}-begin")] = begin.text()
             timed = Scribe(self.dialect, self.run, number, session)
-            timed.lines.append(f"-- dbatk run {self.run}: {named}; all begin together")
+            timed.lines.append(comment(f"dbatk run {self.run}: {named}; all begin together"))
             self._timed(timed, share, ())
             self._restore(timed, stages)
             scripts[script_name(number, f"s{session}")] = timed.text()
@@ -86,7 +90,9 @@ class Writer:
         scribe.go_on()
         scribe.say("stage", "snapshot")
         for file in self.snapshots:
-            self.read(scribe, Query(f"{SNAPSHOT}{file}", file))
+            text = sql_file(self.dialect.engine.value, file)
+            binds = {"run": self.run} if ":run" in text else {}
+            self.read(scribe, Query(f"{SNAPSHOT}{file}", file, binds))
 
     def _begin(self, scribe: Scribe, stages: Stages) -> None:
         scribe.mark("clock")
@@ -110,6 +116,14 @@ class Writer:
         scribe.steps(evidence[:1])
         scribe.mark("clock")
         scribe.steps(evidence[1:])
+        for step in evidence:
+            self._parts(scribe, step)
+
+    @staticmethod
+    def _parts(scribe: Scribe, step: Step) -> None:
+        """Read again one by one what was read in one statement: a view that is not granted refuses only itself."""
+        for part in step.parts:
+            scribe.step(replace(part, keep_as=f"{step.keep_as}{APART}", parts=()))
 
     def _restore(self, scribe: Scribe, stages: Stages) -> None:
         scribe.mark("clock")
@@ -158,24 +172,35 @@ def numbered_shares(stages: Stages) -> tuple[tuple[tuple[int, TimedItem], ...], 
     return tuple(tuple((numbers[id(item)], item) for item in share) for share in stages.timed.shares())
 
 
-def undoing(dialect: Dialect, steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return what puts steps back, the last first: objects of ours are dropped, former values set again."""
+def undoing(dialect: Dialect, steps: Iterable[Step], born: Scalar = None) -> tuple[Step, ...]:
+    """Return what puts steps back, the last first: objects of ours are dropped, former values set again.
+
+    Args:
+        dialect: spells it; where the engine can, each statement looks first whether the object is there.
+        steps: what was done, in its order.
+        born: the database's instant before; an object older than that is not ours, whatever its name.
+    """
     back: dict[str, Step] = {}
     for step in reversed(tuple(steps)):
         ref = step.object
-        if ref is not None and ref.ours and step.effect is Effect.CREATES:
-            found: Iterable[Step] = (step_of(dialect, call) for call in dialect.drop(ref))
-        else:
-            found = (Step("undo", text, kind_of(text), effect=Effect.CHANGES) for text in step.undo)
-        for each in found:
-            back.setdefault(each.text, each)
-    # a table takes its indexes with it
+        ours = ref is not None and ref.ours and step.effect is Effect.CREATES
+        texts = [step_of(dialect, call).text for call in dialect.drop(ref)] if ours and ref else list(step.undo)
+        for text in texts:
+            made = _guarded(dialect, text, ref, born if ours else None)
+            back.setdefault(text, replace(made, effect=Effect.DROPS if ours else Effect.CHANGES))
+    # former values are set while what they belong to is there
     return tuple(sorted(back.values(), key=lambda each: each.effect is Effect.DROPS))
+
+
+def _guarded(dialect: Dialect, text: str, ref: ObjectRef | None, born: Scalar) -> Step:
+    call = dialect.by_hand(text, ref, None, born) if ref is not None and ref.kind in _IN_CATALOGUE else None
+    return Step("undo", text, kind_of(text)) if call is None else step_of(dialect, call)
 
 
 def kind_of(text: str) -> StepKind:
     """Tell a block, which the client sends at `/`, from a statement."""
-    return StepKind.BLOCK if text.rstrip().upper().endswith("END;") else StepKind.SQL
+    block = text.lstrip()[:7].upper().startswith(("BEGIN", "DECLARE"))
+    return StepKind.BLOCK if block else StepKind.SQL
 
 
 def steps_of(stages: Stages) -> Mapping[str, tuple[Step, ...]]:

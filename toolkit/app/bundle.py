@@ -1,0 +1,275 @@
+"""`export`: an experiment as a folder of scripts for a server where Python may not run."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Template
+
+from toolkit import __version__, resources
+from toolkit.app import licensing
+from toolkit.app.approvals import Standing
+from toolkit.app.folders import write_folder
+from toolkit.app.planning import (
+    cells_in_order,
+    facts_from_text,
+    facts_of,
+    facts_to_text,
+    planned_trials,
+    planner_of,
+    support_table,
+    with_licences,
+)
+from toolkit.app.repair import database_of
+from toolkit.config.profiles import find_profile
+from toolkit.config.urls import parse_url
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.oracle.licences.ground import refuse
+from toolkit.dialects.oracle.licences.scripts import look_script
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.executors import Script, Sessions
+from toolkit.executors.scripted import Bundled, bundle_files
+from toolkit.executors.scripted.files import digest
+from toolkit.model.address import Address
+from toolkit.model.bundle import MANIFEST, BundleTrial, Manifest
+from toolkit.model.experiment import Experiment, Naming, PlannedTrial
+from toolkit.model.facts import Facts
+from toolkit.model.runid import new_run_id, run_key
+from toolkit.model.values import Scalar
+from toolkit.model.words import EngineName, Keep, Mode, Role
+from toolkit.operations import Planner, operation
+from toolkit.operations.base import support_of
+from toolkit.operations.place import check_work
+from toolkit.readers.manifest import manifest_text
+from toolkit.rendering import step_of
+from toolkit.runner import spec_of
+from toolkit.store.codec import experiment_to_json
+from toolkit.targets.base import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A bundle that was written, and what it does not do."""
+
+    run: str
+    folder: Path
+    trials: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the scripts are made from: facts, whether they were assumed, and what the database said of itself."""
+
+    facts: Facts
+    target_name: str = ""
+    born: Scalar = None
+
+
+def export_bundle(
+    experiment: Experiment,
+    known: Known,
+    address: Address | None,
+    folder: Path,
+    *,
+    standing: Standing | None = None,
+) -> Exported:
+    """Write a bundle.
+
+    Args:
+        experiment: what is run.
+        known: from `read_known`, `assumed_known` or `given_known`.
+        address: where, for the hint how to connect; None when nothing but a release is known.
+        folder: must not exist, or be empty.
+        standing: what the target's profile says, its licences above all.
+
+    Raises:
+        ToolkitError: TK-0304 for what a script cannot do or the database cannot have, TK-0303 for what would need
+            a licence nobody declared, TK-0105 for a text that SQL*Plus would not take, TK-0406 when the folder is
+            not empty, TK-0405 when it cannot be written.
+    """
+    _refuse_unscripted(experiment, known.facts)
+    dialect = dialect_of(known.facts.engine)
+    standing = standing or Standing()
+    known = replace(known, facts=with_licences(known.facts, standing.licences))
+    run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
+    trials = _trials(experiment, dialect, known.facts, run)
+    bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, standing)
+    notes = tuple(_notes(experiment, trials))
+    licences = tuple(bill.sentences()) if bill is not None else ()
+    files = bundle_files(
+        dialect, run, trials, known.facts, snapshots=_snapshots(experiment, dialect, known.facts),
+        readme=_readme(experiment, known, address, folder, run, trials, licences, notes), born=known.born,
+    )  # fmt: skip
+    for path, text in files.items():
+        if path.endswith(".sql"):
+            refuse(look_script(text), licensing.ground_of(known.facts, standing.licences))
+    manifest = _manifest(experiment, known, run, trials, standing.licences, files)
+    write_folder(folder, {**files, MANIFEST: manifest_text(manifest)})
+    return Exported(run, folder, sum(each.stages is not None for each in trials), notes)
+
+
+def address_of(text: str) -> Address:
+    """Return the address of a profile or URL, which holds no secret."""
+    return parse_url(text) if "://" in text else find_profile(text).address
+
+
+# -- facts ------------------------------------------------------------------------------------------------------
+def read_known(experiment: Experiment, target: Target, standing: Standing) -> Known:
+    """Read facts on a read-only connection."""
+    dialect = dialect_of(target.engine)
+    sessions = Sessions(target, "dbatk export", read_only=True)
+    try:
+        facts = facts_of(experiment, dialect, sessions, standing)
+        rows = sessions.get(Role.CONTROL).execute(step_of(dialect, dialect.instant()).text).rows
+        return Known(facts, database_of(facts, target), rows[0].get("born") if rows else None)
+    finally:
+        sessions.close()
+
+
+def assumed_known(engine: EngineName, assume: str) -> Known:
+    """Assume a release and an edition."""
+    return Known(dialect_of(engine).assume(assume))
+
+
+def given_known(text: str) -> Known:
+    """Take the facts of a file."""
+    facts = facts_from_text(text)
+    return Known(facts, str(facts.value("server", "database_id", "") or ""))
+
+
+# -- what cannot be --------------------------------------------------------------------------------------------
+def _refuse_unscripted(experiment: Experiment, facts: Facts) -> None:
+    if facts.engine is not EngineName.ORACLE:
+        raise ToolkitError(
+            f"a bundle is made for Oracle, and this is {facts.engine}",
+            code="TK-0304",
+            hint="`dbatk run --dry-run` prints the script of other engines",
+        )
+    outer = [factor.name for factor in experiment.factors if factor.command is not None]
+    if outer:
+        raise ToolkitError(
+            f"the factor `{outer[0]}` is read, set and put back by dbatk itself, which a script cannot do",
+            code="TK-0304",
+            hint="leave the factor out of the file; export a bundle for each of its levels, set by hand",
+        )
+    if experiment.keep is Keep.BEST:
+        raise ToolkitError(
+            "which cell is best is known after the trials, when the scripts are written already",
+            code="TK-0304",
+            hint="leave out `keep`, ingest the bundle, then export the best cell as a job",
+        )
+
+
+def _notes(experiment: Experiment, trials: Sequence[Bundled]) -> list[str]:
+    unused = {
+        "budget": experiment.budget_seconds,
+        "time_limit": experiment.time_limit_seconds,
+        "quiet_wait": experiment.quiet_wait_seconds,
+    }
+    notes = [f"`{name}` is not kept by a bundle" for name, value in unused.items() if value is not None]
+    refused = list(dict.fromkeys(f"{each.planned.cell}: {each.refused}" for each in trials if each.refused))
+    return [*notes, *(f"left out, {sentence}" for sentence in refused)]
+
+
+# -- trials -----------------------------------------------------------------------------------------------------
+def _trials(experiment: Experiment, dialect: Dialect, facts: Facts, run: str) -> tuple[Bundled, ...]:
+    work = operation(experiment.operation)
+    planner = planner_of(experiment, dialect, facts)
+    check_work(work, planner)
+    support_table(experiment, planner, work, cells_in_order(experiment))
+    return tuple(_trial(experiment, dialect, facts, run, each) for each in planned_trials(experiment))
+
+
+def _trial(experiment: Experiment, dialect: Dialect, facts: Facts, run: str, planned: PlannedTrial) -> Bundled:
+    work = operation(experiment.operation)
+    naming = Naming(run_key(run), planned.number, dialect.upper_names)
+    planner = Planner(dialect, spec_of(experiment), facts, naming)
+    support = support_of(planner, work.pieces(planner, planned.cell))
+    title = " ".join(
+        [
+            str(experiment.operation),
+            str(planned.cell),
+            "warm-up" if planned.warmup else f"repeat {planned.repeat}",
+            f"trial {planned.number}",
+        ]
+    )
+    if not support.ok:
+        return Bundled(planned, title, None, support.sentence)
+    return Bundled(planned, title, work.plan(planner, planned.cell))
+
+
+def _snapshots(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[str, ...]:
+    return () if experiment.snapshot in {"none", "osstat"} else dialect.watching(facts).snapshots
+
+
+def _manifest(
+    experiment: Experiment, known: Known, run: str, trials: Sequence[Bundled], declared: frozenset[str],
+    files: dict[str, str],
+) -> Manifest:  # fmt: skip
+    return Manifest(
+        run=run,
+        seed=experiment.seed,
+        engine=known.facts.engine.value,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        tool_version=__version__,
+        target_name=known.target_name,
+        experiment=experiment_to_json(experiment),
+        facts=facts_to_text(known.facts),
+        assumed=known.facts.assumed,
+        declared=tuple(sorted(declared)),
+        trials=tuple(
+            BundleTrial(
+                each.planned.number, dict(each.planned.cell), each.planned.repeat,
+                each.stages.timed.workers if each.stages else 0, each.items, each.refused,
+            )
+            for each in trials
+        ),
+        files={path: digest(text) for path, text in sorted(files.items())},
+    )  # fmt: skip
+
+
+# -- for whoever runs it ----------------------------------------------------------------------------------------
+def _readme(
+    experiment: Experiment, known: Known, address: Address | None, folder: Path, run: str,
+    trials: Sequence[Bundled], licences: Sequence[str], notes: Sequence[str],
+) -> str:  # fmt: skip
+    measuring = experiment.mode is Mode.MEASUREMENT
+    prefix = f"DBATK_{run_key(run)}_"
+    keeps = experiment.keep is Keep.ALL
+    makes = f"objects named {prefix}*, " + (
+        "which stay (keep = all)" if keeps else "dropped again after each trial"
+    )
+    undoes = any(
+        step.undo for each in trials if each.stages for item in each.stages.timed.items for step in item.steps
+    )
+    return Template(resources.template_text("bundle/README.txt")).substitute(
+        run=run,
+        operation=experiment.operation,
+        mode="a measurement" if measuring else "a job",
+        target=address.display if address is not None else "any database of this release",
+        release=f"{'assumed ' if known.facts.assumed else ''}Oracle {known.facts.release}",
+        trials=sum(each.stages is not None for each in trials),
+        cells=len(cells_in_order(experiment)),
+        seed=experiment.seed,
+        makes=makes if measuring else "what was asked for, which stays",
+        licences="\n                ".join(licences) or "none",
+        connect=_connect_hint(address),
+        prefix=prefix,
+        undoes=", and sets former degrees and logging again" if undoes else "",
+        folder=shlex.quote(folder.name),
+        notes="".join(f"\nNote: {note}" for note in notes),
+    )
+
+
+def _connect_hint(address: Address | None) -> str:
+    if address is None or not address.user:
+        return "USER@ALIAS"
+    where = f"//{address.host}:{address.port or 1521}/{address.database}" if address.host else address.database
+    return shlex.quote(f"{address.user}@{where}")

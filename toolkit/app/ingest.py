@@ -1,0 +1,219 @@
+"""`ingest`: what a bundle printed, as a run like any other.
+
+A trial that came to its end is stored once; one that broke off is `interrupted`, and its next attempt is stored when
+the bundle has been run on. To ingest the same again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from toolkit.app.planning import facts_from_text, planned_trials
+from toolkit.app.reading import Attempt, Folder, open_folder
+from toolkit.app.spooled import Recorder
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.executors.scripted.trial import APART
+from toolkit.model.bundle import MANIFEST, Manifest
+from toolkit.model.experiment import Experiment, PlannedTrial
+from toolkit.model.facts import Facts
+from toolkit.model.records import Artifact, RunHead, TrialRecord
+from toolkit.model.values import Row, Scalar
+from toolkit.model.words import EngineName, Outcome, RunState
+from toolkit.operations import operation
+from toolkit.readers.attempts import read_attempt
+from toolkit.runner import environment_of
+from toolkit.runner.trial import unsupported
+from toolkit.store import Store
+from toolkit.store.codec import experiment_from_json
+
+PROVENANCE = "provenance"
+"""In the environment of a run: who ran it, when it was not dbatk itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What was taken of a bundle: how many trials are new, and how many are still to be run."""
+
+    run: str
+    added: int
+    missing: int
+    warnings: tuple[str, ...] = ()
+
+
+def ingest_bundle(path: Path, store: Store) -> Ingested:
+    """Store what a bundle's spools say.
+
+    Args:
+        path: the folder that `export` wrote and `run.sh` filled.
+        store: where it goes; the run keeps the id it has in the bundle.
+
+    Raises:
+        ToolkitError: TK-0406 for what is no whole bundle, was altered, holds spools of another run, has a newer
+            format or was not run at all.
+    """
+    folder = open_folder(path)
+    if not folder.attempts:
+        raise ToolkitError(
+            "no trial of this bundle has been run", code="TK-0406", hint="run its run.sh on the server first"
+        )
+    manifest = folder.manifest
+    experiment = experiment_from_json(manifest.experiment)
+    facts = replace(facts_from_text(manifest.facts), assumed=manifest.assumed)
+    _refuse_another(folder, store, experiment)
+    recorder = _recorder(folder, experiment, facts)
+    records = list(_records(folder, experiment, recorder))
+    new = _new(records, store.load_run(manifest.run).trials if _stored(store, manifest.run) else ())
+    if not _stored(store, manifest.run):
+        store.create_run(_head(manifest, experiment, records))
+    _keep(folder, facts, store)
+    for record in new:
+        store.end_trial(manifest.run, record)
+    warnings = (*_doubts(folder, manifest), *recorder.warnings)
+    for sentence in warnings:
+        store.warn(manifest.run, sentence)
+    missing = _end(store, manifest.run, experiment)
+    return Ingested(manifest.run, len(new), missing, tuple(dict.fromkeys(warnings)))
+
+
+# -- trials -----------------------------------------------------------------------------------------------------
+def _recorder(folder: Folder, experiment: Experiment, facts: Facts) -> Recorder:
+    setup = read_attempt(folder.around("setup"))
+    has_rows = setup.kept.get("has_rows", [{}])[0].get("has_rows")
+    return Recorder(folder.manifest, experiment, dialect_of(facts.engine), facts, folder.client, bool(has_rows))
+
+
+def _records(folder: Folder, experiment: Experiment, recorder: Recorder) -> Iterable[TrialRecord]:
+    """Yield a record for every attempt in the order of trials, and for every cell that cannot be had."""
+    planned = {each.number: each for each in planned_trials(experiment)}
+    for trial in folder.manifest.trials:
+        plan = _planned(planned, trial.number)
+        if trial.refused is not None:
+            record = unsupported(plan, 1, trial.refused, _degree(plan))
+            created = datetime.fromisoformat(folder.manifest.created_at)
+            yield replace(record, began_at=created, ended_at=created)
+        for attempt in folder.attempts.get(trial.number, ()):
+            yield recorder.record(plan, attempt)
+
+
+def _planned(planned: dict[int, PlannedTrial], number: int) -> PlannedTrial:
+    if number not in planned:
+        raise ToolkitError(
+            f"trial {number} of the bundle is none of its experiment",
+            code="TK-0406",
+            hint="give the folder that `dbatk export` wrote, as it is",
+        )
+    return planned[number]
+
+
+def _degree(planned: PlannedTrial) -> int | None:
+    level = planned.cell.get("degree")
+    return level if isinstance(level, int) else None
+
+
+def _new(records: Sequence[TrialRecord], stored: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """Leave out what is stored: trials with an end, and broken attempts that are known as such.
+
+    An attempt that was stored while it ran, as interrupted, and has an end now is stored as a further one.
+    """
+    ended = {each.trial for each in stored if each.outcome is not Outcome.INTERRUPTED}
+    attempts: dict[int, set[int]] = {}
+    for each in stored:
+        attempts.setdefault(each.trial, set()).add(each.attempt)
+    new = []
+    for record in records:
+        known = attempts.setdefault(record.trial, set())
+        if record.trial in ended or (record.outcome is Outcome.INTERRUPTED and record.attempt in known):
+            continue
+        if record.attempt in known:
+            record = replace(record, attempt=max(known) + 1)  # noqa: PLW2901
+        known.add(record.attempt)
+        if record.outcome is not Outcome.INTERRUPTED:
+            ended.add(record.trial)
+        new.append(record)
+    return new
+
+
+# -- the run ----------------------------------------------------------------------------------------------------
+def _stored(store: Store, run: str) -> bool:
+    try:
+        store.load_head(run)
+    except ToolkitError as error:
+        if error.code != "TK-0109":
+            raise
+        return False
+    return True
+
+
+def _refuse_another(folder: Folder, store: Store, experiment: Experiment) -> None:
+    """Refuse a run of this id that did not come from this bundle."""
+    run = folder.manifest.run
+    if not _stored(store, run):
+        return
+    kept = store.load_artifact(run, MANIFEST)
+    if kept is None or kept.content != folder.manifest_bytes:
+        raise ToolkitError(
+            f"the store holds another run `{run}`, which is none of this bundle",
+            code="TK-0406",
+            hint="ingest into another store (--store)",
+        )
+    del experiment
+
+
+def _head(manifest: Manifest, experiment: Experiment, records: Sequence[TrialRecord]) -> RunHead:
+    began = [record.began_at for record in records if record.outcome is not Outcome.UNSUPPORTED]
+    return RunHead(
+        manifest.run,
+        experiment,
+        EngineName(manifest.engine),
+        RunState.INTERRUPTED,
+        min(began, default=datetime.fromisoformat(manifest.created_at)),
+        operation_version=operation(experiment.operation).version,
+        tool_version=manifest.tool_version,
+        trials_planned=len(manifest.trials),
+        target_name=manifest.target_name,
+    )
+
+
+def _keep(folder: Folder, facts: Facts, store: Store) -> None:
+    """Keep what explains the run: where it took place, the facts, the scripts and the spools as received."""
+    run = folder.manifest.run
+    said = read_attempt(folder.around("check"))
+    rows: dict[str, tuple[Row, ...]] = {key: tuple(found) for key, found in said.kept.items() if APART not in key}
+    seen = replace(
+        facts, answers={**facts.answers, **{key: rows[key] for key in ("server", "settings") if key in rows}}
+    )
+    environment: dict[str, Scalar] = environment_of(seen, host_is_ours=False)
+    environment.pop("client_host", None)
+    store.set_environment(run, {**environment, PROVENANCE: f"bundle, {folder.client}"})
+    store.save_facts(run, folder.manifest.facts)
+    name = rows.get("server", ({},))[0].get("database_id")
+    if name:
+        store.set_target_name(run, str(name))
+    store.keep_artifact(run, Artifact(MANIFEST, "application/json", folder.manifest_bytes))
+    for path, content in folder.received():
+        store.keep_artifact(run, Artifact(path, "text/plain", content))
+
+
+def _doubts(folder: Folder, manifest: Manifest) -> Iterable[str]:
+    """Say it when the bundle ran on another database than the one its scripts were planned for."""
+    server = read_attempt(folder.around("check")).kept.get("server", [{}])[0]
+    here = str(server.get("database_id") or "")
+    if here and manifest.target_name and here != manifest.target_name:
+        yield f"the scripts were planned for `{manifest.target_name}` and ran on `{here}`"
+
+
+def _end(store: Store, run: str, experiment: Experiment) -> int:
+    """Set the state of the run; return how many trials are still to be run."""
+    stored = store.load_run(run, samples=False).trials
+    ended = {each.trial for each in stored if each.outcome is not Outcome.INTERRUPTED}
+    missing = len({each.number for each in planned_trials(experiment)} - ended)
+    at = max((each.ended_at for each in stored), default=datetime.now(UTC))
+    store.end_run(run, RunState.INTERRUPTED if missing else RunState.DONE, at)
+    return missing
+
+
+__all__ = ["PROVENANCE", "Attempt", "Ingested", "ingest_bundle"]

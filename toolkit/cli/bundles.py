@@ -1,0 +1,92 @@
+"""`export` and `ingest`: a run on a server where Python may not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit.cli.output import out_json, say
+from toolkit.cli.parameters import OUTPUT, TARGET, Said, add_command, argument, option
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.app.bundle import Exported
+    from toolkit.model.experiment import Experiment
+
+_FILE = argument("file", "experiment file (TOML)")
+_OUT = option("out", "folder to write; must not exist, or be empty", metavar="DIR")
+_ASSUME = option("assume", "do not connect, assume release and edition", metavar="19-ee")
+_FACTS = option("facts", "do not connect, take the facts of a file", metavar="FILE")
+_BUNDLE = argument("folder", "folder that `dbatk export` wrote, with its spools", metavar="DIR")
+
+
+def add_bundles(app: typer.Typer) -> None:
+    """Add the commands."""
+    json_and_debug = [one for one in OUTPUT if one.name != "store"]
+    add_command(
+        app,
+        "export",
+        _export,
+        [_FILE, _OUT, TARGET, option("label", "name of the run"), _ASSUME, _FACTS, *json_and_debug],
+        "Write an experiment as SQL*Plus scripts with a driver, for a server without Python.",
+    )
+    add_command(app, "ingest", _ingest, [_BUNDLE, *OUTPUT], "Take what a bundle printed as a run like any other.")
+
+
+def _export(said: Said) -> int:
+    from toolkit.cli.files import _experiment
+
+    folder = said.text("out")
+    if folder is None:
+        raise ToolkitError("no folder is named", code="TK-0107", hint="add `--out DIR`")
+    if "assume" in said and "facts" in said:
+        raise ToolkitError("`--assume` and `--facts` exclude each other", code="TK-0107", hint="leave one out")
+    exported = _write(_experiment(said), said, Path(folder))
+    for note in exported.notes:
+        say(f"warning: {note}")
+    if said.flag("json"):
+        document = {"run": exported.run, "folder": str(exported.folder), "trials": exported.trials}
+        out_json({**document, "warnings": list(exported.notes)})
+    else:
+        say(f"wrote {exported.folder}: run {exported.run}, {exported.trials} trials")
+        say("\nhint: read its README.txt, copy the folder to the server, and run `sh run.sh` there")
+    return ExitCode.DONE
+
+
+def _write(experiment: Experiment, said: Said, folder: Path) -> Exported:
+    from toolkit.app.bundle import address_of, assumed_known, export_bundle, given_known, read_known
+    from toolkit.app.targets import find_target
+    from toolkit.cli.launch import check_for_engine, fitted, named_target, reach, read_text
+
+    if "assume" not in said and "facts" not in said:
+        reached = reach(experiment.target)
+        try:
+            experiment = fitted(experiment, reached)
+            known = read_known(experiment, reached.target, reached.standing)
+        finally:
+            reached.target.close()
+    else:
+        reached = find_target(named_target(experiment.target))
+        check_for_engine(experiment, reached.target.engine)
+        experiment = fitted(experiment, reached)
+        text = said.text("facts")
+        engine = reached.target.engine
+        known = assumed_known(engine, said.required("assume")) if text is None else given_known(read_text(text))
+    address = address_of(named_target(experiment.target))
+    return export_bundle(experiment, known, address, folder, standing=reached.standing)
+
+
+def _ingest(said: Said) -> int:
+    from toolkit.app.ingest import ingest_bundle
+    from toolkit.cli.launch import show_result
+    from toolkit.store import open_store
+
+    with open_store(said.text("store")) as store:
+        taken = ingest_bundle(Path(said.required("folder")), store)
+        for sentence in taken.warnings:
+            say(f"warning: {sentence}")
+        if not said.flag("json"):
+            say(f"run {taken.run}: {taken.added} trials added, {taken.missing} still to be run\n")
+        return show_result(store, taken.run, said)
