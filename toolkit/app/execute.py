@@ -9,20 +9,23 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from toolkit import __version__
+from toolkit.app import licensing
 from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production
 from toolkit.app.keeping import keep_best
 from toolkit.app.planning import (
     Plan,
     cells_in_order,
-    collect_facts,
+    degree_notes,
     describe,
     facts_from_text,
+    facts_of,
     facts_to_text,
     planned_trials,
     planner_of,
     script,
+    script_and_bill,
+    scripts_of,
     support_table,
-    with_licences,
 )
 from toolkit.app.providers import host_is_ours, providers_of
 from toolkit.app.repair import (
@@ -37,6 +40,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, refused
+from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events
@@ -98,20 +102,21 @@ def start(
     check_experiment(experiment, standing, approvals)
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
     sessions = Sessions(target, run)
+    stop = stop or Stop()
     try:
         dialect = dialect_of(target.engine)
-        facts = with_licences(collect_facts(experiment, dialect, sessions), standing.licences)
+        facts = facts_of(experiment, dialect, sessions, standing)
         _approve(target, facts, standing, approvals)
         _check(experiment, dialect, facts, target)
+        _check_licences(experiment, dialect, facts, target, standing)
         head = _head(run, experiment, target, facts)
         store.create_run(head)
-        with _ended_in_any_case(store, run), holding_lease(store, target.lease_key, run):
-            changes = _changes(head, sessions, dialect, store, approvals, events)
-            bench = _bench(
-                run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target, changes
-            )
-            _keep(bench, facts, target, standing.licences)
-            return _sweep(bench, target, planned_trials(experiment), ())
+        with _ended_in_any_case(store, run, stop), holding_lease(store, target.lease_key, run, stop):
+            changes = _changes(head, sessions, dialect, store, approvals, events, stop)
+            bench = _bench(run, experiment, dialect, facts, sessions, store, events, stop, target, changes)
+            _keep(bench, facts, target, standing)
+            with licensing.sent_kept(store, run, target, facts, standing):
+                return _sweep(bench, target, planned_trials(experiment), ())
     except DatabaseError as error:
         raise refused(dialect_of(target.engine), error) from None
     finally:
@@ -119,12 +124,12 @@ def start(
 
 
 @contextmanager
-def _ended_in_any_case(store: Store, run: str) -> Iterator[None]:
+def _ended_in_any_case(store: Store, run: str, stop: Stop) -> Iterator[None]:
     """Let no run stay `running` that was refused (a lease, a licence) after it was stored."""
     try:
         yield
     except BaseException:
-        if store.load_head(run).state is RunState.RUNNING:
+        if store.load_head(run).state is RunState.RUNNING and not stop.disowned:
             store.end_run(run, RunState.FAILED, datetime.now(UTC))
         raise
 
@@ -143,6 +148,15 @@ def _check(experiment: Experiment, dialect: Dialect, facts: Facts, target: Targe
     check_space(experiment, facts, target)
 
 
+def _check_licences(
+    experiment: Experiment, dialect: Dialect, facts: Facts, target: Target, standing: Standing
+) -> Bill | None:
+    """Refuse what nobody declared before anything is written, and tell the target's guard what was read."""
+    bill = licensing.check(scripts_of(experiment, dialect, facts), experiment, facts, standing)
+    licensing.teach(target, facts, standing)
+    return bill
+
+
 def _head(run: str, experiment: Experiment, target: Target, facts: Facts) -> RunHead:
     return RunHead(
         run,
@@ -158,11 +172,13 @@ def _head(run: str, experiment: Experiment, target: Target, facts: Facts) -> Run
 
 
 def _changes(
-    head: RunHead, sessions: Sessions, dialect: Dialect, store: Store, approvals: Approvals, events: Events
-) -> Changes:
+    head: RunHead, sessions: Sessions, dialect: Dialect, store: Store, approvals: Approvals, events: Events,
+    stop: Stop,
+) -> Changes:  # fmt: skip
     script = undo_script(head, store, dialect, events)
     journal = store.journal(head.run)
-    return Changes(sessions, dialect, journal, allow_commands=approvals.allow_commands, script=script)
+    may = approvals.allow_commands
+    return Changes(sessions, dialect, journal, allow_commands=may, script=script, stop=stop)
 
 
 def _bench(
@@ -187,7 +203,7 @@ def _bench(
         sessions,
         store,
         changes,
-        providers_of(experiment, dialect, facts, sessions, run, target),
+        providers_of(experiment, dialect, facts, sessions, run, target, events),
         stop,
         events,
         attempt,
@@ -196,16 +212,19 @@ def _bench(
     )
 
 
-def _keep(bench: Bench, facts: Facts, target: Target, declared: frozenset[str]) -> None:
-    """Keep what explains the run: environment, facts, and the script as shown."""
+def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> None:
+    """Keep what explains the run: environment, facts, the script as shown, and its licence bill of materials."""
     store, run = bench.store, bench.run
     store.set_environment(run, environment_of(facts, host_is_ours=host_is_ours(target)))
     text = facts_to_text(facts)
     store.save_facts(run, text)
-    shown = script(bench.experiment, None, engine=target.engine, facts_text=text, declared=declared)
+    shown, bill = script_and_bill(bench.experiment, None, engine=target.engine, facts_text=text, standing=standing)
+    licensing.keep(store, run, bill)
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
     mode = "a measurement: every object is ours and is dropped" if not bench.job else "a job: what it makes stays"
     bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
+    for sentence in degree_notes(bench.experiment, bench.dialect, facts):
+        bench.events.emit(Event("warning", sentence))
     _say_when_too_few(bench)
 
 
@@ -230,6 +249,8 @@ def _sweep(bench: Bench, target: Target, planned: Sequence[PlannedTrial], done: 
             keep_best(bench)
     _say_what_needs_a_backup(bench)
     bench.events.emit(Event("run-ended", state.value, {"run": bench.run, "state": state.value}))
+    if bench.stop.because is not None and state is RunState.INTERRUPTED:
+        raise bench.stop.because
     if bench.stop.requested and state is RunState.INTERRUPTED:
         raise ToolkitError(
             f"run {bench.run} was interrupted", code="TK-0130", hint=f"`dbatk runs resume {bench.run}` goes on"
@@ -274,8 +295,9 @@ def resume(
     dialect = dialect_of(target.engine)
     store.refuse_live_run(run)
     sessions = Sessions(target, run)
+    stop = stop or Stop()
     try:
-        with holding_lease(store, target.lease_key, run):
+        with holding_lease(store, target.lease_key, run, stop):
             server = read_server(target, dialect)
             refuse_other_database(record.head, target, database_of(server, target))
             _approve(target, server, standing, approvals)
@@ -285,18 +307,20 @@ def resume(
                 default=0,
             )
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
-            changes = _changes(record.head, sessions, dialect, store, approvals, events)
+            changes = _changes(record.head, sessions, dialect, store, approvals, events, stop)
             made = repair(run, changes, store, events)
-            facts = with_licences(collect_facts(experiment, dialect, sessions), standing.licences)
+            facts = facts_of(experiment, dialect, sessions, standing)
             bench = _bench(
-                run, experiment, dialect, facts, sessions, store, events, stop or Stop(), target, changes, attempt
+                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt
             )
             _warn_of_changes(bench, facts, target)
             store.reopen_run(run)
             planned, done = planned_trials(experiment), store.load_run(run).trials
             if not made and missing(planned, done, experiment.mode):
                 _check(experiment, dialect, facts, target)
-            return _sweep(bench, target, planned, done)
+            licensing.keep(store, run, _check_licences(experiment, dialect, facts, target, standing))
+            with licensing.sent_kept(store, run, target, facts, standing):
+                return _sweep(bench, target, planned, done)
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
@@ -312,7 +336,9 @@ def _warn_of_changes(bench: Bench, facts: Facts, target: Target) -> None:
     if before is not None:
         old = facts_from_text(before)
         changed = [
-            key for key in facts.answers if key not in _TIDES and old.answers.get(key) != facts.answers[key]
+            key
+            for key in facts.answers
+            if key not in _TIDES and not key.startswith("doctor_") and old.answers.get(key) != facts.answers[key]
         ]
         if changed:
             bench.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")

@@ -6,10 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from toolkit.app import licensing
+from toolkit.app.approvals import Standing
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, print_script, read_facts
+from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.values import Cell, Row, Support
@@ -31,6 +34,8 @@ class Plan:
     cells: tuple[tuple[Cell, Support], ...]
     trials: tuple[PlannedTrial, ...]
     notes: tuple[str, ...]
+    bill: Bill | None = None
+    """What of it is paid for; engines without licences have none."""
 
 
 def planned_trials(experiment: Experiment) -> tuple[PlannedTrial, ...]:
@@ -47,16 +52,58 @@ def planner_of(experiment: Experiment, dialect: Dialect, facts: Facts, key: str 
     return Planner(dialect, spec_of(experiment), facts, Naming(key, 1, dialect.upper_names))
 
 
-def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) -> Facts:
-    """Read what the operation and the environment need from the catalogue.
+def ground_of(dialect: Dialect, sessions: Sessions) -> Facts:
+    """Read what every piece of work stands on: server, settings, and where the session is.
 
     Raises:
         ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses.
     """
-    control = sessions.get(Role.CONTROL)
-    known = read_facts(control, dialect, (Query("server", "server"), Query("settings", "settings", optional=True)))
+    place = tuple(Query(file, file, optional=True) for file in dialect.place_files)
+    ground = (Query("server", "server"), Query("settings", "settings", optional=True), *place)
+    return read_facts(sessions.get(Role.CONTROL), dialect, ground)
+
+
+def collect_facts(
+    experiment: Experiment, dialect: Dialect, sessions: Sessions, known: Facts | None = None
+) -> Facts:
+    """Read what the operation and the environment need from the catalogue.
+
+    Args:
+        experiment: what would be run.
+        dialect: knows which files tell it.
+        sessions: where to ask.
+        known: what was read already, `ground_of` at least.
+
+    Raises:
+        ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses.
+    """
+    known = known or ground_of(dialect, sessions)
     planner = planner_of(experiment, dialect, known)
+    control = sessions.get(Role.CONTROL)
     return read_facts(control, dialect, reads_of(operation(experiment.operation), planner), known)
+
+
+def degree_notes(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[str, ...]:
+    """Say before a run which of its degrees cannot be had now, and what limits them."""
+    planner, work = planner_of(experiment, dialect, facts), operation(experiment.operation)
+    said: dict[int, str] = {}
+    for cell in cells_in_order(experiment):
+        for piece in work.pieces(planner, cell):
+            ceiling = dialect.ceiling(facts, piece.work)
+            if ceiling.degree is not None and 1 < piece.work.degree > ceiling.degree:
+                why = f"{ceiling.degree}, the highest that can be had now: {ceiling.reasons[0][1]}"
+                said[piece.work.degree] = f"degree {piece.work.degree} is above {why}"
+    return tuple(said[degree] for degree in sorted(said))
+
+
+def facts_of(experiment: Experiment, dialect: Dialect, sessions: Sessions, standing: Standing) -> Facts:
+    """Collect facts, and what the licences of the target's profile are held against.
+
+    Raises:
+        ToolkitError: as `collect_facts`.
+    """
+    facts = collect_facts(experiment, dialect, sessions)
+    return with_licences(licensing.with_ground(experiment, facts, sessions, standing.licences), standing.licences)
 
 
 def with_licences(facts: Facts, declared: frozenset[str]) -> Facts:
@@ -92,16 +139,22 @@ def cells_in_order(experiment: Experiment) -> tuple[Cell, ...]:
     return cells_of(experiment.factors)
 
 
-def describe(experiment: Experiment, target: Target) -> Plan:
+def describe(experiment: Experiment, target: Target, standing: Standing | None = None) -> Plan:
     """Return what a run would do on this target; connects and reads only.
+
+    Args:
+        experiment: what would be run.
+        target: where.
+        standing: what the target's profile says.
 
     Raises:
         ToolkitError: whatever would refuse the run.
     """
     dialect = dialect_of(target.engine)
+    standing = standing or Standing()
     sessions = Sessions(target, "dbatk plan", read_only=True)
     try:
-        facts = collect_facts(experiment, dialect, sessions)
+        facts = facts_of(experiment, dialect, sessions, standing)
     finally:
         sessions.close()
     work = operation(experiment.operation)
@@ -109,7 +162,9 @@ def describe(experiment: Experiment, target: Target) -> Plan:
     check_work(work, planner)
     trials = planned_trials(experiment)
     table = support_table(experiment, planner, work, cells_in_order(experiment))
-    return Plan(experiment, facts, table, trials, tuple(_notes(facts, trials)))
+    bill = licensing.check(scripts_of(experiment, dialect, facts), experiment, facts, standing)
+    notes = (*_notes(facts, trials), *degree_notes(experiment, dialect, facts))
+    return Plan(experiment, facts, table, trials, notes, bill)
 
 
 def _notes(facts: Facts, trials: Sequence[PlannedTrial]) -> list[str]:
@@ -167,9 +222,24 @@ def script(
     engine: EngineName | None = None,
     assume: str | None = None,
     facts_text: str | None = None,
-    declared: frozenset[str] = frozenset(),
+    standing: Standing | None = None,
 ) -> str:
-    """Return the whole script of an experiment, as `--dry-run` prints it.
+    """Return the whole script of an experiment, as `--dry-run` prints it; see `script_and_bill`."""
+    return script_and_bill(
+        experiment, target, engine=engine, assume=assume, facts_text=facts_text, standing=standing
+    )[0]
+
+
+def script_and_bill(
+    experiment: Experiment,
+    target: Target | None,
+    *,
+    engine: EngineName | None = None,
+    assume: str | None = None,
+    facts_text: str | None = None,
+    standing: Standing | None = None,
+) -> tuple[str, Bill | None]:
+    """Return the whole script of an experiment, and its licence bill of materials where the engine has one.
 
     Args:
         experiment: what would be run.
@@ -177,7 +247,7 @@ def script(
         engine: the engine to spell for when there is no target.
         assume: release and edition to assume instead of connecting.
         facts_text: facts to take instead of reading them.
-        declared: licences declared for the target.
+        standing: what the target's profile says, its licences above all.
 
     Raises:
         ToolkitError: TK-0112 when the script depends on facts that are not there, TK-0304 when no cell can be had
@@ -186,31 +256,28 @@ def script(
     """
     chosen = engine or (target.engine if target is not None else EngineName.DUCKDB)
     dialect = dialect_of(chosen)
-    facts = with_licences(_facts_for_script(experiment, dialect, target, assume, facts_text), declared)
+    standing = standing or Standing()
+    facts = _facts_for_script(experiment, dialect, target, assume, facts_text, standing)
     work = operation(experiment.operation)
     planner = planner_of(experiment, dialect, facts)
     check_work(work, planner)
     support_table(experiment, planner, work, cells_in_order(experiment))
-    scripts = []
+    scripts = scripts_of(experiment, dialect, facts)
+    bill = licensing.check(scripts, experiment, facts, standing)
+    lines = [*_head(experiment, facts, work, planner), *degree_notes(experiment, dialect, facts)]
+    lines += list(bill.sentences() if bill is not None else ())
+    return print_script(chosen, lines, scripts), bill
+
+
+def scripts_of(experiment: Experiment, dialect: Dialect, facts: Facts) -> list[Script]:
+    """Return the steps of every cell; a cell that cannot be had has none, and says why."""
+    work = operation(experiment.operation)
+    spec, scripts = spec_of(experiment), []
     for number, cell in enumerate(cells_in_order(experiment), 1):
-        own = Planner(dialect, planner.spec, facts, Naming("RUN", number, dialect.upper_names))
+        own = Planner(dialect, spec, facts, Naming("RUN", number, dialect.upper_names))
         support = support_of(own, work.pieces(own, cell))
         scripts.append(_script(experiment, own, work, cell, support))
-    _guard(chosen, scripts, declared)
-    return print_script(chosen, _head(experiment, facts, work, planner), scripts)
-
-
-def _guard(engine: EngineName, scripts: Sequence[Script], declared: frozenset[str]) -> None:
-    """Look at a printed statement as at one that is sent: the licence guard knows no difference."""
-    if engine is not EngineName.ORACLE:
-        return
-    from toolkit.targets.oracle import refuse_unlicensed
-
-    for each in scripts:
-        if each.stages is not None:
-            for item in each.stages.timed.items:
-                for step in item.steps:
-                    refuse_unlicensed(step.text, declared)
+    return scripts
 
 
 def _script(experiment: Experiment, planner: Planner, work: Operation, cell: Cell, support: Support) -> Script:
@@ -221,16 +288,21 @@ def _script(experiment: Experiment, planner: Planner, work: Operation, cell: Cel
 
 
 def _facts_for_script(
-    experiment: Experiment, dialect: Dialect, target: Target | None, assume: str | None, facts_text: str | None
+    experiment: Experiment,
+    dialect: Dialect,
+    target: Target | None,
+    assume: str | None,
+    facts_text: str | None,
+    standing: Standing,
 ) -> Facts:
     if facts_text is not None:
-        return facts_from_text(facts_text)
+        return with_licences(facts_from_text(facts_text), standing.licences)
     if assume is not None:
-        return dialect.assume(assume)
+        return with_licences(dialect.assume(assume), standing.licences)
     assert target is not None
     sessions = Sessions(target, "dbatk dry-run", read_only=True)
     try:
-        return collect_facts(experiment, dialect, sessions)
+        return facts_of(experiment, dialect, sessions, standing)
     finally:
         sessions.close()
 

@@ -1,30 +1,22 @@
-"""Targets: from a profile's name or a URL to a target, and what it can do."""
+"""Targets: from a profile's name or a URL to a target."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from toolkit.app.approvals import Standing
 from toolkit.config.profiles import Profile, find_profile
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
-from toolkit.dialects.base import Check, Dialect, Work
 from toolkit.model.address import Address
-from toolkit.model.experiment import Experiment
-from toolkit.model.facts import Facts, Query
+from toolkit.model.facts import Query
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName
-from toolkit.model.words import EngineName, Mode, ObjectKind, OperationName, Role, SupportState
+from toolkit.model.words import EngineName, Role
 from toolkit.targets.base import Access, Target
-
-if TYPE_CHECKING:
-    from toolkit.executors import Sessions
 
 PASSWORD_VARIABLE = "DBATK_PASSWORD"  # noqa: S105 - the name of a variable
 WALLET_PASSWORD_VARIABLE = "DBATK_WALLET_PASSWORD"  # noqa: S105 - the name of a variable
@@ -38,16 +30,6 @@ class Reached:
     target: Target
     standing: Standing
     work_schema: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Doctor:
-    """What a target can do: checks of the server, and whether the work asked for can be had."""
-
-    target: str
-    facts: Facts
-    checks: tuple[Check, ...]
-    support: tuple[Check, ...]
 
 
 def find_target(text: str, *, prompt: Prompt | None = None) -> Reached:
@@ -152,33 +134,6 @@ def _needs_prompt(address: Address) -> bool:
     return not os.environ.get("PGPASSWORD") and not file.exists()
 
 
-# -- doctor -----------------------------------------------------------------------------------------------------
-def doctor(target: Target, experiment: Experiment | None = None) -> Doctor:
-    """Read a target and judge it; changes nothing.
-
-    Args:
-        target: where to look.
-        experiment: work to be judged cell by cell; without it each operation is judged at degree 2.
-
-    Raises:
-        ToolkitError: TK-0201 when it cannot be reached, TK-0203 when the catalogue refuses, TK-0204 when the
-            experiment names something that is not there.
-    """
-    from toolkit.dialects.registry import dialect_of
-    from toolkit.executors import Sessions, refused
-
-    dialect = dialect_of(target.engine)
-    sessions = Sessions(target, "dbatk doctor", read_only=True)
-    try:
-        facts = _read(dialect, sessions, experiment)
-    except DatabaseError as error:
-        raise refused(dialect, error) from None
-    finally:
-        sessions.close()
-    support = _judged_cells(dialect, facts, experiment) if experiment else _judged_operations(dialect, facts)
-    return Doctor(target.display, facts, (*dialect.checks(facts), *_refused_reads(facts)), tuple(support))
-
-
 def ping(target: Target) -> str:
     """Connect, and return what the server says of itself.
 
@@ -198,55 +153,3 @@ def ping(target: Target) -> str:
         sessions.close()
     user = facts.value("server", "user_name")
     return f"{facts.release} as {user}" if user else str(facts.release)
-
-
-def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -> Facts:
-    from toolkit.app.planning import collect_facts
-    from toolkit.executors import read_facts
-
-    server = (Query("server", "server"), Query("settings", "settings", optional=True))
-    files = tuple(Query(file, file, optional=True) for file in dialect.doctor_files)
-    facts = read_facts(sessions.get(Role.CONTROL), dialect, (*server, *files))
-    if experiment is None:
-        return facts
-    more = collect_facts(experiment, dialect, sessions)
-    return replace(more, answers={**facts.answers, **more.answers}, refused={**facts.refused, **more.refused})
-
-
-def _refused_reads(facts: Facts) -> Iterable[Check]:
-    for key, message in facts.refused.items():
-        sentence = (message.strip().splitlines() or [""])[0]
-        yield Check(key, "note", f"could not be read: {sentence}", "it is not judged", "grant the view named")
-
-
-def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Iterable[Check]:
-    from toolkit.app.planning import cells_in_order, planner_of
-    from toolkit.operations import operation
-    from toolkit.operations.base import support_of
-
-    planner, work = planner_of(experiment, dialect, facts), operation(experiment.operation)
-    work.check(planner)
-    for cell in cells_in_order(experiment):
-        support = support_of(planner, work.pieces(planner, cell))
-        yield _support_check(f"{experiment.operation} {cell}", support.state, support.sentence)
-
-
-def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
-    """Judge each operation at degree 2 on a table nobody named: what would silently run serially, and why."""
-    table = QualifiedName("T", str(facts.value("server", "current_schema", "") or "") or None)
-    for name in OperationName:
-        index = name in {OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD}
-        kind = ObjectKind.INDEX if index else ObjectKind.TABLE
-        degree = 1 if name in dialect.degree_by_sessions else 2
-        ref = ObjectRef(kind, table, ours=True, table=table if index else None)
-        work = Work(name, Mode.MEASUREMENT, ref, {"degree": degree}, degree, source=table, columns=("A",))
-        support = dialect.support(work, facts)
-        sentence = support.sentence
-        if not sentence and degree == 1:
-            sentence = "a degree is that many sessions working through the objects"
-        yield _support_check(f"{name} in parallel", support.state, sentence)
-
-
-def _support_check(name: str, state: SupportState, sentence: str) -> Check:
-    ok = state is SupportState.SUPPORTED
-    return Check(name, "ok" if ok else "warning", sentence or ("can be had" if ok else state.value))

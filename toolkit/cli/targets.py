@@ -13,7 +13,7 @@ from toolkit.cli.parameters import ALLOW_COMMANDS, OUTPUT, QUIET, TARGET, Said, 
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.app.targets import Doctor
+    from toolkit.app.doctor import Doctor
     from toolkit.config.profiles import Licence, Profile
     from toolkit.config.secrets import SecretRef
     from toolkit.dialects.base import Check
@@ -85,7 +85,7 @@ def _add_parameters() -> list[inspect.Parameter]:
 def _doctor(said: Said) -> int:
     from toolkit.app.planning import facts_to_text
     from toolkit.app.results import write_file
-    from toolkit.app.targets import doctor
+    from toolkit.app.doctor import doctor
     from toolkit.cli.launch import reach
 
     experiment = _asked_work(said)

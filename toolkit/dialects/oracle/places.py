@@ -37,7 +37,7 @@ class Service:
         tablespaces: the only ones there are; empty when the user may have any.
         packs_included: the Diagnostics and the Tuning Pack come with the service.
         unsettable: session parameters that are refused or ignored without a word.
-        session: parameters to be set in a session, and the value it has to be put back to when nobody read it.
+        session: parameters every working session is set to.
         serial_names: endings of service names whose sessions run serially.
         end_session: how a session is ended by hand; `{sid}` and `{serial}` stand in it.
     """
@@ -51,7 +51,7 @@ class Service:
     tablespaces: frozenset[str] = frozenset()
     packs_included: bool = False
     unsettable: frozenset[str] = frozenset()
-    session: tuple[tuple[str, str, str], ...] = ()
+    session: tuple[tuple[str, str], ...] = ()
     serial_names: tuple[str, ...] = ()
     end_session: str = "ALTER SYSTEM KILL SESSION '{sid},{serial}' IMMEDIATE"
 
@@ -74,7 +74,7 @@ SERVICES: tuple[Service, ...] = (
         packs_included=True,
         unsettable=frozenset({"PARALLEL_MIN_PERCENT"}),
         # A warehouse ignores hints unless its session says otherwise; elsewhere FALSE is the default.
-        session=(("OPTIMIZER_IGNORE_HINTS", "FALSE", "FALSE"),),
+        session=(("OPTIMIZER_IGNORE_HINTS", "FALSE"),),
         serial_names=("_LOW", "_TP"),
     ),
     Service(
@@ -98,7 +98,7 @@ _ADMIN_ONLY = "only sessions with RESTRICTED SESSION get in; somebody is at main
 
 def service_of(facts: Facts) -> Service:
     """Return the service a target runs on: told by USERENV CLOUD_SERVICE, or by a schema only it has."""
-    clouded = facts.value("doctor_cloud", "cloud_service") is not None
+    clouded = facts.value("cloud_service", "cloud_service") is not None
     schemas = {row.get("schema_mark") for row in facts.rows("doctor_marks")}
     for service in SERVICES:
         if (clouded and service.cloud) or (service.schema and service.schema in schemas):
@@ -112,7 +112,7 @@ def serial_by_service(facts: Facts) -> str | None:
     return name if name.endswith(service_of(facts).serial_names or ("\0",)) else None
 
 
-def refusal(facts: Facts) -> str | None:
+def refusal_of(facts: Facts) -> str | None:
     """Say why nothing may be made here: a standby, a read-only or restricted database, the root, the seed."""
     return _by_role(facts) or _by_container(facts) or _by_restriction(facts)
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.model.facts import Facts
 from toolkit.model.words import Effect, Mode, OperationName, Role
@@ -28,6 +29,8 @@ _DEFAULTS = {
     "DDL_LOCK_TIMEOUT": "0",
     "OPTIMIZER_IGNORE_PARALLEL_HINTS": "FALSE",
     "NLS_NUMERIC_CHARACTERS": ".,",
+    "OPTIMIZER_IGNORE_HINTS": "FALSE",
+    "QUERY_REWRITE_ENABLED": "TRUE",
     "WORKAREA_SIZE_POLICY": "AUTO",
     "SORT_AREA_SIZE": "65536",
 }
@@ -36,9 +39,7 @@ _DEFAULTS = {
 def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Set a worker's session up; policy and hints first, the switches of parallelism last."""
     calls = [
-        replace(
-            _set(name, value, refusable=refusable), undo=(_set(name, _former(name, facts), refusable=True),)
-        )
+        replace(_set(name, value, refusable=refusable), undo=(_set(name, _former(name, facts), refusable=True),))
         for name, value, refusable in _parameters(work, facts)
     ]
     switches = (
@@ -71,9 +72,14 @@ def _parameters(work: Work, facts: Facts) -> list[tuple[str, str, bool]]:
     chosen += _sort_area(work)
     chosen.append(("DDL_LOCK_TIMEOUT", str(LOCK_WAIT_SECONDS), False))
     chosen.append(("NLS_NUMERIC_CHARACTERS", ".,", False))
+    if work.mode is Mode.MEASUREMENT and work.query is not None:
+        # A query of the user's bears no hint of ours: no materialized view may answer it (SQLRF, NO_REWRITE).
+        chosen.append(("QUERY_REWRITE_ENABLED", "FALSE", True))
     if has(facts.release, Feature.IGNORE_PARALLEL_HINTS):
         chosen.append(("OPTIMIZER_IGNORE_PARALLEL_HINTS", "FALSE", True))
-    return chosen
+    service = service_of(facts)
+    chosen += [(name, value, True) for name, value in service.session]
+    return [one for one in chosen if one[0] not in service.unsettable]
 
 
 def _sort_area(work: Work) -> list[tuple[str, str, bool]]:
@@ -90,7 +96,8 @@ def _switches(work: Work) -> list[tuple[str, str, int | None, str]]:
     chosen: list[tuple[str, str, int | None, str]] = []
     if work.operation in (OperationName.CTAS, OperationName.INSERT) and work.query is not None:
         chosen += _query_switch(work)
-    if work.operation is OperationName.INSERT and not spelling.is_serial(work):
+    by_session = not spelling.is_serial(work) and not spelling.hints_parallel_dml(work)
+    if work.operation is OperationName.INSERT and by_session:
         chosen.append(("ENABLE", "DML", None, "DISABLE"))
     return chosen
 

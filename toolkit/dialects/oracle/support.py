@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.options import option_is_off
+from toolkit.dialects.oracle.places import Barred, refusal_of, service_of
 from toolkit.dialects.oracle.releases import MAINTAINED_SCHEMAS, edition_of
 from toolkit.dialects.oracle.work import WORDS
 from toolkit.model.facts import Facts
@@ -19,8 +20,19 @@ _ADMINISTRATIVE = frozenset({"SYS", "SYSBACKUP", "SYSDG", "SYSKM", "SYSRAC", "PU
 
 def support(work: Work, facts: Facts) -> Support:
     """Judge a piece of work: whose session and objects, which degree, then its operation's own options."""
-    found = _session(facts) or _owner(work, facts) or _degree(work, facts)
+    found = _place(work, facts) or _session(facts) or _owner(work, facts) or _degree(work, facts)
     return found or WORDS[work.operation].judge(work, facts) or _OK
+
+
+def _place(work: Work, facts: Facts) -> Support | None:
+    """Judge where the session is, and what a managed service keeps from its users."""
+    refusal = refusal_of(facts)
+    if refusal is not None:
+        return _no(refusal)
+    service, asked = service_of(facts), work.option("tablespace")
+    if service.tablespaces and isinstance(asked, str) and asked.strip('"').upper() not in service.tablespaces:
+        return _no(f"{service.barred[Barred.TABLESPACES]}; leave `tablespace` out")
+    return None
 
 
 def _session(facts: Facts) -> Support | None:

@@ -7,7 +7,7 @@ from toolkit.dialects.oracle.doctor import calm, home, named, packs, parallel, r
 from toolkit.model.facts import Facts
 
 PLACE_FILES = (
-    "doctor_cloud",
+    "cloud_service",
     "doctor_container",
     "doctor_database",
     "doctor_directives",

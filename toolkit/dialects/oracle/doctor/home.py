@@ -75,7 +75,7 @@ def _service(facts: Facts) -> Iterator[Check]:
 
 def _container(facts: Facts) -> Iterator[Check]:
     name = facts.value("doctor_container", "container_name")
-    refusal = places.refusal(facts)
+    refusal = places.refusal_of(facts)
     about_container = name in ("CDB$ROOT", "PDB$SEED") or facts.value("doctor_pdb", "restricted") == "YES"
     if name is None:
         yield Check("container", "ok", "not a container database, or not told")

@@ -1,0 +1,135 @@
+"""What a target can do: the server's checks, the degree that can be had, missing grants, the work asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from toolkit.app.planning import cells_in_order, collect_facts, ground_of, planner_of, with_licences
+from toolkit.dialects.base import Ceiling, Check, Dialect, Grant, Work
+from toolkit.dialects.registry import dialect_of
+from toolkit.executors import Sessions, read_facts, refused
+from toolkit.model.experiment import Experiment
+from toolkit.model.facts import Facts, Query
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row, Scalar
+from toolkit.model.words import Mode, ObjectKind, OperationName, Role, SupportState
+from toolkit.operations import Planner, operation
+from toolkit.operations.base import support_of
+from toolkit.targets.base import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    """What a target can do: checks of the server and of the work asked for, limits, missing grants."""
+
+    target: str
+    facts: Facts
+    checks: tuple[Check, ...]
+    support: tuple[Check, ...]
+    ceiling: Ceiling
+    grants: tuple[Grant, ...]
+
+
+def doctor(
+    target: Target,
+    experiment: Experiment | None = None,
+    declared: frozenset[str] = frozenset(),
+    wanted: OperationName | None = None,
+) -> Doctor:
+    """Read a target and judge it; changes nothing.
+
+    Args:
+        target: where to look.
+        experiment: work to be judged cell by cell; without it each operation is judged at degree 2.
+        declared: licences that the target's profile declares.
+        wanted: list the grants of this operation only.
+
+    Raises:
+        ToolkitError: TK-0201 when it cannot be reached, TK-0203 when the catalogue refuses, TK-0204 when the
+            experiment names something that is not there.
+    """
+    dialect = dialect_of(target.engine)
+    sessions = Sessions(target, "dbatk doctor", read_only=True)
+    try:
+        facts = with_licences(_read(dialect, sessions, experiment), declared)
+    except DatabaseError as error:
+        raise refused(dialect, error) from None
+    finally:
+        sessions.close()
+    checks = dialect.checks(facts)
+    support = _judged_cells(dialect, facts, experiment) if experiment else _judged_operations(dialect, facts)
+    return Doctor(
+        target.display,
+        facts,
+        (*checks, *_refused_reads(facts, {check.read for check in checks})),
+        tuple(support),
+        dialect.ceiling(facts),
+        dialect.grants(facts, experiment.operation if experiment else wanted),
+    )
+
+
+def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -> Facts:
+    control = sessions.get(Role.CONTROL)
+    files = tuple(Query(file, file, optional=True) for file in dialect.doctor_files)
+    facts = read_facts(control, dialect, files, ground_of(dialect, sessions))
+    if experiment is None:
+        return facts
+    binds = _names(planner_of(experiment, dialect, facts))
+    objects = tuple(Query(file, file, binds, optional=True) for file in dialect.object_files)
+    facts = read_facts(control, dialect, objects, facts)
+    asked: Row = {
+        "operation": experiment.operation.value, "schema": binds["schema"], "table": binds["name"],
+        "source_schema": binds["source_schema"], "source": binds["source_name"],
+    }  # fmt: skip
+    facts = replace(facts, answers={**facts.answers, "doctor_work": (asked,)})
+    return collect_facts(experiment, dialect, sessions, facts)
+
+
+def _names(planner: Planner) -> dict[str, Scalar]:
+    """Return the names asked about; a table that CTAS would make is not there to be asked about."""
+    table = planner.named("table") if planner.spec.operation is not OperationName.CTAS else None
+    source = planner.named("source")
+    return {
+        "schema": table.schema if table else None,
+        "name": table.name if table else None,
+        "source_schema": source.schema if source else None,
+        "source_name": source.name if source else None,
+    }
+
+
+def _refused_reads(facts: Facts, said: set[str]) -> Iterator[Check]:
+    for key, message in facts.refused.items():
+        if key not in said:
+            sentence = (message.strip().splitlines() or [""])[0]
+            yield Check(key, "note", f"could not be read: {sentence}", "it is not judged", "grant the view named")
+
+
+def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Iterable[Check]:
+    planner, work = planner_of(experiment, dialect, facts), operation(experiment.operation)
+    work.check(planner)
+    for cell in cells_in_order(experiment):
+        support = support_of(planner, work.pieces(planner, cell))
+        yield _support_check(f"{experiment.operation} {cell}", support.state, support.sentence)
+
+
+def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
+    """Judge each operation at degree 2 on a table nobody named: what would silently run serially, and why."""
+    table = QualifiedName("T", str(facts.value("server", "current_schema", "") or "") or None)
+    for name in OperationName:
+        index = name in {OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD}
+        kind = ObjectKind.INDEX if index else ObjectKind.TABLE
+        degree = 1 if name in dialect.degree_by_sessions else 2
+        ref = ObjectRef(kind, table, ours=True, table=table if index else None)
+        work = Work(name, Mode.MEASUREMENT, ref, {"degree": degree}, degree, source=table, columns=("A",))
+        support = dialect.support(work, facts)
+        sentence = support.sentence
+        if not sentence and degree == 1:
+            sentence = "a degree is that many sessions working through the objects"
+        yield _support_check(f"{name} in parallel", support.state, sentence)
+
+
+def _support_check(name: str, state: SupportState, sentence: str) -> Check:
+    ok = state is SupportState.SUPPORTED
+    return Check(name, "ok" if ok else "warning", sentence or ("can be had" if ok else state.value))
