@@ -53,6 +53,8 @@ def translate(text: str, binds: Sequence[object], context: Mapping[str, str | No
     degree = hinted_degree(text)
     for hint in list(tree.find_all(exp.Hint)):
         hint.pop()
+    for select in list(tree.find_all(exp.Select)):
+        _count_up(select)
     # From the leaves up: what stands inside a rewritten node has been rewritten already.
     for node in reversed(list(tree.walk(bfs=False))):
         if isinstance(node, exp.Placeholder):
@@ -94,6 +96,14 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
         return exp.cast(node.this, "DOUBLE")
     if isinstance(node, exp.CurrentTimestamp):
         return exp.cast(exp.Literal.string(datetime.datetime.now().isoformat(" ", "seconds")), "TIMESTAMP")
+    if isinstance(node, exp.Systimestamp):
+        return exp.cast(
+            exp.Literal.string(datetime.datetime.now(datetime.UTC).replace(tzinfo=None).isoformat(" ")),
+            "TIMESTAMP",
+        )
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "SYS_EXTRACT_UTC":
+        # the only zone of the stand-in
+        return node.expressions[0]
     if isinstance(node, exp.Sub) and _is_date_literal(node.expression):
         # Oracle's difference of two dates is a number of days.
         return sqlglot.parse_one(
@@ -104,6 +114,23 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
     if isinstance(node, exp.Pseudocolumn | exp.Column) and node.name.upper() == "ROWNUM":
         return exp.Literal.number(1)
     return node
+
+
+def _count_up(select: exp.Select) -> None:
+    """Turn `FROM dual CONNECT BY LEVEL <= n`, which counts from 1 to n, into a range with the column LEVEL."""
+    connect = select.args.get("connect")
+    if connect is None or connect.args.get("start") is not None:
+        return
+    limit = connect.args["connect"]
+    if not isinstance(limit, exp.LTE) or limit.this.name.upper() != "LEVEL":
+        raise ora(900, "only CONNECT BY LEVEL <= n")
+    rows = int(limit.expression.name)
+    select.set("connect", None)
+    select.set("from_" if "from_" in select.args else "from", None)
+    counted = sqlglot.parse_one(
+        f"SELECT 1 FROM (SELECT range AS level FROM range(1, {rows + 1})) AS counted", read="duckdb"
+    )
+    select.from_(counted.find(exp.Subquery), copy=False)
 
 
 def _context(node: exp.Anonymous, context: Mapping[str, str | None]) -> exp.Expression:
