@@ -1,32 +1,120 @@
-"""The licence guard: nothing of a paid pack goes through, however it is written."""
+"""The licence guard: nothing of a paid licence goes through, however it is written, and nothing free is stopped."""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Callable
+from itertools import chain
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolkit.dialects.oracle.licences import DIAGNOSTICS, FREE, TUNING, objects_listed, pack_needed, packs_needed
-from toolkit.errors import ToolkitError
+from tests.oracle.make import realdata
+from toolkit.dialects.oracle import licences
+from toolkit.dialects.oracle.licences import DIAGNOSTICS, TUNING, look, tokens
+from toolkit.dialects.oracle.licences import look as look_module
+from toolkit.dialects.oracle.licences.lists import canonical, spellings
 from toolkit.rendering.environment import sql_file
 from toolkit.resources import sql_root
-from toolkit.targets.oracle import refuse_unlicensed
 
-_LISTED = st.sampled_from(objects_listed())
-_SPACE = st.sampled_from([" ", "\n", "\t", "/* x */", "-- no pack\n", "/**/ ", "/* it's */", "--'\n"])
-_DISGUISES = (
-    "SELECT * FROM{s}{name}",
-    "SELECT *{s}FROM SYS{s}.{s}{name} h",
-    'SELECT * FROM "{name}"',
-    'SELECT * FROM "SYS"."{name}" WHERE 1{s}=1',
-    "SELECT '/*' x, 1 FROM {name} WHERE '*/' = 'a'",
-    "SELECT 'it''s' FROM{s}{name}",
-    "WITH h AS (SELECT * FROM {name}){s}SELECT * FROM h",
-    "BEGIN{s}EXECUTE IMMEDIATE 'SELECT 1 FROM {name}'; END;",
-    "SELECT dbms_xmlgen.getxml(q'[select * from {name}]') FROM dual",
-    "CREATE TABLE t AS{s}SELECT * FROM a,{name}",
-    "SELECT 1 FROM dual WHERE EXISTS(SELECT 1 FROM {name}@link)",
-    "BEGIN {name}.run(1); END;",
+LISTS = licences.licences()
+EXACT = sorted({name for one in LISTS.values() for each in one.objects for name in spellings(each)})
+FAMILIES = sorted({name for one in LISTS.values() for each in one.families for name in spellings(each)})
+FREE = sorted(chain.from_iterable(one.free for one in LISTS.values()))
+PLAIN = [
+    "V$SQL", "V$SQLSTATS", "V$SESSION", "GV$SESSION_LONGOPS", "V$SQL_PLAN", "V$SQL_PLAN_STATISTICS_ALL",
+    "V$SYSSTAT", "V$SHARED_SERVER_MONITOR", "DBA_TABLES", "DBA_FEATURE_USAGE_STATISTICS", "DBMS_XPLAN",
+    "DBMS_STATS", "DBMS_SQLSET", "DBMS_MONITOR", "DBMS_SPM", "STATS$SNAPSHOT", "MY_DBA_HIST_COPY", "DBA_HISTORY",
+    "XDBMS_SQLTUNE", "AWR", "ASH", "HIST_DBA", "DBA_SQL_PROFILES", "ALL_TAB_HISTOGRAMS",
+]  # fmt: skip
+
+_LISTED = st.one_of(
+    st.sampled_from(EXACT),
+    st.builds(
+        lambda family, rest: family + rest,
+        st.sampled_from(FAMILIES),
+        st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$#", min_size=1, max_size=12),
+    ).filter(lambda name: name not in FREE),
+)
+_FREE = st.sampled_from([*FREE, *PLAIN])
+_BLANK = st.sampled_from([" ", "\n", "\t", "/* x */", "-- no pack\n", "/**/ ", "/* it's */", "--'\n", " /* \" */ "])
+_FLIPS = st.lists(st.booleans(), min_size=60, max_size=60)
+
+_PLACES = (
+    "SELECT * FROM{s}{n}",
+    "SELECT *{s}FROM SYS{s}.{s}{n} h",
+    'SELECT * FROM "{n}"',
+    'SELECT * FROM "SYS"."{n}" WHERE 1{s}=1',
+    'SELECT 1FROM"{n}"',
+    "SELECT '/*' x, 1 FROM {n} WHERE '*/' = 'a'",
+    "SELECT 'it''s' FROM{s}{n}",
+    "SELECT q'[it's]', Nq'!a'b!' FROM{s}{n}",
+    "WITH h AS (SELECT * FROM {n}){s}SELECT * FROM h",
+    "CREATE TABLE t AS{s}SELECT * FROM a,{n}",
+    "CREATE OR REPLACE VIEW v AS SELECT * FROM {n}",
+    "CREATE SYNONYM s FOR{s}sys.{n}",
+    "INSERT INTO t SELECT * FROM sys.{n}",
+    "SELECT 1 FROM dual WHERE EXISTS(SELECT 1 FROM {n}@link)",
+    "EXPLAIN PLAN FOR SELECT * FROM {n}",
+    "BEGIN {n}.run(1); END;",
+    "DECLARE x {n}%ROWTYPE; BEGIN NULL; END;",
+    "BEGIN FOR r IN (SELECT * FROM{s}{n}) LOOP NULL; END LOOP; END;",
+    "CALL {n}.go()",
+    "SELECT JSON {{'a' : {n}.f()}} FROM dual",
+    "GRANT SELECT ON {n} TO me",
+)
+"""Where a name stands as itself."""
+
+_CARRIERS = (
+    "BEGIN{s}EXECUTE{s}IMMEDIATE{s}{e}; END;",
+    "BEGIN EXECUTE IMMEDIATE ({e}) INTO x USING 1; END;",
+    "DECLARE v VARCHAR2(200) := {e}; BEGIN EXECUTE IMMEDIATE v; END;",
+    "BEGIN OPEN c FOR{s}{e}; END;",
+    "SELECT dbms_xmlgen.getxml({e}){s}FROM dual",
+    "SELECT * FROM t WHERE x = my_run(1,{s}{e})",
+    "SELECT a.b.c(p => {e}) FROM dual",
+    "BEGIN dbms_scheduler.create_job(job_name => 'X', job_action => {e}); END;",
+    "BEGIN dbms_sql.parse(c,{s}{e}, dbms_sql.native); END;",
+    "EXECUTE IMMEDIATE {e}",
+)
+"""Where an expression is run."""
+
+_Way = Callable[[str, int, str], str]
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _units(text: str) -> str:
+    return "".join(f"\\{ord(letter):04x}" for letter in text)
+
+
+def _code(letter: str) -> str:
+    return f"CHR({ord(letter)})"
+
+
+_WAYS: tuple[_Way, ...] = (
+    lambda text, at, s: _quoted(text),
+    lambda text, at, s: f"n{_quoted(text)}",
+    lambda text, at, s: f"q'[{text}]'",
+    lambda text, at, s: f"NQ'!{text}!'",
+    lambda text, at, s: f"{_quoted(text[:at])}{s}||{s}{_quoted(text[at:])}",
+    lambda text, at, s: f"(({_quoted(text[:at])})||q'<{text[at:]}>')",
+    lambda text, at, s: "||".join(map(_code, text)),
+    lambda text, at, s: f"{_quoted(text[:at])}||CHR({ord(text[at]) - 3} + 3)||{_quoted(text[at + 1 :])}",
+    lambda text, at, s: f"UNISTR('{_units(text)}')",
+    lambda text, at, s: f"U'{_units(text)}'",
+    lambda text, at, s: f"CONCAT({_quoted(text[:at])},{s}{_quoted(text[at:])})",
+    lambda text, at, s: f"UPPER({_quoted(text.lower())})",
+    lambda text, at, s: f"reverse({_quoted(text[::-1])})",
+    lambda text, at, s: f"REPLACE({_quoted(text[:at] + '~~' + text[at:])}, '~~')",
+    lambda text, at, s: f"TRANSLATE({_quoted(text.replace('_', '~'))}, '~', '_')",
+    lambda text, at, s: f"SUBSTR({_quoted('xx' + text)}, 3)",
+    lambda text, at, s: f"UTL_RAW.CAST_TO_VARCHAR2(HEXTORAW('{text.encode().hex()}'))",
+    lambda text, at, s: f"TO_CLOB({_quoted(text[:at])})||TO_NCHAR({_quoted(text[at:])})",
+    lambda text, at, s: f"CAST({_quoted(text)} AS VARCHAR2(4000))",
 )
 
 
@@ -34,63 +122,314 @@ def _cased(name: str, flips: list[bool]) -> str:
     return "".join(letter.lower() if flip else letter for letter, flip in zip(name, flips, strict=False))
 
 
-@given(_LISTED, st.sampled_from(_DISGUISES), _SPACE, st.lists(st.booleans(), min_size=40, max_size=40))
-def test_a_listed_object_is_found_in_every_disguise(
-    name: str, disguise: str, space: str, flips: list[bool]
+def _packs(text: str) -> set[str]:
+    return {use.licence for use in look(text).uses}
+
+
+@settings(max_examples=600, deadline=None)
+@given(_LISTED, st.sampled_from(_PLACES), _BLANK, _FLIPS)
+def test_a_listed_object_is_found_wherever_it_stands(name: str, place: str, s: str, flips: list[bool]) -> None:
+    assert _packs(place.format(n=_cased(name, flips), s=s))
+
+
+@settings(max_examples=800, deadline=None)
+@given(
+    _LISTED, st.sampled_from(_CARRIERS), st.sampled_from(_WAYS), st.integers(0, 99), _BLANK, _FLIPS,
+    st.sampled_from(["SELECT * FROM {n}", "BEGIN {n}.x; END;", 'select 1 from "SYS"."{n}" h', "{n}"]),
+)  # fmt: skip
+def test_a_listed_object_is_found_in_every_text_that_is_run(
+    name: str, carrier: str, way: _Way, at: int, s: str, flips: list[bool], statement: str
 ) -> None:
-    assert pack_needed(disguise.format(name=_cased(name, flips), s=space)) is not None
+    text = statement.format(n=_cased(name, flips))
+    spelled = way(text, at % (len(text) - 1), s)
+    assert _packs(carrier.format(e=spelled, s=s)), spelled
 
 
-@given(_LISTED.filter(lambda name: len(name) > 4), st.integers(1, 3), _SPACE)
-def test_a_name_joined_from_pieces_is_found(name: str, at: int, space: str) -> None:
-    text = f"BEGIN EXECUTE IMMEDIATE 'SELECT 1 FROM {name[:at]}'{space}||{space}'{name[at:]}'; END;"
-    assert pack_needed(text) is not None
+@settings(max_examples=300, deadline=None)
+@given(_LISTED, st.lists(st.sampled_from(_CARRIERS), min_size=1, max_size=3), st.sampled_from(_WAYS), _BLANK)
+def test_a_listed_object_is_found_in_a_text_within_a_text(
+    name: str, carriers: list[str], way: _Way, s: str
+) -> None:
+    text = f"SELECT 1 FROM {name}"
+    for carrier in carriers:
+        text = carrier.format(e=_quoted(text), s=s)
+    assert _packs(f"BEGIN EXECUTE IMMEDIATE {way(text, 5, s) if len(text) < 300 else _quoted(text)}; END;")
 
 
-@pytest.mark.parametrize("name", sorted(FREE))
-def test_the_free_exceptions_pass_alone_but_not_in_company(name: str) -> None:
-    assert pack_needed(f"SELECT * FROM sys.{name.lower()}") is None
-    assert pack_needed(f"SELECT * FROM {name} a JOIN dba_hist_sysstat b ON a.snap_id = b.snap_id") == DIAGNOSTICS
+@settings(max_examples=400, deadline=None)
+@given(_FREE, st.sampled_from(_PLACES), _BLANK, _FLIPS)
+def test_a_free_object_passes_wherever_it_stands(name: str, place: str, s: str, flips: list[bool]) -> None:
+    assert look(place.format(n=_cased(name, flips), s=s)).uses == ()
+
+
+@settings(max_examples=600, deadline=None)
+@given(_FREE, st.sampled_from(_CARRIERS), st.sampled_from(_WAYS), st.integers(0, 99), _BLANK)
+def test_a_free_object_passes_in_every_text_that_is_run(
+    name: str, carrier: str, way: _Way, at: int, s: str
+) -> None:
+    text = f"SELECT * FROM {name}"
+    assert look(carrier.format(e=way(text, at % (len(text) - 1), s), s=s)).uses == ()
+
+
+@given(_LISTED, st.sampled_from(["/* {n} */ SELECT 1 FROM dual", "SELECT 1 -- {n}\nFROM dual", "--+ {n}\nSELECT 1"]))
+def test_a_comment_needs_no_licence(name: str, text: str) -> None:
+    assert look(text.format(n=name)).uses == ()
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "SELECT name, value FROM v$sysstat",
-        "SELECT * FROM V$SESSION_EVENT",
-        "SELECT * FROM v$sql",
-        "SELECT * FROM my_dba_hist_copy",
-        "SELECT * FROM perfstat.stats$snapshot",
-        "SELECT * FROM TABLE(DBMS_XPLAN.DISPLAY_CURSOR(:id, NULL, 'TYPICAL'))",
-        "CREATE TABLE t AS SELECT * FROM dba_tables",
-        "",
+        "SELECT * FROM dba_objects WHERE object_name = '{n}'",
+        "SELECT * FROM dba_objects WHERE object_name IN ('{n}', '{n}')",
+        "SELECT * FROM dba_objects WHERE object_name LIKE '{n}%' OR '{n}' <> owner",
+        "SELECT '{n}' AS label FROM dual",
+        "SELECT COUNT(CASE WHEN object_name = '{n}' THEN 1 END) FROM dba_objects",
+        "INSERT INTO notes VALUES ('{n}')",
+        "COMMENT ON TABLE t IS 'was {n}'",
+        "BEGIN IF x = '{n}' THEN NULL; END IF; END;",
+        "SELECT x AS my_{n}_copy FROM t",
     ],
 )
-def test_free_views_pass(text: str) -> None:
-    assert packs_needed(text) == frozenset()
+def test_a_value_that_is_compared_or_shown_is_no_statement(text: str) -> None:
+    assert look(text.format(n="DBA_HIST_SYSSTAT")).uses == ()
 
 
-def test_a_harmless_literal_is_refused_too_on_purpose() -> None:
-    assert pack_needed("SELECT 1 FROM dual WHERE x = 'DBA_HIST_SYSSTAT'") == DIAGNOSTICS
+def test_every_documented_object_of_the_pack_families_is_known() -> None:
+    with realdata("dict/dbcli_sys_objects.csv").open(encoding="utf-8", newline="") as file:
+        names = {row["object"] for row in csv.DictReader(file) if "." not in row["object"]}
+    hist = {name for name in names if name.startswith(("DBA_HIST_", "CDB_HIST_", "AWR_PDB_", "AWR_ROOT_"))}
+    monitor = {name for name in names if canonical(name).startswith(("V$SQL_MONITOR", "V$SQL_PLAN_MONITOR"))}
+    assert len(hist) > 300
+    assert len(monitor) >= 16
+    assert {name for name in hist if _packs(f"SELECT * FROM {name}") != {DIAGNOSTICS}} == set(FREE)
+    assert {name for name in monitor if _packs(f"SELECT * FROM {name}") != {TUNING}} == set()
+
+
+def test_no_plain_view_of_the_database_is_taken_for_a_paid_one() -> None:
+    with realdata("dict/oracle_19c_docs_view_columns.csv").open(encoding="utf-8", newline="") as file:
+        views = {row["view"] for row in csv.DictReader(file)}
+    paid = {view for view in views if _packs(f"SELECT * FROM {view}")}
+    words = ("HIST_", "ADDM", "ACTIVE_SESSION", "MONITOR", "SQLTUNE", "ASH_INFO", "PATH_BOTTLENECK", "AWR_")
+    assert {view for view in paid if not any(word in view for word in words)} == set()
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_the_free_exceptions_pass_alone_but_not_in_company(name: str) -> None:
+    assert look(f"SELECT * FROM sys.{name.lower()}").uses == ()
+    assert _packs(f"SELECT * FROM {name} a JOIN dba_hist_sysstat b ON a.snap_id = b.snap_id") == {DIAGNOSTICS}
+
+
+def test_the_beginning_of_a_family_is_enough_when_the_end_is_not_known() -> None:
+    assert _packs("BEGIN EXECUTE IMMEDIATE 'SELECT * FROM dba_hist_' || v_name; END;") == {DIAGNOSTICS}
+
+
+@pytest.mark.parametrize(
+    ("text", "licence"),
+    [
+        ("SELECT * FROM dba_advisor_tasks WHERE advisor_name = 'ADDM'", DIAGNOSTICS),
+        ("SELECT * FROM dba_advisor_log WHERE task_name LIKE 'ADDM:%'", DIAGNOSTICS),
+        ("SELECT * FROM dba_advisor_tasks WHERE advisor_name = 'SQL Tuning Advisor'", TUNING),
+        ("BEGIN dbms_advisor.create_task('ADDM', t); END;", DIAGNOSTICS),
+        ("BEGIN dbms_advisor.create_task(v_advisor, t); END;", DIAGNOSTICS),
+    ],
+)
+def test_what_is_asked_of_an_advisor_decides(text: str, licence: str) -> None:
+    assert licence in _packs(text)
+
+
+def test_a_free_advisor_passes_and_its_views_are_noted() -> None:
+    assert look("BEGIN dbms_advisor.create_task('Segment Advisor', t); END;").uses == ()
+    found = look("SELECT * FROM dba_advisor_findings")
+    assert found.uses == ()
+    assert "ADDM" in found.notes[0]
 
 
 def test_the_tuning_pack_needs_the_diagnostics_pack_beside_it() -> None:
-    text = "SELECT * FROM v$sql_monitor"
-    assert pack_needed(text) == TUNING
-    assert packs_needed(text) == {DIAGNOSTICS, TUNING}
-    refuse_unlicensed(text, frozenset({DIAGNOSTICS, TUNING}))
-    with pytest.raises(ToolkitError, match="Diagnostics Pack"):
-        refuse_unlicensed(text, frozenset({TUNING}))
+    assert look("SELECT * FROM v$sql_monitor").needs() == {DIAGNOSTICS, TUNING}
 
 
-def test_a_declared_pack_passes_and_an_undeclared_one_is_refused_by_name() -> None:
-    refuse_unlicensed("SELECT * FROM dba_hist_sysstat", frozenset({DIAGNOSTICS}))
-    with pytest.raises(ToolkitError) as refused:
-        refuse_unlicensed("SELECT * FROM dba_hist_sysstat", frozenset())
-    assert refused.value.code == "TK-0303"
-    assert "Diagnostics Pack" in refused.value.message
+@pytest.mark.parametrize(
+    ("text", "unseen"),
+    [
+        ("BEGIN EXECUTE IMMEDIATE v_text; END;", "EXECUTE IMMEDIATE"),
+        ("BEGIN EXECUTE IMMEDIATE 'select 1 from ' || v; END;", "EXECUTE IMMEDIATE"),
+        ("BEGIN EXECUTE IMMEDIATE build('x'); END;", "EXECUTE IMMEDIATE"),
+        ("BEGIN OPEN c FOR v_text; END;", "cursor"),
+        ("SELECT dbms_xmlgen.getxml(t.body) FROM t", "DBMS_XMLGEN.GETXML"),
+        ("SELECT * FROM app.t@far", "`APP.T@FAR`"),
+        ("CREATE PROCEDURE p WRAPPED\na000000\n", "wrapped text of `P`"),
+        ("SELECT 'open", "not closed"),
+        ("SELECT 1 /* open", "not closed"),
+    ],
+)
+def test_what_cannot_be_seen_is_said(text: str, unseen: str) -> None:
+    assert any(unseen in sentence for sentence in look(text).unseen)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BEGIN OPEN c FOR SELECT 1 FROM dual; EXECUTE IMMEDIATE 'truncate table t' ; END;",
+        "BEGIN dbms_sql.parse(c, 'select 1 from dual', dbms_sql.native); END;",
+        "SELECT u.email FROM users u WHERE email = 'a@b'",
+    ],
+)
+def test_what_can_be_seen_is_not_said_to_be_hidden(text: str) -> None:
+    assert look(text).unseen == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ALTER SYSTEM SET control_management_pack_access = 'NONE' SCOPE=MEMORY",
+        'alter/**/system set "CONTROL_MANAGEMENT_PACK_ACCESS"=none',
+        "ALTER SESSION SET control_management_pack_access='DIAGNOSTIC+TUNING'",
+        "ALTER SYSTEM RESET control_management_pack_access",
+        "BEGIN EXECUTE IMMEDIATE 'alter system set control_management_'||'pack_access=none'; END;",
+        "ALTER SYSTEM SET control_management_pack_access = 'open",
+    ],
+)
+def test_a_change_of_the_packs_parameter_is_found(text: str) -> None:
+    assert look(text).changes_packs
+
+
+def test_reading_the_packs_parameter_is_no_change() -> None:
+    assert not look("SELECT value FROM v$parameter WHERE name = 'control_management_pack_access'").changes_packs
+
+
+# -- clauses ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "licence"),
+    [
+        ("CREATE TABLE t COMPRESS FOR OLTP AS SELECT 1 x FROM dual", "advanced_compression"),
+        ("CREATE TABLE t COMPRESS FOR ALL OPERATIONS AS SELECT 1 x FROM dual", "advanced_compression"),
+        ("create /* x */ table t row/**/store compress advanced as select 1 x from dual", "advanced_compression"),
+        ("ALTER TABLE t MOVE PARTITION p ROW STORE COMPRESS ADVANCED", "advanced_compression"),
+        ("CREATE INDEX i ON t (a) COMPRESS ADVANCED LOW", "advanced_compression"),
+        ("ALTER INDEX i REBUILD COMPRESS ADVANCED HIGH", "advanced_compression"),
+        ("CREATE TABLE t (c CLOB) LOB (c) STORE AS SECUREFILE (COMPRESS HIGH)", "advanced_compression"),
+        ("CREATE TABLE t (c CLOB) LOB (c) STORE AS SECUREFILE s (DEDUPLICATE)", "advanced_compression"),
+        ("ALTER TABLE t MODIFY LOB (c) (COMPRESS)", "advanced_compression"),
+        ("ALTER SYSTEM SET heat_map = ON", "advanced_compression"),
+        ("RUN { SET COMPRESSION ALGORITHM 'MEDIUM'; BACKUP DATABASE; }", "advanced_compression"),
+        ("CREATE TABLESPACE t DEFAULT ROW STORE COMPRESS ADVANCED", "advanced_compression"),
+        ("CREATE TABLE t PARTITION BY HASH (a) PARTITIONS 4 AS SELECT 1 a FROM dual", "partitioning"),
+        ("CREATE TABLE t (a NUMBER, b AS (a + 1)) PARTITION BY RANGE (a) (PARTITION p VALUES LESS THAN (1))", "partitioning"),
+        ("CREATE INDEX i ON t (a) LOCAL", "partitioning"),
+        ("CREATE INDEX i ON t (a) GLOBAL PARTITION BY HASH (a) PARTITIONS 4", "partitioning"),
+        ("ALTER TABLE t ADD PARTITION p VALUES (1)", "partitioning"),
+        ("ALTER TABLE t EXCHANGE PARTITION p WITH TABLE u", "partitioning"),
+        ("CREATE TABLE t INMEMORY AS SELECT 1 x FROM dual", "in_memory"),
+        ("CREATE TABLE t (a NUMBER ENCRYPT)", "advanced_security"),
+        ("CREATE TABLE t COMPRESS FOR QUERY HIGH AS SELECT 1 x FROM dual", "hybrid_columnar"),
+        ("CREATE TABLE t COMPRESS AS SELECT 1 x FROM dual", "enterprise_edition"),
+        ("CREATE TABLE t ROW STORE COMPRESS BASIC AS SELECT 1 x FROM dual", "enterprise_edition"),
+        ("CREATE TABLE t PARALLEL 8 AS SELECT 1 x FROM dual", "enterprise_edition"),
+        ("CREATE TABLE t PARALLEL (DEGREE 8) AS SELECT 1 x FROM dual", "enterprise_edition"),
+        ("CREATE INDEX i ON t (a) ONLINE", "enterprise_edition"),
+        ("ALTER INDEX i REBUILD PARTITION p ONLINE", "enterprise_edition"),
+        ("CREATE BITMAP INDEX i ON t (a)", "enterprise_edition"),
+        ("BEGIN EXECUTE IMMEDIATE 'create index i on t(a) on'||'line'; END;", "enterprise_edition"),
+        ("BEGIN NULL; END;\n;\nCREATE TABLE t COMPRESS FOR OLTP AS SELECT 1 x FROM dual", "advanced_compression"),
+    ],
+)  # fmt: skip
+def test_a_clause_is_found_in_its_statement(text: str, licence: str) -> None:
+    assert licence in _packs(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE t NOCOMPRESS NOPARALLEL LOGGING AS SELECT * FROM s",
+        "CREATE TABLE t PARALLEL 1 AS SELECT * FROM s",
+        "CREATE INDEX i ON t (a) COMPRESS 2 NOPARALLEL",
+        'CREATE INDEX i ON t (a, "LOCAL", "ONLINE") TABLESPACE "COMPRESS"',
+        "CREATE TABLE t (a NUMBER, PRIMARY KEY (a)) ORGANIZATION INDEX COMPRESS 1",
+        "CREATE TABLE t AS SELECT ROW_NUMBER() OVER (PARTITION BY hash ORDER BY a) r FROM s",
+        "CREATE TABLE t AS SELECT * FROM s MODEL PARTITION BY (a) DIMENSION BY (b) MEASURES (c) RULES (c[1] = 1)",
+        "CREATE TABLE t AS SELECT 'COMPRESS FOR OLTP' x, online, local FROM s",
+        "CREATE TABLE t AS SELECT /*+ PARALLEL(4) */ * FROM s PARTITION (p1)",
+        "ALTER INDEX i REBUILD PARTITION p NOPARALLEL",
+        "ALTER TABLE t NO INMEMORY",
+        "ALTER SESSION SET parallel_degree_policy = MANUAL",
+        "RUN { SET COMPRESSION ALGORITHM 'BASIC'; }",
+        "SELECT compress, for_oltp FROM t WHERE partition_by = 'RANGE'",
+    ],
+)
+def test_what_only_looks_like_a_clause_passes(text: str) -> None:
+    assert _packs(text) == set()
+
+
+def test_work_on_partitions_that_exist_is_noted_and_not_refused() -> None:
+    found = look("ALTER INDEX i REBUILD PARTITION p1 NOPARALLEL")
+    assert found.uses == ()
+    assert "existing partitions" in found.notes[0]
+
+
+# -- ourselves --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("file", sorted(path.stem for path in (sql_root() / "oracle").glob("*.sql")))
 def test_our_own_reads_need_no_licence(file: str) -> None:
-    assert packs_needed(sql_file("oracle", file)) == frozenset()
+    text = (sql_root() / "oracle" / f"{file}.sql").read_text(encoding="utf-8")
+    header = next(line for line in text.splitlines() if line.startswith("-- License:"))
+    if "none" in header:
+        assert look(sql_file("oracle", file)).uses == ()
+
+
+# -- robustness -------------------------------------------------------------------------------------------------
+_SHREDS = st.lists(
+    st.sampled_from(
+        ["'", '"', "q'[", "]'", "N'", "U'\\00", "/*", "*/", "--", "\n", "||", "(", ")", ",", ".", "@", ";", ":=", "=",
+         "CHR(", "999999999999", "UNISTR(", "REPLACE('a','a','aaaa')", "EXECUTE IMMEDIATE ", "OPEN c FOR ", "BEGIN ",
+         "CREATE TABLE ", "AS SELECT ", "DBMS_SQL.", "x", "\0", "é", "\ud800", "IN", "HEXTORAW('zz')", "SUBSTR('a',9)"]
+    ),
+    max_size=60,
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(_SHREDS)
+def test_any_text_is_looked_at_without_an_error(shreds: list[str]) -> None:
+    look(" ".join(shreds))
+    look("".join(shreds))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=300))
+def test_any_characters_are_looked_at_without_an_error(text: str) -> None:
+    look(text)
+
+
+_LONG = {
+    "brackets": "(" * 100_000 + ")" * 100_000,
+    "growing groups": "(" * 20_000 + "'a'" + "||'bcdefg')" * 20_000,
+    "quotes": "'" * 1_000_000,
+    "comments": "/* x */" * 140_000,
+    "stars": "/*" * 500_000,
+    "a path": "a." * 100_000,
+    "concatenation": "BEGIN EXECUTE IMMEDIATE " + "||".join(["'ab'"] * 40_000) + "; END;",
+    "a text in texts": "BEGIN EXECUTE IMMEDIATE " * 3 + "q'[" * 300_000,
+    "nested calls": "REPLACE(" * 20_000 + "'a'" + ",'a','aaaaaaaa')" * 20_000,
+    "clauses": "CREATE TABLE t " + "STORE AS MOVE COMPRESS PARTITION BY " * 8_000,
+    "words": "SELECT " + ", ".join(f"c{n}" for n in range(120_000)) + " FROM t",
+}
+
+
+@pytest.mark.parametrize("shape", _LONG)
+def test_the_work_is_linear_in_the_length_of_the_text(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, read = _LONG[shape], 0
+
+    def counted(piece: str) -> object:
+        nonlocal read
+        read += len(piece)
+        return tokens.tokens(piece)
+
+    monkeypatch.setattr(look_module_of(), "tokens", counted)
+    look(text)
+    assert read <= 8 * len(text)
+
+
+def look_module_of() -> object:
+    """The module behind the function of the same name."""
+    import sys
+
+    return sys.modules[look_module.__module__]

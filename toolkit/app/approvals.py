@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
+from toolkit.config.profiles import Licence
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.words import EngineName
@@ -28,7 +29,9 @@ class Standing:
     profile_name: str | None = None
     max_degree: int | None = None
     licences: frozenset[str] = frozenset()
-    """Licences that the profile declares (`diagnostics_pack`, `advanced_compression` ...)."""
+    """Licences that the profile declares and that hold today (`diagnostics_pack`, `advanced_compression` ...)."""
+    declarations: Mapping[str, Licence] = field(default_factory=dict)
+    """Who declared them, when, until when; those that have ended too."""
 
 
 def check_production(engine: EngineName, standing: Standing, approvals: Approvals, names: frozenset[str]) -> None:

@@ -225,6 +225,8 @@ def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> Non
     bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
     for sentence in degree_notes(bench.experiment, bench.dialect, facts):
         bench.events.emit(Event("warning", sentence))
+    for sentence in remarks_of(bench.experiment, planner_of(bench.experiment, bench.dialect, facts)):
+        bench.warn(sentence)
     _say_when_too_few(bench)
 
 
@@ -328,17 +330,18 @@ def resume(
 
 
 _TIDES = frozenset({"server", "space", "settings", "target_name"})
+_TIDAL = ("doctor_", "stats_")
 
 
 def _warn_of_changes(bench: Bench, facts: Facts, target: Target) -> None:
     """Say what differs from the first attempt: catalogue and environment."""
     before = bench.store.load_facts(bench.run)
     if before is not None:
-        old = facts_from_text(before)
+        old = bench.record = facts_from_text(before)
         changed = [
             key
             for key in facts.answers
-            if key not in _TIDES and not key.startswith("doctor_") and old.answers.get(key) != facts.answers[key]
+            if key not in _TIDES and not key.startswith(_TIDAL) and old.answers.get(key) != facts.answers[key]
         ]
         if changed:
             bench.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")

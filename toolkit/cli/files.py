@@ -76,7 +76,7 @@ def _plan(said: Said) -> int:
     experiment = _experiment(said)
     reached = reach(experiment.target)
     try:
-        plan = describe(fitted(experiment, reached), reached.target)
+        plan = describe(fitted(experiment, reached), reached.target, reached.standing)
     finally:
         reached.target.close()
     if said.flag("json"):
@@ -89,7 +89,7 @@ def _plan(said: Said) -> int:
 def _show_plan(plan: Plan) -> None:
     experiment = plan.experiment
     out(f"{experiment.operation} on {experiment.target}, a {experiment.mode}")
-    for note in plan.notes:
+    for note in (*plan.notes, *(plan.bill.sentences() if plan.bill is not None else ())):
         out(note)
     out("")
     out_table(
@@ -101,6 +101,8 @@ def _show_plan(plan: Plan) -> None:
 
 
 def _plan_document(plan: Plan) -> dict[str, object]:
+    from toolkit.model.bill import bill_document
+
     experiment = plan.experiment
     return {
         "mode": experiment.mode.value,
@@ -108,6 +110,7 @@ def _plan_document(plan: Plan) -> dict[str, object]:
         "operation": experiment.operation.value,
         "seed": experiment.seed,
         "notes": list(plan.notes),
+        "licences": None if plan.bill is None else bill_document(plan.bill),
         "cells": [
             {"factors": dict(cell), "state": support.state.value, "sentence": support.sentence}
             for cell, support in plan.cells

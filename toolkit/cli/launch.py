@@ -163,23 +163,31 @@ def _save(experiment: Experiment, path: Path) -> int:
 
 
 def _print_script(experiment: Experiment, said: Said) -> int:
-    from toolkit.app.planning import script
-    from toolkit.app.targets import engine_of
+    from toolkit.app.planning import script_and_bill
+    from toolkit.app.targets import engine_of, standing_of
+    from toolkit.model.bill import bill_document
 
     facts = said.text("facts")
     text = None if facts is None else read_text(facts)
     if "assume" in said or text is not None:
         engine = engine_of(experiment.target)
         check_for_engine(experiment, engine)
-        printed = script(experiment, None, engine=engine, assume=said.text("assume"), facts_text=text)
+        printed, bill = script_and_bill(
+            experiment,
+            None,
+            engine=engine,
+            assume=said.text("assume"),
+            facts_text=text,
+            standing=standing_of(experiment.target),
+        )
     else:
         reached = reach(experiment.target)
         try:
-            printed = script(fitted(experiment, reached), reached.target, declared=reached.standing.licences)
+            printed, bill = script_and_bill(fitted(experiment, reached), reached.target, standing=reached.standing)
         finally:
             reached.target.close()
     if said.flag("json"):
-        out_json({"script": printed})
+        out_json({"script": printed, "licences": None if bill is None else bill_document(bill)})
     else:
         out_raw(printed)
     return ExitCode.DONE

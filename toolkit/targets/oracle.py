@@ -10,37 +10,22 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from toolkit.dialects.oracle import licences
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer
-from toolkit.model.values import Scalar
+from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
 from toolkit.targets.base import Access, SessionTag
 from toolkit.targets.binds import names_in
+from toolkit.targets.oracle_guard import Guard
 from toolkit.targets.scalars import plain_rows
 
 # DDL would commit a read-only transaction and go on, so a session that only reads is kept so here.
 _READS = re.compile(r"\s*(?:SELECT|WITH)\b", re.IGNORECASE)
 
+_ROWS = 1000
 # Limits of DBMS_APPLICATION_INFO and DBMS_SESSION in bytes; action has 32 before 12.2.
 _MODULE, _ACTION_BYTES, _IDENTIFIER_BYTES = "dbatk", 32, 64
-
-
-def refuse_unlicensed(text: str, declared: frozenset[str]) -> None:
-    """Refuse a statement that needs a pack nobody declared.
-
-    Raises:
-        ToolkitError: TK-0303 naming the pack.
-    """
-    missing = sorted(licences.packs_needed(text) - declared)
-    if missing:
-        packs = " and ".join(licences.PACK_NAMES[pack] for pack in missing)
-        raise ToolkitError(
-            f"the statement names objects of the Oracle {packs}, which is not declared for this target",
-            code="TK-0303",
-            hint=f"declare it in the profile (`licenses.{missing[0]} = {{by, on, until}}`), or go without",
-        )
 
 
 @dataclass(slots=True)
@@ -48,7 +33,7 @@ class OracleConnection:
     """One session; `cancel` may come from another thread, nothing else."""
 
     raw: driver.RawConnection
-    declared: frozenset[str]
+    guard: Guard
     observe: Callable[[], Callable[[str], None] | None]
     identity: str = ""
     read_only: bool = False
@@ -56,7 +41,7 @@ class OracleConnection:
 
     def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
         """Run one statement; rows come with lower-case names and plain scalars."""
-        refuse_unlicensed(text, self.declared)
+        self.guard.check(text, self._ask)
         if self.read_only and not _READS.match(text):
             raise ToolkitError("a session that only reads was given another statement", code="TK-0901")
         observer = self.observe()
@@ -86,8 +71,21 @@ class OracleConnection:
         with driver.quietly():
             self.raw.close()
 
+    def _ask(self, text: str) -> Row | None:
+        """Run a query of the guard's own; one that is refused tells nothing."""
+        observer = self.observe()
+        if observer is not None:
+            observer(text)
+        try:
+            rows = self._run(text, {}).rows
+        except driver.failures():
+            return None
+        return rows[0] if rows else None
+
     def _run(self, text: str, binds: dict[str, Scalar]) -> Answer:
         with self.raw.cursor() as cursor:
+            # One round trip for all rows of a catalogue read; the driver's defaults take three for 150 of them.
+            cursor.arraysize, cursor.prefetchrows = _ROWS, _ROWS + 1
             cursor.execute(text, binds)
             notices = (str(cursor.warning),) if cursor.warning is not None else ()
             if cursor.description is None:
@@ -103,6 +101,12 @@ class OracleTarget:
     access: Access
     observer: Callable[[str], None] | None = None
     engine: EngineName = EngineName.ORACLE
+    _instance: str | None = field(default=None, repr=False)
+    """Where the first session landed: the others follow, for V$ views speak of one instance."""
+    guard: Guard = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.guard = Guard(self.access.licences)
 
     @property
     def display(self) -> str:
@@ -127,10 +131,12 @@ class OracleTarget:
         Raises:
             ToolkitError: TK-0201 with the driver's reason and advice; TK-0206 when the driver is missing.
         """
-        raw = driver.open_session(self.access)
+        seconds = driver.MONITOR_SECONDS if role is Role.MONITOR else 0
+        raw = driver.open_session(self.access, self._instance, call_seconds=seconds)
+        self._instance = self._instance or driver.instance_of(raw)
         connection = OracleConnection(
             raw,
-            self.access.licences,
+            self.guard,
             lambda: self.observer,
             f"sid {raw.session_id},{raw.serial_num}",
             read_only,

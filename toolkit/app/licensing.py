@@ -1,0 +1,239 @@
+"""The licence bill of materials of an experiment, and the refusal of what its target does not carry.
+
+What is printed, exported or sent is looked at alike: every statement of every stage, the undo statements and the
+factors' own. Only Oracle has a bill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolkit.app.approvals import Standing
+from toolkit.config.profiles import Licence
+from toolkit.dialects.oracle import licences
+from toolkit.dialects.oracle.licences import Findings, ground, resolution
+from toolkit.dialects.oracle.licences.scripts import look_script
+from toolkit.dialects.oracle.releases import edition_of
+from toolkit.executors import Script, Sessions
+from toolkit.model.bill import ARTIFACT, Bill, Position, bill_from_text, bill_to_text
+from toolkit.model.experiment import Experiment
+from toolkit.model.facts import Facts, Query
+from toolkit.model.protocols import Connection, DatabaseError
+from toolkit.model.records import Artifact
+from toolkit.model.values import Row
+from toolkit.model.words import EngineName, Role
+from toolkit.rendering import sql_file
+from toolkit.store import Store
+from toolkit.targets.base import Target
+
+if TYPE_CHECKING:
+    from toolkit.targets.oracle_guard import Guard
+
+NAMES = "licence_names"
+"""The answer under which facts keep what names lead to."""
+_GROUND = (
+    Query("pack_access", "pack_access", optional=True),
+    Query("cloud_service", "cloud_service", optional=True),
+)
+
+
+def texts_of(scripts: Iterable[Script], experiment: Experiment) -> Iterator[str]:
+    """Yield every statement that the cells of an experiment may send, and those of its factors."""
+    for script in scripts:
+        if script.stages is None:
+            continue
+        stages = script.stages
+        around = (stages.setup, stages.prepare, stages.worker_begin, stages.evidence, stages.worker_end)
+        for steps in (*around, stages.conclude, stages.cleanup, *(item.steps for item in stages.timed.items)):
+            for step in steps:
+                if not step.argv:
+                    yield step.text
+                    yield from step.undo
+    for factor in experiment.factors:
+        if factor.command is not None:
+            how = factor.command
+            yield from filter(None, (how.read_sql, how.apply_sql, how.undo_sql))
+
+
+def user_texts(experiment: Experiment) -> Iterator[str]:
+    """Yield what the user wrote: query and condition, the names of objects, the SQL of factors."""
+    for name in ("query", "where", "source", "table"):
+        text = experiment.options.get(name)
+        if isinstance(text, str):
+            yield text
+    yield from texts_of((), experiment)
+
+
+def find(scripts: Iterable[Script], experiment: Experiment, facts: Facts) -> Findings:
+    """Look at all statements, and at what the names of the user's own lead to."""
+    found = _looked(texts_of(scripts, experiment))
+    return found + resolution.findings(facts.rows(NAMES)) + _not_resolved(experiment, facts)
+
+
+def _looked(texts: Iterable[str]) -> Findings:
+    found = Findings()
+    for text in dict.fromkeys(texts):
+        found += licences.look(text)
+    return found
+
+
+def _not_resolved(experiment: Experiment, facts: Facts) -> Findings:
+    if NAMES in facts.answers or not any(True for _ in user_texts(experiment)):
+        return Findings()
+    why = facts.refused.get(NAMES)
+    if why is not None:
+        first = (why.strip().splitlines() or [""])[0]
+        return Findings(unseen=(f"synonyms and views behind the names could not be read: {first}",))
+    return Findings(unseen=("synonyms and views behind the names were not looked at: nothing was connected",))
+
+
+# -- what is read of the database -------------------------------------------------------------------------------
+def with_ground(experiment: Experiment, facts: Facts, sessions: Sessions, declared: frozenset[str]) -> Facts:
+    """Read what declarations are held against, and what the user's names lead to; Oracle only."""
+    if facts.engine is not EngineName.ORACLE:
+        return facts
+    from toolkit.dialects.registry import dialect_of
+    from toolkit.executors import read_facts
+
+    control = sessions.get(Role.CONTROL)
+    facts = _with_names(experiment, facts, control)
+    named = resolution.findings(facts.rows(NAMES))
+    own = _looked(user_texts(experiment)) + named
+    if not declared and not own.uses and not _option_wished(experiment):
+        return facts
+    return read_facts(control, dialect_of(facts.engine), _GROUND, facts)
+
+
+def _option_wished(experiment: Experiment) -> bool:
+    """Tell whether the experiment may ask for an option of the database; then its service matters."""
+    wished = {*experiment.options, *(factor.name for factor in experiment.factors)}
+    return not wished.isdisjoint({"compression", "partition_by", "partitioning", "local", "partitioned"})
+
+
+def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Facts:
+    def leads_to(schema: str | None, name: str) -> tuple[Row, ...]:
+        binds = {"schema": schema, "name": name}
+        return control.execute(sql_file("oracle", "name_leads_to"), binds).rows
+
+    found = _looked(user_texts(experiment))
+    try:
+        rows = resolution.follow(found.names, leads_to)
+    except DatabaseError as error:
+        if error.lost:
+            raise
+        return replace(facts, refused={**facts.refused, NAMES: error.message})
+    return replace(facts, answers={**facts.answers, NAMES: rows})
+
+
+# -- ground and bill --------------------------------------------------------------------------------------------
+def ground_of(facts: Facts, declared: frozenset[str]) -> ground.Ground:
+    """Return what the facts say of edition, service and parameter."""
+    access = facts.value("pack_access", "pack_access")
+    return ground.Ground(
+        declared,
+        edition_of(facts).code,
+        facts.release.number,
+        bool(facts.value("cloud_service", "cloud_service")),
+        None if access is None else str(access),
+        asked=not facts.assumed,
+    )
+
+
+def bill_of(found: Findings, on: ground.Ground, declarations: Mapping[str, Licence]) -> Bill:
+    """Write the bill: each licence with what is used of it, and on whose word."""
+    things: dict[str, list[str]] = {}
+    for use in found.uses:
+        for key in (use.licence, *licences.licences()[use.licence].needs):
+            said = use.thing if key == use.licence else f"needed by {licences.licences()[use.licence].title}"
+            things.setdefault(key, []).append(f"{said}, {use.by}" if use.by else said)
+    positions = tuple(_position(key, names, on, declarations.get(key)) for key, names in things.items())
+    return Bill(positions, found.notes, found.unseen, licences.as_of().isoformat())
+
+
+def _position(key: str, things: list[str], on: ground.Ground, licence: Licence | None) -> Position:
+    verdict = ground.judge(key, on)
+    words = (
+        (licence.by, licence.on.isoformat(), licence.until.isoformat() if licence.until else None)
+        if licence is not None and key in on.declared
+        else (None, None, None)
+    )
+    title = licences.licences()[key].title
+    return Position(key, title, tuple(dict.fromkeys(things)), verdict.standing, verdict.reason, *words)
+
+
+def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, standing: Standing) -> Bill | None:
+    """Return the bill of what would be printed or sent; None for engines without licences.
+
+    Raises:
+        ToolkitError: TK-0303 for what the target does not carry.
+    """
+    if facts.engine is not EngineName.ORACLE:
+        return None
+    found = find(scripts, experiment, facts)
+    on = ground_of(facts, standing.licences)
+    ground.refuse(found, on)
+    return bill_of(found, on, standing.declarations)
+
+
+def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | None:
+    """Look at a whole script for SQL*Plus as at statements that are sent, and return its bill.
+
+    Raises:
+        ToolkitError: TK-0303 for what the target does not carry.
+    """
+    if facts.engine is not EngineName.ORACLE:
+        return None
+    found, on = look_script(text), ground_of(facts, declared)
+    ground.refuse(found, on)
+    return bill_of(found, on, {})
+
+
+def teach(target: Target, facts: Facts, standing: Standing) -> None:
+    """Tell the guard of a target what was read of it, so that it need not ask within a trial."""
+    if facts.engine is EngineName.ORACLE and "cloud_service" in {*facts.answers, *facts.refused}:
+        guard = _guard(target)
+        if guard is not None:
+            guard.ground = ground_of(facts, standing.licences)
+
+
+def sent(target: Target) -> Findings:
+    """Return what of licences was really sent to a target."""
+    guard = _guard(target)
+    return Findings(tuple(guard.used)) if guard is not None else Findings()
+
+
+def _guard(target: Target) -> Guard | None:
+    from toolkit.targets.oracle import OracleTarget
+
+    return target.guard if isinstance(target, OracleTarget) else None
+
+
+def keep(store: Store, run: str, bill: Bill | None) -> None:
+    """Keep the bill with its run."""
+    if bill is not None:
+        store.keep_artifact(run, Artifact(ARTIFACT, "application/json", bill_to_text(bill).encode()))
+
+
+@contextmanager
+def sent_kept(store: Store, run: str, target: Target, facts: Facts, standing: Standing) -> Iterator[None]:
+    """Add to the bill, however the run ends, what was sent beyond what was planned."""
+    try:
+        yield
+    finally:
+        _keep_sent(store, run, target, facts, standing)
+
+
+def _keep_sent(store: Store, run: str, target: Target, facts: Facts, standing: Standing) -> None:
+    """Add to a run's bill what was sent beyond what was planned (snapshots, repairs)."""
+    kept = store.load_artifact(run, ARTIFACT)
+    bill = None if kept is None else bill_from_text(kept.content.decode("utf-8", "replace"))
+    if bill is None:
+        return
+    known = {(one.licence, thing) for one in bill.positions for thing in one.things}
+    more = tuple(use for use in sent(target).uses if (use.licence, use.thing) not in known)
+    if more:
+        added = bill_of(Findings(more), ground_of(facts, standing.licences), standing.declarations)
+        keep(store, run, replace(bill, positions=(*bill.positions, *added.positions)))

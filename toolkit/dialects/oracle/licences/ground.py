@@ -1,0 +1,143 @@
+"""What a licence stands on: edition, release, service, parameter, and what somebody declared.
+
+A declaration is needed, and not enough: the edition must be able to have the licence, and the parameter of the
+packs must say so too. Its default is no evidence, one that cannot be read means no, and nothing here changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from toolkit.dialects.oracle.licences.lists import DIAGNOSTICS, LicenceList, licences
+from toolkit.dialects.oracle.licences.look import Findings, Use
+from toolkit.dialects.oracle.releases import EDITIONS, Edition
+from toolkit.errors import ToolkitError
+from toolkit.model.bill import Standing
+
+PACK_PARAMETER = "control_management_pack_access"
+_UNKNOWN = Edition("", "an edition that is not known", parallel=True, enterprise=None)
+_XE_WITH_OPTIONS = (18,)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What is known of a database.
+
+    Attributes:
+        declared: licences that the target's profile declares and that hold today.
+        edition: a code of `releases.EDITIONS`, or empty.
+        release: its number; empty when not known.
+        autonomous: whether this is an Autonomous Database: packs and options come with the service.
+        pack_access: the parameter's value; None when it could not be read.
+        asked: whether it was looked for: a script for an assumed release is sent nowhere.
+    """
+
+    declared: frozenset[str] = frozenset()
+    edition: str = ""
+    release: tuple[int, ...] = ()
+    autonomous: bool = False
+    pack_access: str | None = None
+    asked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a licence may be used here, and why."""
+
+    standing: Standing
+    reason: str
+
+    @property
+    def allowed(self) -> bool:
+        return self.standing is not Standing.REFUSED
+
+
+def judge(key: str, ground: Ground) -> Verdict:
+    """Hold one licence against the ground."""
+    licence, edition = licences()[key], EDITIONS.get(ground.edition, _UNKNOWN)
+    if ground.autonomous:
+        return Verdict(Standing.INCLUDED, "included in Autonomous Database")
+    if edition.enterprise is False:
+        return Verdict(Standing.REFUSED, f"which {edition.words} cannot have{_although(key, ground)}")
+    if not licence.declarable:
+        return Verdict(Standing.INCLUDED, _comes_with(licence, edition))
+    found = _without_declaration(edition, ground) if licence.kind == "option" else None
+    if found is not None:
+        return found
+    off = "which is not declared for this target" if key not in ground.declared else ""
+    off = off or (_switched_off(key, ground) if licence.kind == "pack" else "")
+    return Verdict(Standing.REFUSED, off) if off else Verdict(Standing.DECLARED, "you declared it")
+
+
+def _comes_with(licence: LicenceList, edition: Edition) -> str:
+    if licence.kind == "storage":
+        return "comes with Exadata, ZFS or FS1 storage; elsewhere ORA-64307"
+    return "comes with Enterprise Edition" if edition.enterprise else "V$OPTION decides what this edition has"
+
+
+def _without_declaration(edition: Edition, ground: Ground) -> Verdict | None:
+    """Judge an option on the editions that are free of charge (Licensing Information, XE 18 to Free 23)."""
+    if edition.code == "free" or (edition.code == "xe" and ground.release >= _XE_WITH_OPTIONS):
+        return Verdict(Standing.INCLUDED, f"part of Oracle Database {edition.words}")
+    if edition.code == "xe":
+        return Verdict(Standing.REFUSED, "which Express Edition before 18 cannot have")
+    return None
+
+
+def _although(key: str, ground: Ground) -> str:
+    return ", although it is declared" if key in ground.declared else ""
+
+
+def _switched_off(key: str, ground: Ground) -> str:
+    """Say why a declared pack is off (REFRN: NONE, DIAGNOSTIC, DIAGNOSTIC+TUNING)."""
+    if not ground.asked:
+        return ""
+    if ground.pack_access is None:
+        return f"which is declared, but {PACK_PARAMETER} cannot be read, and unreadable means no"
+    value = ground.pack_access.upper()
+    if value == "DIAGNOSTIC+TUNING" or (value == "DIAGNOSTIC" and key == DIAGNOSTICS):
+        return ""
+    return f"which is declared, but {PACK_PARAMETER} is {value or 'empty'}: it is switched off in this database"
+
+
+def refusals(findings: Findings, ground: Ground) -> Iterator[ToolkitError]:
+    """Yield an error for each use that the ground does not carry, and for a change of the packs' parameter."""
+    if findings.changes_packs:
+        yield ToolkitError(
+            f"the statement would change {PACK_PARAMETER}; dbatk never does",
+            code="TK-0303",
+            hint="the parameter says what your site may use: let its owner set it",
+        )
+    for use in findings.uses:
+        licence = licences()[use.licence]
+        for key in (use.licence, *licence.needs):
+            found = judge(key, ground)
+            if not found.allowed:
+                yield _refusal(use, licence, key, found.reason, ground)
+                break
+
+
+def refuse(findings: Findings, ground: Ground) -> None:
+    """Refuse what the ground does not carry.
+
+    Raises:
+        ToolkitError: TK-0303 naming the object, the licence, and how to do without.
+    """
+    for error in refusals(findings, ground):
+        raise error
+
+
+def _refusal(use: Use, licence: LicenceList, missing: str, reason: str, ground: Ground) -> ToolkitError:
+    thing = f"`{use.thing}`{f' ({use.by})' if use.by else ''}"
+    belongs = f"{thing} belongs to {licence.title}"
+    needed = "" if missing == licence.key else f", which needs {licences()[missing].title}"
+    hint = licence.alternative
+    if reason.startswith("which is not declared") and licences()[missing].declarable:
+        hint += f"; or declare it in the profile: `licenses.{missing} = {{by, on, until}}`"
+    elif "cannot be read" in reason:
+        hint += "; or GRANT SELECT ON SYS.V_$PARAMETER"
+    sentence = f"{belongs}{needed}, {reason}" if licence.kind != "edition" else f"{thing} needs {licence.title}"
+    if licence.kind == "edition":
+        sentence += f"; this is {EDITIONS[ground.edition].words}"
+    return ToolkitError(sentence, code="TK-0303", hint=hint)

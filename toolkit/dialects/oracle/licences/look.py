@@ -1,0 +1,206 @@
+"""The statement firewall: what a text would need, told from the text alone.
+
+`look` takes any text that may be sent (a statement, a PL/SQL block, a bundle's script) and says which licences it
+uses, which names it mentions, and what cannot be seen from here. It raises nothing. Its work is linear in the
+length of the text: literals are read as code to a fixed depth, and what can be put together is bounded.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from toolkit.dialects.oracle.licences.clauses import find_clauses
+from toolkit.dialects.oracle.licences.lists import canonical, licences
+from toolkit.dialects.oracle.licences.reading import read
+from toolkit.dialects.oracle.licences.tokens import Kind, Token, tokens
+
+_Any = TypeVar("_Any")
+_DEPTH = 8
+_WORDS = re.compile(r"[^\W\d][\w$#]*")
+_MOST_NAMES = 400
+_LONGEST_PATH = 4
+_KEPT_CHARACTERS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One thing of a licence that a text uses; `by` says how it is reached when it is not named itself."""
+
+    licence: str
+    thing: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a text uses, mentions, and hides.
+
+    Attributes:
+        uses: what belongs to a licence, each once, in the order found.
+        notes: what needs no licence as it stands, but a reader may want to know.
+        unseen: what cannot be told from the text, in sentences.
+        names: names of objects, as parts (`("APP", "T")`), to be resolved where there is a connection.
+        changes_packs: whether it would change `control_management_pack_access`.
+    """
+
+    uses: tuple[Use, ...] = ()
+    notes: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
+    changes_packs: bool = False
+
+    def needs(self) -> frozenset[str]:
+        """Return the licences used, with those that they need beside them."""
+        used = {use.licence for use in self.uses}
+        return frozenset(used.union(*(licences()[key].needs for key in used)))
+
+    def __add__(self, other: Findings) -> Findings:
+        return Findings(
+            _once((*self.uses, *other.uses)),
+            _once((*self.notes, *other.notes)),
+            _once((*self.unseen, *other.unseen)),
+            _once((*self.names, *other.names)),
+            self.changes_packs or other.changes_packs,
+        )
+
+
+def look(text: str) -> Findings:
+    """Return what a text uses, mentions and hides; the same text is looked at once."""
+    return _look_kept(text) if len(text) <= _KEPT_CHARACTERS else _look(text)
+
+
+def scan(text: str) -> Findings:
+    """Return what a text names, word by word: for what may or may not be part of a statement."""
+    work = _Work(budget=0)
+    work.scan(text)
+    return work.findings()
+
+
+def uses_of(name: str, constants: frozenset[str] = frozenset()) -> tuple[list[Use], list[str]]:
+    """Return the uses and notes of one name, whatever its spelling.
+
+    Args:
+        name: as written or as the catalogue has it.
+        constants: literals that stand beside it, in upper case.
+    """
+    known = canonical(name)
+    uses: list[Use] = []
+    notes: list[str] = []
+    for licence in licences().values():
+        if licence.holds(known):
+            uses.append(Use(licence.key, name.upper()))
+        for one in licence.when:
+            if one.covers(known):
+                answer = one.answer(constants)
+                uses += [Use(licence.key, name.upper())] if answer == "paid" else []
+                notes += [f"{name.upper()}: {one.note}"] if answer == "noted" else []
+    return uses, notes
+
+
+def is_free(name: str) -> bool:
+    """Tell whether a name is an exception of a family that belongs to a licence."""
+    return any(canonical(name) in licence.free for licence in licences().values())
+
+
+@functools.lru_cache(maxsize=512)
+def _look_kept(text: str) -> Findings:
+    return _look(text)
+
+
+def _look(text: str) -> Findings:
+    work = _Work(budget=4 * len(text) + 4096)
+    waiting = [(text, 0)]
+    while waiting:
+        piece, depth = waiting.pop()
+        codes = work.take(piece, deep=depth >= _DEPTH)
+        waiting += [(code, depth + 1) for code in codes]
+    return work.findings()
+
+
+@dataclass(slots=True)
+class _Work:
+    """Gathers findings over a text and the texts inside it."""
+
+    budget: int
+    words: dict[str, None] = field(default_factory=dict)
+    names: dict[tuple[str, ...], None] = field(default_factory=dict)
+    constants: set[str] = field(default_factory=set)
+    uses: list[Use] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+    changes_packs: bool = False
+
+    def take(self, text: str, *, deep: bool) -> list[str]:
+        """Look at one text; return the texts that it may run."""
+        if deep:
+            self.unseen.append("texts within texts are nested too deeply to be read")
+            self.scan(text)
+            return []
+        found = list(tokens(text))
+        if found and found[-1].kind is Kind.BROKEN:
+            self.unseen.append("a quote or a comment is not closed: the rest was looked at word by word")
+            self.scan(found[-1].text)
+        self._clauses(found)
+        self._paths(found)
+        inner = read(found, self.budget)
+        self.budget = max(0, inner.budget)
+        self.constants |= inner.constants
+        self.unseen += inner.unseen
+        return inner.codes
+
+    def findings(self) -> Findings:
+        constants = frozenset(self.constants)
+        for word in self.words:
+            uses, notes = uses_of(word, constants)
+            self.uses += uses
+            self.notes += notes
+        names = tuple(self.names)[:_MOST_NAMES]
+        return Findings(
+            _once(self.uses), _once(self.notes), _once(self.unseen), names, changes_packs=self.changes_packs
+        )
+
+    def scan(self, text: str) -> None:
+        """Note every word of a text that cannot be read otherwise."""
+        for word in _WORDS.findall(text.upper()):
+            self.words[word] = None
+            self.changes_packs = self.changes_packs or word == "CONTROL_MANAGEMENT_PACK_ACCESS"
+
+    def _clauses(self, found: Sequence[Token]) -> None:
+        clauses, packs = find_clauses(found)
+        self.changes_packs = self.changes_packs or packs
+        for one in clauses:
+            if one.noted:
+                self.notes.append(f"{one.says} ({licences()[one.licence].title})")
+            else:
+                self.uses.append(Use(one.licence, one.says))
+
+    def _paths(self, found: Sequence[Token]) -> None:
+        """Note every name with its schema, and those that lie behind a database link."""
+        path: list[str] = []
+        before: list[str] = []
+        for at, token in enumerate(found):
+            sign = token.text if token.kind is Kind.SIGN else ""
+            if token.kind in (Kind.WORD, Kind.NAME):
+                dotted = path and _is(found, at - 1, ".")
+                before, path = path, [*path[:_LONGEST_PATH], token.text] if dotted else [token.text]
+                self.words[token.text] = None
+                if not _is(found, at + 1, "."):
+                    self.names[tuple(path[:_LONGEST_PATH])] = None
+            elif sign == "@" and path and at and found[at - 1].kind in (Kind.WORD, Kind.NAME):
+                link = found[at + 1].text if at + 1 < len(found) else ""
+                self.unseen.append(f"`{'.'.join(path)}@{link}` lies in another database")
+            if token.text == "WRAPPED" and _is(found, 0, "CREATE", Kind.WORD) and at < 12:
+                self.unseen.append(f"the wrapped text of `{'.'.join(before)}` cannot be read")
+            path = path if sign == "." or token.kind in (Kind.WORD, Kind.NAME) else []
+
+
+def _is(found: Sequence[Token], at: int, text: str, kind: Kind = Kind.SIGN) -> bool:
+    return 0 <= at < len(found) and found[at].kind is kind and found[at].text == text
+
+
+def _once(values: Iterable[_Any]) -> tuple[_Any, ...]:
+    return tuple(dict.fromkeys(values))

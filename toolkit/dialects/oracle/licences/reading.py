@@ -1,0 +1,332 @@
+"""What a text may bring to execution: its literals put together, and where text is run that nobody can know.
+
+A literal is code where something may run it: in PL/SQL, and as an argument of a function (DBMS_XMLGEN, a function
+of the user's). It is a value where it is compared (`x = '...'`, `IN ('...')`) or merely selected. Literals joined
+by `||` or made by functions of constants count as what they become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from toolkit.dialects.oracle.licences.folding import fold
+from toolkit.dialects.oracle.licences.tokens import Kind, Token
+
+_COMPARES = frozenset(["=", "<>", "!=", "^=", "~=", "<", ">", "<=", ">=", "LIKE", "LIKEC", "LIKE2", "LIKE4"])
+_PATH = frozenset([".", ":", "@"])
+_NO_FUNCTION = frozenset(
+    [
+        "ALL",
+        "AND",
+        "ANY",
+        "AS",
+        "BETWEEN",
+        "BY",
+        "CASE",
+        "CHECK",
+        "CROSS",
+        "DISTINCT",
+        "ELSE",
+        "ELSIF",
+        "EXISTS",
+        "FROM",
+        "GROUP",
+        "HAVING",
+        "IF",
+        "IN",
+        "INTERSECT",
+        "INTO",
+        "IS",
+        "JOIN",
+        "KEY",
+        "LIKE",
+        "LOOP",
+        "MINUS",
+        "NOT",
+        "ON",
+        "OR",
+        "ORDER",
+        "OVER",
+        "RETURN",
+        "RETURNING",
+        "SELECT",
+        "SET",
+        "SOME",
+        "THEN",
+        "UNION",
+        "UNIQUE",
+        "UPDATE",
+        "USING",
+        "VALUES",
+        "WHEN",
+        "WHERE",
+        "WHILE",
+        "WITH",
+        "WITHIN",
+    ]
+)
+_PROGRAM = frozenset(["BEGIN", "DECLARE", "EXEC", "EXECUTE", "CALL"])
+CARRIERS = frozenset(
+    [
+        "DBMS_SQL",
+        "DBMS_SYS_SQL",
+        "DBMS_XMLGEN",
+        "DBMS_XMLQUERY",
+        "DBMS_XMLSAVE",
+        "DBMS_UTILITY",
+        "DBMS_JOB",
+        "DBMS_SCHEDULER",
+        "DBMS_IJOB",
+        "DBMS_ISCHED",
+        "DBMS_HS_PASSTHROUGH",
+        "DBMS_DDL",
+        "DBMS_PARALLEL_EXECUTE",
+    ]
+)
+"""Packages that run the text they are given (PL/SQL Packages and Types Reference)."""
+
+_OPENED = "a cursor is opened for a text that is put together at run time"
+_IMMEDIATE = "EXECUTE IMMEDIATE runs a text that is put together at run time"
+
+
+@dataclass(slots=True)
+class Read:
+    """What was found: texts that may be run, constants, and what cannot be known."""
+
+    codes: list[str] = field(default_factory=list)
+    constants: set[str] = field(default_factory=set)
+    unseen: list[str] = field(default_factory=list)
+    budget: int = 0
+
+
+@dataclass(slots=True)
+class _Chain:
+    """Operands joined by `||`; None is one that is not constant."""
+
+    parts: list[str | None]
+    compared: bool = False
+    dynamic: str = ""
+
+    def constant(self) -> str | None:
+        return "".join(part for part in self.parts if part is not None) if None not in self.parts else None
+
+
+@dataclass(slots=True)
+class _Frame:
+    """What is open between two brackets."""
+
+    call: bool = False
+    function: str = ""
+    package: str = ""
+    listed: bool = False
+    dynamic: str = ""
+    arguments: list[list[_Chain]] = field(default_factory=lambda: [[]])
+    open: _Chain | None = None
+    join: bool = False
+
+
+def read(found: Sequence[Token], budget: int) -> Read:
+    """Read the tokens of one text.
+
+    Args:
+        found: its tokens.
+        budget: how many characters may be put together at most.
+    """
+    reader = _Reader(found, budget)
+    reader.run()
+    return reader.result
+
+
+class _Reader:
+    """One pass over the tokens, with a stack of what is open instead of recursion."""
+
+    def __init__(self, found: Sequence[Token], budget: int) -> None:
+        self.tokens = found
+        self.result = Read(budget=budget)
+        self.program = any(token.kind is Kind.WORD and token.text in _PROGRAM for token in found)
+        self.stack = [_Frame()]
+        self.calls = 0
+        self.dynamic = ""
+        self.opens = False
+
+    def run(self) -> None:
+        at = 0
+        while at < len(self.tokens):
+            at += self._step(at)
+        while len(self.stack) > 1:
+            self._pop(at)
+        self._close(at)
+        self._emit_all(self.stack[0])
+
+    def _step(self, at: int) -> int:
+        """Take the token at a place; return how many were taken."""
+        token = self.tokens[at]
+        if token.kind is Kind.SIGN:
+            return self._sign(at, token.text)
+        if token.kind is Kind.BROKEN:
+            return 1
+        if token.kind is Kind.WORD and token.text in _COMPARES:
+            self._close(at)
+            return 1
+        if token.kind in (Kind.WORD, Kind.NAME):
+            self._word(at, token)
+        else:
+            self._operand(token.text, at)
+        return 1
+
+    # -- words and signs ----------------------------------------------------------------------------------------
+    def _word(self, at: int, token: Token) -> None:
+        after = self._text(at + 1)
+        if after in _PATH or (after == "(" and token.text not in _NO_FUNCTION):
+            return  # part of a longer name, or a function: its value comes with the closing bracket
+        if token.text == "IMMEDIATE" and self._text(at - 1) == "EXECUTE":
+            self._close(at)
+            self.dynamic = _IMMEDIATE
+            return
+        if token.text == "OPEN":
+            self.opens = True
+        if token.text == "FOR" and self.opens and after not in {"SELECT", "WITH", "("}:
+            self._close(at)
+            self.dynamic, self.opens = _OPENED, False
+            return
+        self._operand(None, at)
+
+    def _sign(self, at: int, sign: str) -> int:
+        frame = self.stack[-1]
+        if sign in _PATH:
+            return 1
+        if sign == "(":
+            self._push(at)
+        elif sign == ")":
+            self._pop(at)
+        elif sign == "||":
+            frame.open = frame.open or _Chain([None])
+            frame.join = True
+        elif sign in "+-*" and self._reckon(frame, sign, at):
+            return 2
+        else:
+            self._close(at)
+            self.opens = self.opens and sign != ";"
+            if sign == ",":
+                frame.arguments.append([])
+        return 1
+
+    def _reckon(self, frame: _Frame, sign: str, at: int) -> bool:
+        """Put `60 + 8` together; only small whole numbers, as CHR takes them."""
+        number = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        if number is None or number.kind is not Kind.NUMBER or frame.open is None or len(frame.open.parts) != 1:
+            return False
+        before = frame.open.parts[0]
+        if before is None or not (before + number.text).isdecimal() or len(before) + len(number.text) > 12:
+            return False
+        a, b = int(before), int(number.text)
+        frame.open.parts[0] = str({"+": a + b, "-": a - b, "*": a * b}[sign])
+        return True
+
+    def _text(self, at: int) -> str:
+        if not 0 <= at < len(self.tokens):
+            return ""
+        token = self.tokens[at]
+        return token.text if token.kind in (Kind.WORD, Kind.SIGN) else ""
+
+    # -- chains -------------------------------------------------------------------------------------------------
+    def _operand(self, value: str | None, at: int) -> None:
+        frame = self.stack[-1]
+        if frame.join and frame.open is not None:
+            frame.open.parts.append(value)
+            frame.join = False
+            return
+        self._close(at)
+        frame.open = _Chain([value], self._text(at - 1) in _COMPARES, self.dynamic)
+        self.dynamic = ""
+
+    def _close(self, at: int) -> None:
+        """End the chain that is open; `at` is the place behind it."""
+        frame = self.stack[-1]
+        chain, frame.open, frame.join = frame.open, None, False
+        if chain is None:
+            return
+        chain.compared = chain.compared or self._text(at) in _COMPARES
+        if len(self.stack) == 1:
+            self._emit(chain, code=self.program)
+        else:
+            frame.arguments[-1].append(chain)
+
+    # -- brackets -----------------------------------------------------------------------------------------------
+    def _push(self, at: int) -> None:
+        before = self.tokens[at - 1] if at else Token(Kind.SIGN, "")
+        named = before.kind is Kind.NAME or (before.kind is Kind.WORD and before.text not in _NO_FUNCTION)
+        package = self.tokens[at - 3] if named and at >= 3 and self._text(at - 2) == "." else None
+        frame = _Frame(
+            call=named,
+            function=before.text.upper() if named else "",
+            package=package.text.upper() if package is not None else "",
+            listed=before.kind is Kind.WORD and before.text == "IN",
+            dynamic=self.dynamic,
+        )
+        self.dynamic = ""
+        if not named and self.stack[-1].open is not None and not self.stack[-1].join:
+            self._close(at)
+        self.calls += named
+        self.stack.append(frame)
+
+    def _pop(self, at: int) -> None:
+        if len(self.stack) == 1:
+            self._close(at)
+            return
+        self._close(at)
+        frame = self.stack.pop()
+        value = self._value(frame)
+        if value is None:
+            self._say_unseen(frame)
+            self._emit_all(frame)
+        self.calls -= frame.call
+        self.dynamic = frame.dynamic
+        self._operand(value, at)
+        self.dynamic = ""
+
+    def _value(self, frame: _Frame) -> str | None:
+        """Return what a bracket is worth: a group of one constant, or a function of constants."""
+        chains = [argument[0] for argument in frame.arguments if argument]
+        values = [constant for chain in chains if (constant := chain.constant()) is not None]
+        if not chains or len(values) != len(chains) or frame.listed:
+            return None
+        if frame.call:
+            value = fold(frame.function, values, self.result.budget)
+        else:
+            alone = len(frame.arguments) == len(frame.arguments[0]) == 1
+            value = values[0] if alone and len(values[0]) <= self.result.budget else None
+        self.result.budget -= len(value) if value is not None else 0
+        return value
+
+    def _say_unseen(self, frame: _Frame) -> None:
+        if frame.package not in CARRIERS:
+            return
+        chains = [chain for argument in frame.arguments for chain in argument]
+        whole = [chain for chain in chains if chain.constant() is not None]
+        mixed = any(None in chain.parts and len(chain.parts) > 1 for chain in chains)
+        if chains and (mixed or not whole):
+            self.result.unseen.append(f"{frame.package}.{frame.function} is given a text put together at run time")
+
+    def _emit_all(self, frame: _Frame) -> None:
+        for argument in frame.arguments:
+            for chain in argument:
+                self._emit(chain, code=self.program or self.calls > 0, listed=frame.listed)
+
+    def _emit(self, chain: _Chain, *, code: bool, listed: bool = False) -> None:
+        if chain.dynamic and None in chain.parts:
+            self.result.unseen.append(chain.dynamic)
+        harmless = not chain.dynamic and (chain.compared or listed or not code)
+        run: list[str] = []
+        for part in [*chain.parts, None]:
+            if part is not None:
+                run.append(part)
+            elif run:
+                self._constant("".join(run), harmless=harmless)
+                run = []
+
+    def _constant(self, text: str, *, harmless: bool) -> None:
+        self.result.constants.add(text.strip().upper()[:60])
+        if not harmless and any(map(str.isalpha, text)):
+            self.result.codes.append(text)

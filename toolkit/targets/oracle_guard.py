@@ -1,0 +1,68 @@
+"""The last look at a statement of Oracle before it is sent: what it needs is held against what is known.
+
+What the guard does not know it asks of the database itself, once a target, and only when a statement needs it: the
+edition, the service, and the parameter of the packs. What cannot be read is no evidence.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from toolkit import resources
+from toolkit.dialects.oracle.licences import Findings, Use, licences, look
+from toolkit.dialects.oracle.licences.ground import Ground, refuse
+from toolkit.dialects.oracle.releases import read_release
+from toolkit.model.values import Row
+
+Ask = Callable[[str], Row | None]
+"""Runs one query of ours and returns its first row, or None when it was refused."""
+
+
+@dataclass(slots=True)
+class Guard:
+    """Looks at every statement of one target; shared by its sessions.
+
+    `used` gathers what was sent that belongs to a licence.
+    """
+
+    declared: frozenset[str] = frozenset()
+    ground: Ground | None = None
+    used: dict[Use, None] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def check(self, text: str, ask: Ask) -> None:
+        """Refuse a statement that needs what nobody declared, or what this database cannot have.
+
+        Raises:
+            ToolkitError: TK-0303 naming the object, the licence, and how to do without.
+        """
+        findings = look(text)
+        if not findings.uses and not findings.changes_packs:
+            return
+        refuse(findings, self._ground(findings, ask))
+        with self._lock:
+            self.used.update(dict.fromkeys(findings.uses))
+
+    def _ground(self, findings: Findings, ask: Ask) -> Ground:
+        with self._lock:
+            if self.ground is None and any(licences()[use.licence].declarable for use in findings.uses):
+                self.ground = learn(self.declared, ask)
+            return self.ground or Ground(self.declared)
+
+
+def learn(declared: frozenset[str], ask: Ask) -> Ground:
+    """Ask the database for what a declaration is held against."""
+    release = read_release(ask(statement("server")) or {})
+    access = (ask(statement("pack_access")) or {}).get("pack_access")
+    service = (ask(statement("cloud_service")) or {}).get("cloud_service")
+    return Ground(
+        declared, release.edition, release.number, bool(service), None if access is None else str(access)
+    )
+
+
+def statement(name: str) -> str:
+    """Return the statement of a file of `sql/oracle`, without header and terminator."""
+    lines = resources.sql_text(f"oracle/{name}.sql").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("--")).strip().removesuffix(";")
