@@ -22,6 +22,7 @@ from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, ObjectKind
 from toolkit.rendering import step_of
 from toolkit.runner.ownership import IN_CATALOGUE, creates, is_another, is_the_one, named, ref_of
+from toolkit.runner.stop import Stop
 from toolkit.runner.undo_script import UndoScript
 
 Kept = dict[str, tuple[Row, ...]]
@@ -56,6 +57,7 @@ class Changes:
         journal: of the run.
         allow_commands: whether what a command of this host changed may be put back by one.
         script: the undo script on disk; None where nobody is to have one.
+        stop: knows when another process has taken the run over; the journal is that one's then.
     """
 
     def __init__(
@@ -66,12 +68,14 @@ class Changes:
         *,
         allow_commands: bool = False,
         script: UndoScript | None = None,
+        stop: Stop | None = None,
     ) -> None:
         self._sessions = sessions
         self._dialect = dialect
         self._journal = journal
         self._allow_commands = allow_commands
         self._script = script
+        self._stop = stop or Stop()
 
     def run(self, steps: Iterable[Step], trial: int | None = None) -> Kept:
         """Run steps in order and return the rows that are kept as evidence.
@@ -102,6 +106,7 @@ class Changes:
             ToolkitError: TK-0205 when something that is not ours bears a generated name, TK-0405 when the undo
                 script cannot be written.
         """
+        self._stop.refuse_if_disowned()
         entries = []
         for step in steps:
             if step.object is None or not (step.effect is Effect.CREATES or step.undo or step.unlogged):
@@ -160,6 +165,7 @@ class Changes:
 
     def made(self, entries: Iterable[Intended]) -> None:
         """Write what proves that each object is ours; what does not exist, or did before, was not made by us."""
+        self._stop.refuse_if_disowned()
         told = tuple(entries)
         for each in told:
             if each.object.kind not in IN_CATALOGUE:
@@ -180,6 +186,7 @@ class Changes:
 
         An object that is no longer provably the one stays: the entry remains open, and cleanup lists it.
         """
+        self._stop.refuse_if_disowned()
         entry = self._creation_of(ref)
         if entry is None:
             return
@@ -213,6 +220,7 @@ class Changes:
 
     def close_trial(self, trial: int) -> None:
         """Close what conclude has settled: changes that were put back, objects that are the user's now."""
+        self._stop.refuse_if_disowned()
         for entry in self._journal.open_entries():
             if entry.trial != trial:
                 continue
@@ -254,6 +262,7 @@ class Changes:
         return self._undo_entries(self._journal.open_entries())
 
     def _undo_entries(self, entries: Sequence[JournalEntry]) -> Undone:
+        self._stop.refuse_if_disowned()
         done: list[str] = []
         left: list[str] = []
         try:

@@ -154,7 +154,8 @@ def _not_ended(
         reason = f"the time limit of {bench.experiment.time_limit_seconds:g} s passed"
         return Judged(Outcome.FAILED, reason, "TK-0207", requested=requested)
     if bench.stop.requested:
-        return Judged(Outcome.INTERRUPTED, "stopped by a signal", requested=requested)
+        reason = "stopped by a signal" if bench.stop.because is None else bench.stop.because.sentence
+        return Judged(Outcome.INTERRUPTED, reason, requested=requested)
     if error is None:
         return Judged(Outcome.FAILED, "no session was left to work", requested=requested)
     reason = _sentence(error, timed)

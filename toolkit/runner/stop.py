@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+from toolkit.errors import ToolkitError
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _AT_ONCE = 130
@@ -18,14 +20,43 @@ class Stop:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._look: Callable[[], None] = lambda: None
+        self.because: ToolkitError | None = None
+        """Why, when it was no signal."""
+        self.disowned = False
+        """Whether another process goes on with this very run: nothing of it is ours to undo any more."""
 
     @property
     def requested(self) -> bool:
         return self._event.is_set()
 
-    def request(self) -> None:
-        """Ask the run to end: the running statement is cancelled, then conclude and cleanup run."""
+    def request(self, because: ToolkitError | None = None, *, disowned: bool = False) -> None:
+        """Ask the run to end: the running statement is cancelled, then conclude and cleanup run.
+
+        Args:
+            because: why, when it was no signal.
+            disowned: another process goes on with the run: nothing more is changed.
+        """
+        self.because = self.because or because
+        self.disowned = self.disowned or disowned
         self._event.set()
+
+    def look_with(self, look: Callable[[], None]) -> None:
+        """Let `look` find out, at safe points, whether the run must stop."""
+        self._look = look
+
+    def look(self) -> None:
+        """Find out now whether the run must stop."""
+        self._look()
+
+    def refuse_if_disowned(self) -> None:
+        """Refuse to change what another process works on.
+
+        Raises:
+            ToolkitError: TK-0302, why the run was stopped.
+        """
+        if self.disowned and self.because is not None:
+            raise self.because
 
     def wait(self, seconds: float) -> bool:
         """Wait, but no longer than until somebody asks to stop; return whether somebody did."""

@@ -96,11 +96,14 @@ class Sweep:
                 state = RunState.DONE
         finally:
             self._put_workers_back()
-            self._cleanup()
+            bench.stop.look()
+            if not bench.stop.disowned:
+                self._cleanup()
             bench.sessions.close()
             if bench.others.sentence is not None:
                 bench.warn(bench.others.sentence)
-            bench.store.end_run(bench.run, state, datetime.now(UTC))
+            if not bench.stop.disowned:
+                bench.store.end_run(bench.run, state, datetime.now(UTC))
         return state
 
     def _setup(self, todo: Sequence[PlannedTrial]) -> None:
@@ -161,6 +164,7 @@ class Sweep:
 
     def _ready(self, planned: PlannedTrial) -> bool:
         """Tell whether the next trial may begin: not stopped, within the budget, with room, on a calm host."""
+        self._bench.stop.look()
         if self._bench.stop.requested or not self._affordable(planned) or not self._fits():
             return False
         wait_for_calm(self._bench)
@@ -203,6 +207,8 @@ class Sweep:
             requested = planner.degree(planned.cell) or None
             ended = Ended(unsupported(planned, bench.attempt, support.sentence, requested))
             self._refused.add(planned.cell)
+        bench.stop.look()
+        bench.stop.refuse_if_disowned()
         bench.store.end_trial(bench.run, ended.record)
         if ended.errors:
             name = f"errors-{planned.number}-{bench.attempt}.txt"
@@ -287,6 +293,9 @@ class Sweep:
         """
         bench = self._bench
         bench.sessions.close()
+        # Whoever took this run over ended our sessions; theirs are not ghosts.
+        bench.stop.look()
+        bench.stop.refuse_if_disowned()
         last = ""
         for seconds in _RECONNECT_SECONDS:
             if bench.stop.wait(seconds):
