@@ -433,3 +433,17 @@ def look_module_of() -> object:
     import sys
 
     return sys.modules[look_module.__module__]
+
+
+def test_a_profile_can_declare_what_the_lists_know() -> None:
+    from toolkit.config.profiles import LICENCES
+
+    assert set(LICENCES) == set(licences.declarable())
+
+
+def test_every_list_names_its_source_and_a_way_without_it() -> None:
+    for one in LISTS.values():
+        assert one.source
+        assert one.alternative
+        assert one.kind in {"pack", "option", "edition", "storage"}
+        assert all(clause.find.groups == 0 for clause in (*one.clauses, *one.noted)), one.key

@@ -1,4 +1,4 @@
-"""`doctor`, `target`, `clean` and `error`: databases, what they can do, and what was left on them."""
+"""`target`, `clean` and `error`: databases, what they can do, and what was left on them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ import typer
 
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import ALLOW_COMMANDS, OUTPUT, QUIET, TARGET, Said, add_command, argument, option
+from toolkit.config.profiles import LICENCES
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.app.doctor import Doctor
     from toolkit.config.profiles import Licence, Profile
     from toolkit.config.secrets import SecretRef
-    from toolkit.dialects.base import Check
-    from toolkit.model.experiment import Experiment, OptionValue
 
 _NAME = argument("name", "name of the profile")
 _NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
@@ -30,14 +28,10 @@ _REFERENCES = (
 _WALLET_PASSWORD = option(
     "wallet_password_env", "environment variable that holds the wallet's password", metavar="VARIABLE"
 )
-_STATES = {"ok": "ok", "note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 
 
 def add_targets(app: typer.Typer, target: typer.Typer) -> None:
     """Add the commands."""
-    add_command(
-        app, "doctor", _doctor, _doctor_parameters(), "Say what a target can do, and what it cannot and why."
-    )
     add_command(target, "add", _add, _add_parameters(), "Keep a target under a name; passwords by reference only.")
     add_command(target, "list", _list, _NO_STORE, "List the targets.")
     add_command(target, "test", _test, [argument("name", "profile or URL"), *_NO_STORE], "Connect to a target.")
@@ -47,19 +41,6 @@ def add_targets(app: typer.Typer, target: typer.Typer) -> None:
     add_command(app, "clean", _clean, cleaning, "Undo what a crash left on a target.")
     code = argument("code", "a code such as TK-0104 or ORA-01652")
     add_command(app, "error", _error, [code, *_NO_STORE], "Explain an error code.")
-
-
-def _doctor_parameters() -> list[inspect.Parameter]:
-    return [
-        TARGET,
-        option("operation", "judge this operation", metavar="NAME"),
-        option("source", "table it reads", metavar="NAME"),
-        option("table", "table it works on", metavar="NAME"),
-        option("columns", "columns of an index", metavar="A,B"),
-        option("degree", "degrees to judge (1,2,4,8)", metavar="1,2,4"),
-        option("facts_out", "write what was read, for --facts", metavar="FILE"),
-        *_NO_STORE,
-    ]
 
 
 def _add_parameters() -> list[inspect.Parameter]:
@@ -72,108 +53,13 @@ def _add_parameters() -> list[inspect.Parameter]:
         option("not_production", "the target is not production", kind=bool),
         option("max_degree", "highest degree allowed on it", kind=int, metavar="N"),
         option("work_schema", "schema for objects of ours", metavar="NAME"),
-        option("license", "declare a licence: diagnostics_pack, tuning_pack", kind=list[str], metavar="NAME"),
+        option("license", f"declare a licence: {', '.join(LICENCES)}", kind=list[str], metavar="NAME"),
         option("licensed_by", "who declares it", metavar="NAME"),
         option("licensed_until", "last day it holds", metavar="YYYY-MM-DD"),
         option("driver_option", "such as mode=sysdba or thick=true", kind=list[str], metavar="KEY=VALUE"),
         option("replace", "replace a target of the same name", kind=bool),
         *_NO_STORE,
     ]
-
-
-# -- doctor -----------------------------------------------------------------------------------------------------
-def _doctor(said: Said) -> int:
-    from toolkit.app.planning import facts_to_text
-    from toolkit.app.results import write_file
-    from toolkit.app.doctor import doctor
-    from toolkit.cli.launch import reach
-
-    experiment = _asked_work(said)
-    reached = reach(said.text("target"))
-    try:
-        found = doctor(reached.target, experiment)
-    finally:
-        reached.target.close()
-    file = said.text("facts_out")
-    if file is not None:
-        write_file(Path(file), facts_to_text(found.facts), private=True)
-        say(f"wrote {file}")
-    if said.flag("json"):
-        out_json(_doctor_document(found))
-    else:
-        _show_doctor(found)
-    return ExitCode.DONE
-
-
-def _asked_work(said: Said) -> Experiment | None:
-    """Return the work to be judged, when one was described."""
-    from toolkit.design.build import General, build_experiment
-    from toolkit.design.levels import parse_levels
-    from toolkit.design.options import BY_NAME, options_of
-    from toolkit.design.values import parse_value
-    from toolkit.documents import did_you_mean
-    from toolkit.model.words import OperationName
-
-    given = [name for name in ("source", "table", "columns") if name in said]
-    name = said.text("operation")
-    if name is None and not given:
-        return None
-    known = [one.value for one in OperationName]
-    name = name or OperationName.CTAS.value
-    if name not in known:
-        raise ToolkitError(f"`{name}` is no operation", code="TK-0101", hint=did_you_mean(name, known))
-    operation = OperationName(name)
-    if not given:
-        raise ToolkitError(
-            f"`--operation {name}` needs to know on what", code="TK-0107", hint="add `--source`, `--table` ..."
-        )
-    taken = {one.name for one in options_of(operation)}
-    options: dict[str, OptionValue] = {
-        key: parse_value(BY_NAME[key], said.required(key)) for key in given if key in taken
-    }
-    if "source" in options and "table" not in options:
-        options["table"] = f"{options['source']}_DBATK"
-    levels = {"degree": parse_levels(BY_NAME["degree"], said.text("degree") or "1,2,4,8")}
-    return build_experiment(operation, options, levels, General(target=said.text("target") or ""))
-
-
-def _show_doctor(found: Doctor) -> None:
-    out(f"{found.target}\n{found.facts.engine} {found.facts.release}\n")
-    for title, checks in (("server", found.checks), ("work", found.support)):
-        if checks:
-            out_table(
-                ("", title, "what"), ((_STATES.get(c.state, c.state), c.name, _sentences(c)) for c in checks)
-            )
-            out("")
-
-
-def _sentences(check: Check) -> str:
-    parts = [check.evidence, check.consequence, f"-> {check.action}" if check.action else ""]
-    return "\n".join(part for part in parts if part)
-
-
-def _doctor_document(found: Doctor) -> dict[str, object]:
-    def rows(checks: tuple[Check, ...]) -> list[dict[str, str]]:
-        return [
-            {
-                "name": check.name,
-                "state": check.state,
-                "evidence": check.evidence,
-                "consequence": check.consequence,
-                "action": check.action,
-            }
-            for check in checks
-        ]
-
-    facts = found.facts
-    return {
-        "target": found.target,
-        "engine": facts.engine.value,
-        "release": str(facts.release),
-        "edition": facts.release.edition,
-        "checks": rows(found.checks),
-        "work": rows(found.support),
-    }
 
 
 # -- profiles ---------------------------------------------------------------------------------------------------
@@ -259,7 +145,7 @@ def _wallet_password(said: Said) -> SecretRef | None:
 def _licences(said: Said) -> dict[str, Licence]:
     from datetime import UTC, date, datetime
 
-    from toolkit.config.profiles import LICENCES, Licence
+    from toolkit.config.profiles import Licence
     from toolkit.documents import did_you_mean
 
     names, by, until = said.texts("license"), said.text("licensed_by"), said.text("licensed_until")

@@ -30,7 +30,16 @@ from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 
 DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create")
-LICENCES = ("diagnostics_pack", "tuning_pack")
+LICENCES = (
+    "diagnostics_pack",
+    "tuning_pack",
+    "advanced_compression",
+    "partitioning",
+    "in_memory",
+    "advanced_security",
+    "real_application_testing",
+)
+"""What can be declared: the packs and options that a statement of ours or of a user's may need."""
 _KEYS = ("url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _MOST_DEGREE = 4096
