@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from toolkit.config.profiles import Licence
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.words import EngineName
+from toolkit.model.words import EngineName, Mode, OperationName
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,10 @@ def check_experiment(experiment: Experiment, standing: Standing, approvals: Appr
     """Refuse what the user must allow or the profile forbids.
 
     Raises:
-        ToolkitError: TK-0309 for commands, TK-0304 for a degree above the profile's `max_degree`.
+        ToolkitError: TK-0309 for commands, TK-0304 for a degree above the profile's `max_degree`, TK-0301 for a
+            sweep of live statistics on production.
     """
+    _check_live_statistics(experiment, standing, approvals)
     for factor in experiment.factors:
         if factor.command is not None and factor.command.runs_commands and not approvals.allow_commands:
             raise ToolkitError(
@@ -92,3 +94,16 @@ def check_experiment(experiment: Experiment, standing: Standing, approvals: Appr
                     code="TK-0304",
                     hint=f"sweep up to {standing.max_degree}, or raise max_degree in the profile",
                 )
+
+
+def _check_live_statistics(experiment: Experiment, standing: Standing, approvals: Approvals) -> None:
+    """Refuse to measure on live statistics of production, whatever was approved: plans must not move there."""
+    live = experiment.mode is Mode.MEASUREMENT and bool(experiment.options.get("on_live_objects"))
+    if experiment.operation is not OperationName.STATS_GATHER or not live:
+        return
+    if standing.production or approvals.yes_production is not None:
+        raise ToolkitError(
+            "live statistics of a production target are not measured on, whatever is approved",
+            code="TK-0301",
+            hint="leave out --on-live-objects to measure on copies, or measure on a clone",
+        )

@@ -60,18 +60,23 @@ class LiveStatistics(Protocol):
         """
         ...
 
+    def unshield(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+        """Put back what `shield` changed, for a script; a run does it from its journal."""
+        ...
+
     def counts(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Ask after the clock what was gathered; rows kept under `counted...` and `objects...`.
 
-        Columns of `counted`: metric_name, metric_value, metric_unit; of `objects`: label, elapsed_seconds, object_type, status.
+        Columns of `counted`: metric_name, metric_value, metric_unit; of `objects`: label, elapsed_seconds,
+        object_type, status.
         """
         ...
 
     def preview(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Ask what would be gathered, gathering nothing (column `report_text`); nothing where it cannot be asked."""
+        """Ask what would be gathered, gathering nothing (column `report_text`), where that can be asked."""
         ...
 
-    def proof(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+    def proof(self, works: Sequence[Work]) -> tuple[Call, ...]:
         """Ask, when all is done, for the state of the statistics."""
         ...
 

@@ -1,14 +1,19 @@
 """Gather optimizer statistics of a table or of whole schemas: several sessions at once, biggest first.
 
-Measured on copies; published statistics are touched by a job, or with `--on-live-objects`.
+Measured on copies; published statistics are touched by a job, or with `--on-live-objects`. Where the engine can
+keep new statistics apart from those that plans are made from, a measurement on live objects does so in setup.
 """
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Work
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolkit.dialects.base import Call, Work
 from toolkit.errors import ToolkitError
+from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Query
-from toolkit.model.steps import ObjectRef, Stages
+from toolkit.model.steps import ObjectRef, Stages, Step
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind, OperationName
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
@@ -23,6 +28,23 @@ class StatsGather:
     version = 1
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
+        return (*self._objects(planner), *self._statistics(planner))
+
+    def _statistics(self, planner: Planner) -> tuple[Query, ...]:
+        """Ask what the engine wants to know of the statistics that are there."""
+        ways = planner.dialect.statistics
+        if ways is None:
+            return ()
+        partition = planner.spec.text("partition")
+        return ways.reads(
+            planner.schemas(),
+            planner.named("table"),
+            planner.facts.release,
+            partition=None if partition is None else planner.qualified(partition).name,
+            on_live=planner.measuring and self._live(planner),
+        )
+
+    def _objects(self, planner: Planner) -> tuple[Query, ...]:
         table = planner.named("table")
         if table is not None:
             return (relation_query("target", table),)
@@ -93,10 +115,38 @@ class StatsGather:
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
         copies = self._copies(planner)
-        return assemble(
+        pieces = self._pieces(planner, cell, copies)
+        stages = assemble(
             planner,
             cell,
-            self._pieces(planner, cell, copies),
-            setup=copies.setup if copies else (),
-            cleanup=copies.cleanup if copies else (),
+            pieces,
+            setup=copies.setup if copies else self._shield(planner, pieces),
+            cleanup=copies.cleanup if copies else self._unshield(planner, pieces),
         )
+        return stages if len(pieces) == 1 else replace(stages, evidence=self._counts(planner, pieces))
+
+    def _shield(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
+        ways = planner.dialect.statistics
+        if ways is None or not planner.measuring:
+            return ()
+        works = [piece.work for piece in pieces]
+        return ways.shield(works, holder_of(planner), mark_of(planner.naming.key), planner.facts)
+
+    def _unshield(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
+        ways = planner.dialect.statistics
+        if ways is None or not planner.measuring:
+            return ()
+        back = ways.unshield([piece.work for piece in pieces], planner.facts)
+        return (*back, *planner.dialect.drop(holder_of(planner)))
+
+    def _counts(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Step, ...]:
+        """Count what each piece gathered: the degree of one session would not tell of several."""
+        ways = planner.dialect.statistics
+        if ways is None or any(piece.work.object.ours for piece in pieces):
+            return ()
+        return planner.steps(call for piece in pieces for call in ways.counts(piece.work, planner.facts))
+
+
+def holder_of(planner: Planner) -> ObjectRef:
+    """Return the table of ours that takes a copy of the statistics before a measurement on live objects."""
+    return planner.ours(ObjectKind.TABLE, planner.naming.run_object(1), None)

@@ -34,14 +34,17 @@ class OracleStatistics:
     def shield(self, works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         return shield.shield(works, kept, mark, facts)
 
+    def unshield(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+        return shield.unshield(works, facts)
+
     def counts(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return counts.counts(work, facts)
 
     def preview(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return counts.preview(work, facts)
 
-    def proof(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
-        return proof.proof(works, facts)
+    def proof(self, works: Sequence[Work]) -> tuple[Call, ...]:
+        return proof.proof(works)
 
     def proven(
         self, works: Sequence[Work], facts: Facts, answers: Mapping[str, tuple[Row, ...]], kept: ObjectRef | None

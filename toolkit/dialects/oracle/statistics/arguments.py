@@ -1,7 +1,7 @@
 """The arguments of DBMS_STATS.GATHER_*: what is sent, and which combinations make no sense.
 
-What nobody asked for is not sent: a parameter sent overrides the preference a DBA may have set for the table. FORCE
-is never sent: locked statistics stay as they are.
+What nobody asked for is not sent: a parameter sent overrides the preference a DBA may have set for the table.
+FORCE is never sent: locked statistics stay as they are.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
         ToolkitError: TK-0102 for a METHOD_OPT that is none, TK-0107 for a partition without its table.
     """
     _check_partition(work)
-    _check_method_opt(work, facts)
+    _check_method_opt(work)
     return _choice_of_objects(work) or _sampling(work) or _histograms(work, facts)
 
 
@@ -131,7 +131,7 @@ def _check_partition(work: Work) -> None:
         )
 
 
-def _check_method_opt(work: Work, facts: Facts) -> None:
+def _check_method_opt(work: Work) -> None:
     text = method_opt(work)
     if text is None:
         return

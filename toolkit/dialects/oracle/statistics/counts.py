@@ -1,4 +1,4 @@
-"""What a gathering really did, asked after the clock: objects with their seconds, tables gathered, tables locked."""
+"""What a gathering really did, asked after the clock: objects with their seconds, tables gathered and locked."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from toolkit.model.facts import Facts
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
 
-# What was counted is no reason to fail a gathering that went well: the view may not be granted.
-_NOT_GRANTED = frozenset({"ORA-00942", "ORA-01031"})
-
 
 def before(work: Work) -> tuple[Call, ...]:
     """Count the locked tables just before a gathering."""
-    return (_locked(work, "locked_before"),) if of_schema(work) else ()
+    if not of_schema(work):
+        return ()
+    return (_asked("stats_locked", f"counted:{work.object.name}", _of_locked(work, "locked_before")),)
 
 
 def counts(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -24,7 +23,7 @@ def counts(work: Work, facts: Facts) -> tuple[Call, ...]:
     calls = (_tasks(work),) if has(facts.release, Feature.STATISTICS_TASKS) and owner_of(work) else ()
     if not of_schema(work):
         return calls
-    return (*calls, _gathered(work, facts), _locked(work, "locked_after"))
+    return (*calls, _gathered(work, facts), _asked("stats_locked", "counted", _of_locked(work, "locked_after")))
 
 
 def _tasks(work: Work) -> Call:
@@ -32,23 +31,21 @@ def _tasks(work: Work) -> Call:
         "operation": "gather_schema_stats" if of_schema(work) else "gather_table_stats",
         "target": str(owner_of(work)) if of_schema(work) else f"{owner_of(work)}.{work.object.name.name}",
     }
-    return _asked("stats_tasks", work, f"objects:{work.object.name}", binds)
+    return _asked("stats_tasks", "objects", binds)
 
 
 def _gathered(work: Work, facts: Facts) -> Call:
-    key = f"counted:gathered:{work.object.name}"
     if on_live(work):
-        return _asked("stats_pending_count", work, key, binds_of(work))
-    return _asked("stats_published_count", work, key, {**binds_of(work), "since": since(facts)})
+        return _asked("stats_pending_count", "counted", binds_of(work))
+    return _asked("stats_published_count", "counted", {**binds_of(work), "since": since(facts)})
 
 
-def _locked(work: Work, metric: str) -> Call:
-    key = f"counted:{metric}:{work.object.name}"
-    return _asked("stats_locked", work, key, {**binds_of(work), "metric": metric})
+def _of_locked(work: Work, metric: str) -> dict[str, Scalar]:
+    return {**binds_of(work), "metric": metric}
 
 
-def _asked(file: str, work: Work, key: str, binds: dict[str, Scalar]) -> Call:
-    return Call(file, file=True, session=Role.WORKER, keep_as=key, binds=binds, tolerates=_NOT_GRANTED)
+def _asked(file: str, key: str, binds: dict[str, Scalar]) -> Call:
+    return Call(file, file=True, session=Role.WORKER, keep_as=key, binds=binds)
 
 
 def preview(work: Work, facts: Facts) -> tuple[Call, ...]:

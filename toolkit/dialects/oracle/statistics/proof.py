@@ -1,4 +1,4 @@
-"""The proof after a run: no published statistic moved (measurement), or every one is newer than the beginning (job).
+"""The proof after a run: no published statistic moved (measurement), or each is newer than the beginning (job).
 
 Instants are compared as texts of the database's own clock. What moved is not put back unasked: RESTORE_TABLE_STATS
 also takes back what others gathered meanwhile, so its statements are given, for just the tables that moved.
@@ -25,7 +25,7 @@ _COMPARED = ("objects", "analyzed", "newest", "ages", "rows_told")
 Answers = Mapping[str, tuple[Row, ...]]
 
 
-def proof(works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+def proof(works: Sequence[Work]) -> tuple[Call, ...]:
     """Ask for the state of the statistics of every schema, as it was asked before."""
     file = "stats_record" if on_live(works[0]) else "stats_tables"
     return tuple(

@@ -18,7 +18,7 @@ PREFERENCES = (
     "ESTIMATE_PERCENT", "METHOD_OPT", "DEGREE", "GRANULARITY", "CASCADE", "NO_INVALIDATE", "PUBLISH",
     "INCREMENTAL", "STALE_PERCENT", "CONCURRENT", "PREFERENCE_OVERRIDES_PARAMETER",
 )  # fmt: skip
-"""Preferences that decide what a gathering does; asked one by one, for a release refuses those it does not know."""
+"""Preferences that decide what a gathering does; asked one by one: a release refuses those it does not know."""
 
 NEEDED_ON_LIVE = {
     "stats_record": ("DBA_TAB_STATISTICS", "DBA_IND_STATISTICS"),

@@ -27,12 +27,14 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say what the result depends on; nothing of what was not read."""
     said = [_preferences(work, facts), _stored(work, facts), _locked(work, facts), _concurrent(facts)]
     if on_live(work):
-        said += ["statistics are gathered as pending ones: that writes to other dictionary tables than publishing"]
+        said += [
+            "statistics are gathered as pending ones, which go to other dictionary tables than published ones"
+        ]
         said += [_incremental(work, facts)]
     elif work.object.ours:
         said += [
-            "copies have no indexes, no partitions and no history of use of their columns, so that SIZE AUTO makes "
-            "few histograms: gathering the live tables may take longer"
+            "copies have no indexes, no partitions and no history of use of their columns (SIZE AUTO makes few "
+            "histograms): gathering the live tables may take longer"
         ]
     return tuple(sentence for sentence in said if sentence)
 
@@ -54,8 +56,8 @@ def _preferences(work: Work, facts: Facts) -> str:
         return f"preferences decide all: {shown}"
     if known.get("PREFERENCE_OVERRIDES_PARAMETER", "FALSE").upper() == "TRUE":
         return (
-            f"PREFERENCE_OVERRIDES_PARAMETER is TRUE: preferences win over what is sent ({', '.join(over)}), so that "
-            f"levels of it may all measure the same; preferences are {shown}"
+            f"PREFERENCE_OVERRIDES_PARAMETER is TRUE: preferences win over what is sent ({', '.join(over)}), so "
+            f"that its levels may all measure the same; preferences are {shown}"
         )
     return f"preferences are {shown}; what is sent overrides {', '.join(over)}"
 

@@ -1,8 +1,8 @@
 """Measuring on live objects: new statistics stay pending, and are deleted again table by table.
 
 PUBLISH of every table is set to FALSE, so that a gathering writes pending statistics that no plan is made from
-(OPTIMIZER_USE_PENDING_STATISTICS stays FALSE and is never set); afterwards it is what it was. Pending statistics are
-never published, locked ones never forced, and none that were there before are ever deleted.
+(OPTIMIZER_USE_PENDING_STATISTICS stays FALSE and is never set); afterwards it is what it was. Pending statistics
+are never published, locked ones never forced, and none that were there before are ever deleted.
 Source: PL/SQL Packages, DBMS_STATS: SET_TABLE_PREFS, DELETE_PENDING_STATS (a null table would mean all of them).
 """
 
@@ -15,6 +15,7 @@ from toolkit.dialects.oracle import objects
 from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.statistics import reads
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of
+from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Scalar, Support
@@ -71,15 +72,13 @@ def _hindrance(work: Work, facts: Facts) -> Support | None:
     concurrent = str(facts.value(reads.of_preference("CONCURRENT"), "preference_value", "OFF")).upper()
     if concurrent in _CONCURRENT_BY_HAND:
         found.append(
-            f"CONCURRENT is {concurrent}: tables are gathered in jobs, which outlive a cancelled session and would "
-            "publish what they gather once PUBLISH is put back"
+            f"CONCURRENT is {concurrent}: tables are gathered in jobs, which outlive a cancelled session and "
+            "would publish what they gather once PUBLISH is put back"
         )
     if not found:
         return None
     more = f" (and {len(found) - 1} more such reasons)" if len(found) > 1 else ""
-    return Support(
-        SupportState.UNSUPPORTED, f"not on live objects now: {found[0]}{more}; measure on copies, or wait"
-    )
+    return Support(SupportState.UNSUPPORTED, f"not on live objects now: {found[0]}{more}; measure on copies")
 
 
 def _reasons(facts: Facts, key: str) -> list[str]:
@@ -88,12 +87,24 @@ def _reasons(facts: Facts, key: str) -> list[str]:
 
 # -- what is changed, and put back ------------------------------------------------------------------------------
 def shield(works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-    """Copy the present statistics into a table of ours, then set PUBLISH of every table to FALSE."""
+    """Copy the present statistics into a table of ours, then set PUBLISH of every table to FALSE.
+
+    Raises:
+        ToolkitError: TK-0112 when the catalogue was not read, or the schema is not known.
+    """
+    if any(owner_of(work) is None for work in works):
+        raise ToolkitError("the schema of the table is not known", code="TK-0112", hint="write it as SCHEMA.TABLE")
     calls = [_export_table(kept), objects.comment(kept, mark)]
     calls += [_export(work, kept) for work in works]
     for work in works:
         calls += [_unpublish(name, former) for name, former in _shielded(work, facts)]
     return tuple(calls)
+
+
+def unshield(works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+    """Put PUBLISH of every table back."""
+    changes = [_unpublish(name, former) for work in works for name, former in _shielded(work, facts)]
+    return tuple(back for change in changes for back in change.undo)
 
 
 def _shielded(work: Work, facts: Facts) -> Iterable[tuple[QualifiedName, str | None]]:

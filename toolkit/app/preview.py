@@ -1,0 +1,56 @@
+"""What a user reads before a run: what its result depends on, and what it would process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolkit.executors import Sessions
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.values import Cell, Row
+from toolkit.model.words import OperationName
+from toolkit.operations import Planner, operation
+from toolkit.rendering import step_of
+from toolkit.targets.base import Target
+
+_MOST_LINES = 400
+
+
+def remarks_of(planner: Planner, cells: tuple[Cell, ...]) -> tuple[str, ...]:
+    """Say each thing once that the works of all cells depend on."""
+    said: dict[str, None] = {}
+    for cell in cells:
+        for piece in operation(planner.spec.operation).pieces(planner, cell):
+            said.update(dict.fromkeys(planner.dialect.remarks(piece.work, planner.facts)))
+    return tuple(said)
+
+
+def preview_of(planner: Planner, cell: Cell, target: Target | None) -> tuple[str, ...]:
+    """Ask the engine what the works of one cell would process, changing nothing; no lines without a connection."""
+    ways = planner.dialect.statistics
+    if target is None or ways is None or planner.spec.operation is not OperationName.STATS_GATHER:
+        return ()
+    works = [piece.work for piece in operation(planner.spec.operation).pieces(planner, cell)]
+    if any(work.object.ours for work in works):
+        return ()
+    calls = [call for work in works for call in ways.preview(work, planner.facts)]
+    if not calls:
+        return ("what would be gathered cannot be asked in this release",)
+    sessions = Sessions(target, "dbatk dry-run", read_only=True)
+    lines = ["what would be gathered, as the database says (nothing was gathered for this):"]
+    try:
+        for call in calls:
+            lines += _lines(sessions.run(step_of(planner.dialect, call)).rows)
+    except DatabaseError as error:
+        return (f"what would be gathered could not be asked: {error.sentence}",)
+    finally:
+        sessions.close()
+    return (*lines[:_MOST_LINES], *(["..."] if len(lines) > _MOST_LINES else []))
+
+
+def _lines(rows: tuple[Row, ...]) -> Iterator[str]:
+    """Yield the lines of a report without what could end a comment or mislead a terminal."""
+    for row in rows:
+        for line in str(row.get("report_text") or "").splitlines():
+            shown = "".join(char if char.isprintable() else " " for char in line).rstrip()
+            if shown:
+                yield f"  {shown}"

@@ -1,0 +1,34 @@
+"""The proof that statistics did not move, when a run that measured on live objects is cleaned up after a crash."""
+
+from __future__ import annotations
+
+from toolkit.app.planning import cells_in_order, facts_from_text
+from toolkit.dialects.base import Dialect
+from toolkit.executors import Sessions
+from toolkit.model.experiment import Naming
+from toolkit.model.protocols import Events
+from toolkit.model.records import RunHead
+from toolkit.model.runid import run_key
+from toolkit.model.words import Mode, OperationName
+from toolkit.operations import Planner
+from toolkit.runner import Changes, spec_of
+from toolkit.runner.gathering import prove, publish
+from toolkit.store import Store
+
+
+def prove_after_crash(
+    head: RunHead, store: Store, dialect: Dialect, sessions: Sessions, changes: Changes, events: Events
+) -> None:
+    """Compare the statistics with those recorded at the run's beginning, before anything is put back."""
+    experiment = head.experiment
+    recorded = store.load_facts(head.run)
+    unfinished = bool(store.journal(head.run).open_entries())
+    if experiment.operation is not OperationName.STATS_GATHER or experiment.mode is not Mode.MEASUREMENT:
+        return
+    if recorded is None or not unfinished:
+        return
+    facts = facts_from_text(recorded)
+    planner = Planner(dialect, spec_of(experiment), facts, Naming(run_key(head.run), 0, dialect.upper_names))
+    found = prove(planner, cells_in_order(experiment)[0], facts, sessions, changes)
+    if found is not None:
+        publish(store, head.run, found, events)
