@@ -14,7 +14,7 @@ def test_the_document_of_a_run_has_the_published_keys() -> None:
     document = run_document(sweep(TIMES))
     assert list(document) == [
         *("format", "run", "label", "mode", "state", "target", "engine", "operation", "began_at", "ended_at"),
-        *("seed", "environment", "warnings", "trials", "cells"),
+        *("seed", "environment", "warnings", "licences", "trials", "cells"),
     ]
     assert document["format"] == 1
     assert list(document["trials"][0]) == [  # type: ignore[index,call-overload,arg-type]

@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import cast
 
 from toolkit.analysis.cells import CellSummary, cells
 from toolkit.analysis.compare import Comparison, Pair
+from toolkit.model.bill import bill_among, bill_document
 from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
 from toolkit.model.values import Cell, Level, Scalar
 
@@ -29,6 +31,7 @@ def run_document(run: RunRecord) -> JsonObject:
         "seed": run.head.experiment.seed,
         "environment": {name: _scalar(value) for name, value in run.environment.items()},
         "warnings": list(run.warnings),
+        "licences": _licences(run),
         "trials": [_trial(trial) for trial in trials],
         "cells": [_cell(summary) for summary in cells(run)],
     }
@@ -70,6 +73,12 @@ def reports_document(runs: Iterable[RunRecord], comparisons: Iterable[Comparison
         "runs": [run_document(run) for run in runs],
         "comparisons": [comparison_document(comparison) for comparison in comparisons],
     }
+
+
+def _licences(run: RunRecord) -> Json:
+    """What the run used that is paid for and who declared it; null for engines without licences."""
+    bill = bill_among(run.artifacts)
+    return None if bill is None else cast("JsonObject", bill_document(bill))
 
 
 def _head(head: RunHead) -> JsonObject:

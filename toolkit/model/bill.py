@@ -7,9 +7,11 @@ that anything is licensed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+from toolkit.model.records import Artifact
 
 ARTIFACT = "licences.json"
 """The name under which a run keeps its bill."""
@@ -70,6 +72,12 @@ class Bill:
             yield f"licence note: {note}"
         for sentence in self.unseen:
             yield f"licence unseen: {sentence}"
+
+
+def bill_among(artifacts: Iterable[Artifact]) -> Bill | None:
+    """Return the bill that a run kept among its artifacts; None for engines without licences and old runs."""
+    kept = next((one for one in artifacts if one.name == ARTIFACT and not one.trial), None)
+    return None if kept is None else bill_from_text(kept.content.decode("utf-8", "replace"))
 
 
 def bill_document(bill: Bill) -> dict[str, object]:

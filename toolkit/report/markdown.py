@@ -78,6 +78,7 @@ def _run(view: RunView) -> Iterator[str]:
         yield from filter(None, [_bullets(more)])
     yield from _headed("Scripts that ran", "\n\n".join(map(_fenced, view.scripts)))
     yield from _headed("How it was measured", _bullets(view.method))
+    yield from _headed("Licences", _bullets(view.licences))
 
 
 def _fenced(script: Script) -> str:

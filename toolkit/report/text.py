@@ -41,6 +41,7 @@ def _run(view: RunView) -> list[str]:
         *_headed("Metrics of each cell, medians", metrics),
         *_headed("Environment", [*text_table(environment), *bullets(more)] if view.environment.rows else []),
         *_headed("How it was measured", bullets(view.method)),
+        *_headed("Licences", bullets(view.licences)),
     ]
 
 

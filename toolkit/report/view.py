@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from toolkit.analysis.advice import Advice, advise
 from toolkit.analysis.cells import RunAnalysis, analyse
 from toolkit.analysis.fit import FEWEST_DEGREES
+from toolkit.model.bill import bill_among
 from toolkit.model.records import RunRecord
 from toolkit.model.values import spell_level
 from toolkit.model.words import Mode
@@ -63,6 +64,8 @@ class RunView:
     metrics: Metrics | None
     scripts: tuple[Script, ...]
     method: tuple[str, ...]
+    licences: tuple[str, ...]
+    """What it used that is paid for, and who declared it; engines without licences have none."""
 
 
 def run_view(run: RunRecord) -> RunView:
@@ -88,7 +91,14 @@ def run_view(run: RunRecord) -> RunView:
         metrics=run_metrics(run, [summary.cell for summary in found.cells], told.best),
         scripts=tuple(_scripts(run)),
         method=tuple(_method(found)),
+        licences=tuple(_licences(run)),
     )
+
+
+def _licences(run: RunRecord) -> Iterator[str]:
+    bill = bill_among(run.artifacts)
+    for sentence in () if bill is None else bill.sentences():
+        yield clean(sentence)
 
 
 def _clean_advice(told: Advice) -> Advice:
