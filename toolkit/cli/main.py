@@ -11,6 +11,7 @@ import typer
 
 from toolkit import __version__
 from toolkit.cli.bundles import add_bundles
+from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
 from toolkit.cli.operations import add_operations
 from toolkit.cli.output import out_raw, show_error
@@ -59,6 +60,7 @@ def build_app() -> typer.Typer:
     app.add_typer(runs, name="runs")
     add_results(app, runs)
     app.add_typer(target, name="target")
+    add_doctor(app)
     add_targets(app, target)
     return app
 

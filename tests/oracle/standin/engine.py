@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import duckdb
 
-from tests.oracle.standin import breaks, grammar, parallel
+from tests.oracle.standin import breaks, grammar, observed, parallel
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.duck import Rows, count, define_functions, ensure_schema, fetch, quote, run, spell
 from tests.oracle.standin.errors import ora, stack
@@ -26,8 +26,11 @@ _STATS_ARGUMENTS = frozenset(
 )  # fmt: skip
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
-     "optimizer_ignore_parallel_hints"}
+     "optimizer_ignore_parallel_hints", "optimizer_ignore_hints"}
 )  # fmt: skip
+
+
+_TIMED = ("ctas", "insert", "index_build", "index_rebuild", "stats")
 
 
 class Engine:
@@ -45,6 +48,7 @@ class Engine:
         self.data = duckdb.connect()
         self.dictionary = duckdb.connect()
         define_functions(self.dictionary)
+        define_functions(self.data)
         self._fill()
 
     def begin_session(self, service: str) -> Session:
@@ -63,7 +67,7 @@ class Engine:
 
     def query(self, session: Session, data: duckdb.DuckDBPyConnection, text: str, binds: Sequence[object]) -> Rows:
         """Run a query where its tables are: in the catalogue, or in DuckDB."""
-        translated = translate(text, binds, self._context(session))
+        translated = translate(observed.with_plans(text), binds, self._context(session))
         tables = [name for _, name in translated.tables]
         self._refuse_after_direct_load(session, translated)
         if all(name in VIEWS for name in tables):
@@ -77,7 +81,8 @@ class Engine:
     def command(self, session: Session, data: duckdb.DuckDBPyConnection, text: str) -> int:
         """Run a statement that is no query; return the rows it touched."""
         command = grammar.recognise(text, session.user)
-        self._misfortune(command.kind)
+        observed.begin(session, command.kind, text)
+        self._misfortune(command.kind, text)
         handler: Callable[[Session, duckdb.DuckDBPyConnection, Command], int | None] = getattr(
             self, f"_do_{command.kind}"
         )
@@ -85,6 +90,7 @@ class Engine:
         with self.changing:
             done = handler(session, data, command)
         self.state.statements_run += 1
+        observed.end(self.state, session, command.kind, text, done or 0)
         return done or 0
 
     # -- what is timed ------------------------------------------------------------------------------------------
@@ -278,8 +284,9 @@ class Engine:
                 "INDEX", (schema, index), table=(schema, table), columns=[("IDNAME", "", "")], rows=rows
             )
 
-    def _misfortune(self, kind: str) -> None:
-        if self.scenario.delay_seconds and kind in ("ctas", "insert", "index_build", "index_rebuild", "stats"):
+    def _misfortune(self, kind: str, sql: str) -> None:
+        slow = kind in _TIMED if self.scenario.delay_text is None else self.scenario.delay_text in sql
+        if self.scenario.delay_seconds and slow:
             breaks.wait(self.scenario.delay_seconds, self.released)
         if self.scenario.lose == kind:
             raise ConnectionAbortedError(kind)

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import readings
+from tests.oracle.standin import observed, readings
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
 
@@ -62,6 +62,7 @@ class Session:
     total: dict[str, int] = field(default_factory=dict)
     running: int = 0
     requested: int = 0
+    observed: observed.Observed = field(default_factory=observed.Observed)
 
 
 PARAMETERS = {
@@ -81,6 +82,7 @@ class State:
     scenario: Scenario
     objects: dict[tuple[str, Name], Made] = field(default_factory=dict)
     sessions: dict[int, Session] = field(default_factory=dict)
+    cursors: dict[str, observed.Cursor] = field(default_factory=dict)
     next_object: int = 70001
     next_session: int = 101
     statements_run: int = 0
@@ -103,6 +105,8 @@ class State:
         """Return the rows of a catalogue view, as this session sees them."""
         if view in _ROWS:
             return _ROWS[view](self, session)
+        if view in observed.VIEWS:
+            return observed.rows_of(self, view, session)
         return [dict(row) for row in readings.rows_of(view, self.scenario)]
 
 
@@ -150,7 +154,7 @@ def _session(state: State, _: Session) -> list[CatalogueRow]:
          "ACTION": each.action, "CLIENT_IDENTIFIER": each.client_identifier, "LOGON_TIME": each.logon,
          "PROGRAM": "python@standin", "TYPE": "USER", "PDML_STATUS": "ENABLED" if each.dml else "DISABLED",
          "PDDL_STATUS": "ENABLED", "PQ_STATUS": each.query,
-         "RESOURCE_CONSUMER_GROUP": "OTHER_GROUPS", "SERVICE_NAME": each.service}
+         "RESOURCE_CONSUMER_GROUP": "OTHER_GROUPS", "SERVICE_NAME": each.service, **observed.running(each)}
         for each in list(state.sessions.values())
     ]  # fmt: skip
 
@@ -177,10 +181,9 @@ def _pq_sesstat(state: State, session: Session) -> list[CatalogueRow]:
 
 
 def _sysstat(state: State, _: Session) -> list[CatalogueRow]:
-    values = {"redo size": 4096, "user commits": 1, "physical write total bytes": BLOCK * 10, "execute count": 1}
+    names = [str(row["NAME"]) for row in observed.rows_of(state, "V$STATNAME", _)]
     return [
-        {"STATISTIC#": number, "NAME": name, "VALUE": each * state.statements_run}
-        for number, (name, each) in enumerate(values.items())
+        {"STATISTIC#": number, "NAME": name, "VALUE": observed.system(state, name)} for number, name in enumerate(names)
     ]
 
 
@@ -208,10 +211,21 @@ def _osstat(state: State, _: Session) -> list[CatalogueRow]:
 
 
 def _objects(state: State, _: Session) -> list[CatalogueRow]:
-    return [
+    return _dictionary(state.scenario) + [
         {"OWNER": made.name[0], "OBJECT_NAME": made.name[1], "OBJECT_ID": made.object_id, "OBJECT_TYPE": made.kind,
          "CREATED": made.created, "LAST_DDL_TIME": made.created, "STATUS": "VALID"}
         for made in list(state.objects.values())
+    ]  # fmt: skip
+
+
+def _dictionary(scenario: Scenario) -> list[CatalogueRow]:
+    """The views of SYS that the session may read, under the names that can be granted on."""
+    closed = scenario.denied | scenario.lacking
+    return [
+        {"OWNER": "SYS", "OBJECT_NAME": view.replace("V$", "V_$", 1) if view.startswith("V$") else view,
+         "OBJECT_TYPE": "VIEW", "CREATED": BEGAN, "LAST_DDL_TIME": BEGAN, "STATUS": "VALID"}
+        for view in VIEWS
+        if view.startswith(("V$", "DBA_")) and view not in closed
     ]  # fmt: skip
 
 

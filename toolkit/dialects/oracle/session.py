@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.degrees import parameters
 from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.model.facts import Facts
@@ -78,7 +79,10 @@ def _parameters(work: Work, facts: Facts) -> list[tuple[str, str, bool]]:
     if has(facts.release, Feature.IGNORE_PARALLEL_HINTS):
         chosen.append(("OPTIMIZER_IGNORE_PARALLEL_HINTS", "FALSE", True))
     service = service_of(facts)
-    chosen += [(name, value, True) for name, value in service.session]
+    own = dict(service.session)
+    if parameters(facts).get("optimizer_ignore_hints", "").upper() == "TRUE":
+        own["OPTIMIZER_IGNORE_HINTS"] = "FALSE"
+    chosen += [(name, value, True) for name, value in own.items()]
     return [one for one in chosen if one[0] not in service.unsettable]
 
 

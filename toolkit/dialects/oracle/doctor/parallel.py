@@ -19,7 +19,7 @@ _BRAKES = (
     (
         "optimizer_ignore_hints",
         "TRUE",
-        "hints are ignored; a degree by hint is none",
+        "hints are ignored, a degree by hint is none; our sessions set FALSE",
         "ALTER SESSION SET optimizer_ignore_hints = FALSE",
     ),
     (

@@ -14,6 +14,7 @@ _NOT_GRANTED = re.compile(r"ORA-(00942|01031|41900)\b")
 _OLDER = re.compile(r"ORA-(02003|00904)\b")
 
 _CONSEQUENCES = {
+    "cloud_service": "this release tells no managed service",
     "doctor_autotask": "automatic tasks are not known",
     "doctor_database": "role, archiving and forced logging are not known",
     "doctor_directives": "a degree limit of the resource plan is not known",

@@ -1,0 +1,253 @@
+"""`doctor`: what a target can do, on one screen; all with `--verbose` or `--json`, missing grants as a script."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit.cli.output import WIDTH, out, out_json, out_table, say
+from toolkit.cli.parameters import OUTPUT, TARGET, Said, add_command, option
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolkit.app.doctor import Doctor
+    from toolkit.dialects.base import Check
+    from toolkit.model.experiment import Experiment, OptionValue
+    from toolkit.model.words import OperationName
+
+_ORDER = ("problem", "warning", "note", "ok")
+_STATES = {"ok": "ok", "note": "note", "warning": "WARNING", "problem": "PROBLEM"}
+_HELP = "Say what a target can do, and what it cannot and why."
+_GIVEN = ("source", "table", "columns")
+
+
+def add_doctor(app: typer.Typer) -> None:
+    """Add the command."""
+    add_command(app, "doctor", _doctor, _parameters(), _HELP)
+
+
+def _parameters() -> list[inspect.Parameter]:
+    return [
+        TARGET,
+        option("operation", "judge this operation", metavar="NAME"),
+        option("source", "table it reads", metavar="NAME"),
+        option("table", "table it works on", metavar="NAME"),
+        option("columns", "columns of an index", metavar="A,B"),
+        option("degree", "degrees to judge (1,2,4,8)", metavar="1,2,4"),
+        option("verbose", "every check, not only what matters first", kind=bool),
+        option("grants", "print the missing grants as a script for the DBA", kind=bool),
+        option("facts_out", "write what was read, for --facts", metavar="FILE"),
+        *(one for one in OUTPUT if one.name != "store"),
+    ]
+
+
+def _doctor(said: Said) -> int:
+    from toolkit.app.doctor import doctor
+    from toolkit.cli.launch import reach
+
+    wanted, experiment = _operation(said), _asked_work(said)
+    reached = reach(said.text("target"))
+    try:
+        found = doctor(reached.target, experiment, reached.standing.licences, wanted)
+    finally:
+        reached.target.close()
+    _write_facts(found, said.text("facts_out"))
+    if said.flag("json"):
+        out_json(_document(found))
+    elif said.flag("grants"):
+        out(_grant_script(found))
+    elif said.flag("verbose"):
+        _show_all(found)
+    else:
+        _show(found)
+    return ExitCode.DONE
+
+
+def _write_facts(found: Doctor, file: str | None) -> None:
+    from toolkit.app.planning import facts_to_text
+    from toolkit.app.results import write_file
+
+    if file is not None:
+        write_file(Path(file), facts_to_text(found.facts), private=True)
+        say(f"wrote {file}")
+
+
+# -- the work asked about ---------------------------------------------------------------------------------------
+def _operation(said: Said) -> OperationName | None:
+    from toolkit.documents import did_you_mean
+    from toolkit.model.words import OperationName
+
+    name, known = said.text("operation"), [one.value for one in OperationName]
+    if name is None:
+        return None
+    if name not in known:
+        raise ToolkitError(f"`{name}` is no operation", code="TK-0101", hint=did_you_mean(name, known))
+    return OperationName(name)
+
+
+def _asked_work(said: Said) -> Experiment | None:
+    """Return the work to be judged, when one was described."""
+    from toolkit.design.build import General, build_experiment
+    from toolkit.design.levels import parse_levels
+    from toolkit.design.options import BY_NAME, options_of
+    from toolkit.design.values import parse_value
+    from toolkit.model.words import OperationName
+
+    given = [name for name in _GIVEN if name in said]
+    operation = _operation(said)
+    if not given:
+        if operation is None or said.flag("grants"):
+            return None
+        raise ToolkitError(
+            f"`--operation {operation}` needs to know on what",
+            code="TK-0107",
+            hint="add `--source`, `--table` ..., or `--grants` for what it needs anywhere",
+        )
+    operation = operation or OperationName.CTAS
+    taken = {one.name for one in options_of(operation)}
+    options: dict[str, OptionValue] = {
+        key: parse_value(BY_NAME[key], said.required(key)) for key in given if key in taken
+    }
+    if "source" in options and "table" not in options:
+        options["table"] = f"{options['source']}_DBATK"
+    levels = {"degree": parse_levels(BY_NAME["degree"], said.text("degree") or "1,2,4,8")}
+    return build_experiment(operation, options, levels, General(target=said.text("target") or ""))
+
+
+# -- one screen -------------------------------------------------------------------------------------------------
+def _show(found: Doctor) -> None:
+    """Show what matters first: problems and warnings whole, notes in a line each, the rest in a paragraph."""
+    out(_head(found))
+    checks = (*found.checks, *_together(found.support))
+    for state in ("problem", "warning"):
+        for check in (one for one in checks if one.state == state):
+            _paragraph(f"{_STATES[state]}  {check.name}: ", _sentence(check))
+    notes = [one for one in checks if one.state == "note"]
+    refused = [one for one in notes if one.read]
+    for check in (one for one in notes if not one.read):
+        text = "; ".join(part for part in (check.evidence, check.consequence) if part)
+        _paragraph("note     ", textwrap.shorten(f"{check.name}: {text}", _NOTE, placeholder=" ..."))
+    if refused:
+        names = ", ".join(one.name.removeprefix("not read: ") for one in refused)
+        _paragraph("note     not read: ", f"{names}; `--grants` prints what would let them be read")
+    fine = [one for one in checks if one.state == "ok" and not one.read]
+    if fine:
+        _paragraph("ok       ", "; ".join(_short(one) for one in fine))
+    out("`--verbose` shows every check, with what to do" + _grants_words(found))
+
+
+def _head(found: Doctor) -> str:
+    lines = [found.target, str(found.facts.release)]
+    ceiling = found.ceiling
+    if ceiling.degree is not None:
+        reason = ceiling.reasons[0][1]
+        lines.append(f"highest degree now: {ceiling.degree} ({reason})")
+    return "\n".join(textwrap.shorten(line, WIDTH, placeholder=" ...") for line in lines) + "\n"
+
+
+def _sentence(check: Check) -> str:
+    text = "; ".join(part for part in (check.evidence, check.consequence) if part)
+    return f"{text} -> {check.action}" if check.action else text
+
+
+def _short(check: Check) -> str:
+    return check.name if len(check.evidence) > _SHORT else f"{check.name} {check.evidence}"
+
+
+def _together(checks: Iterable[Check]) -> list[Check]:
+    """Say once what holds for several operations or cells."""
+    groups: dict[tuple[str, str], list[Check]] = {}
+    for check in checks:
+        groups.setdefault((check.state, check.evidence), []).append(check)
+    return [replace(group[0], name=_joined([one.name for one in group])) for group in groups.values()]
+
+
+def _joined(names: list[str]) -> str:
+    tails = {name.partition(" ")[2] for name in names}
+    if len(names) > 1 and len(tails) == 1:
+        return ", ".join(name.partition(" ")[0] for name in names) + f" {tails.pop()}"
+    return ", ".join(names)
+
+
+_SHORT = 34
+_NOTE = 140
+
+
+def _paragraph(head: str, text: str) -> None:
+    out(textwrap.fill(head + " ".join(text.split()), WIDTH, subsequent_indent=" " * 9, break_on_hyphens=False))
+
+
+def _grants_words(found: Doctor) -> str:
+    count = len(found.grants)
+    return f"; `--grants` prints {count} missing grant{'s' if count > 1 else ''}" if count else ""
+
+
+def _show_all(found: Doctor) -> None:
+    out(_head(found))
+    for title, checks in (("server", found.checks), ("work", found.support)):
+        if checks:
+            rows = ((_STATES.get(c.state, c.state), c.name, _lines(c)) for c in _sorted(checks))
+            out_table(("", title, "what"), rows)
+            out("")
+    if found.ceiling.reasons:
+        out_table(("degree", "because"), ((str(limit), why) for limit, why in found.ceiling.reasons))
+
+
+def _sorted(checks: Iterable[Check]) -> list[Check]:
+    return sorted(checks, key=lambda one: _ORDER.index(one.state) if one.state in _ORDER else len(_ORDER))
+
+
+def _lines(check: Check) -> str:
+    parts = [check.evidence, check.consequence, f"-> {check.action}" if check.action else ""]
+    return "\n".join(part for part in parts if part)
+
+
+# -- documents --------------------------------------------------------------------------------------------------
+def _grant_script(found: Doctor) -> str:
+    """Return the missing grants as a script of SQL*Plus, grouped by what each is for."""
+    if not found.grants:
+        return "-- nothing is missing that dbatk reads or does here"
+    head = [
+        "-- Grants missing for dbatk: least privilege, each with what it is for.",
+        "-- Run as SYS or a user with GRANT ANY OBJECT PRIVILEGE, in the container that is measured.",
+        "-- Leave out what should not be given: what it is for is then not read or not done, and said.",
+    ]
+    groups: dict[str, list[str]] = {}
+    for grant in found.grants:
+        groups.setdefault(grant.purpose, []).append(f"{grant.statement};")
+    body = [line for purpose, lines in groups.items() for line in ("", f"-- {purpose}", *lines)]
+    return "\n".join([*head, *body])
+
+
+def _document(found: Doctor) -> dict[str, object]:
+    facts, ceiling = found.facts, found.ceiling
+    return {
+        "target": found.target,
+        "engine": facts.engine.value,
+        "release": str(facts.release),
+        "edition": facts.release.edition,
+        "degree": {
+            "highest": ceiling.degree,
+            "reasons": [{"limit": limit, "why": why} for limit, why in ceiling.reasons],
+        },
+        "checks": [_row(check) for check in found.checks],
+        "work": [_row(check) for check in found.support],
+        "grants": [{"statement": one.statement, "purpose": one.purpose} for one in found.grants],
+    }
+
+
+def _row(check: Check) -> dict[str, str]:
+    return {
+        "name": check.name,
+        "state": check.state,
+        "evidence": check.evidence,
+        "consequence": check.consequence,
+        "action": check.action,
+    }
