@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.oracle.standin import observed, readings
+from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
 
