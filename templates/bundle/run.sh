@@ -299,10 +299,10 @@ agree() {
 prepare() {
   [ -f sql/setup.sql ] || return 0
   [ ! -f spool/prepared ] || return 0
-  session cleanup cleanup
+  conclude
   say "setup"
   session setup setup
-  told 0 end setup || { session cleanup cleanup; stop 1 "setup failed: $(first_error setup)"; }
+  told 0 end setup || { conclude; stop 1 "setup failed: $(first_error setup)"; }
   : >spool/prepared
 }
 

@@ -192,14 +192,8 @@ def _trial(experiment: Experiment, dialect: Dialect, facts: Facts, run: str, pla
     naming = Naming(run_key(run), planned.number, dialect.upper_names)
     planner = Planner(dialect, spec_of(experiment), facts, naming)
     support = support_of(planner, work.pieces(planner, planned.cell))
-    title = " ".join(
-        [
-            str(experiment.operation),
-            str(planned.cell),
-            "warm-up" if planned.warmup else f"repeat {planned.repeat}",
-            f"trial {planned.number}",
-        ]
-    )
+    what = "warm-up" if planned.warmup else f"repeat {planned.repeat}"
+    title = " ".join(filter(None, [str(experiment.operation), str(planned.cell), what]))
     if not support.ok:
         return Bundled(planned, title, None, support.sentence)
     return Bundled(planned, title, work.plan(planner, planned.cell))
@@ -254,7 +248,7 @@ def _readme(
         operation=experiment.operation,
         mode="a measurement" if measuring else "a job",
         target=address.display if address is not None else "any database of this release",
-        release=f"{'assumed ' if known.facts.assumed else ''}Oracle {known.facts.release}",
+        release=f"{'assumed ' if known.facts.assumed else ''}{known.facts.release}",
         trials=sum(each.stages is not None for each in trials),
         cells=len(cells_in_order(experiment)),
         seed=experiment.seed,

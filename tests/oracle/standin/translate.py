@@ -64,9 +64,10 @@ def translate(text: str, binds: Sequence[object], context: Mapping[str, str | No
         changed = _rewrite(node, context)
         if changed is not node:
             node.replace(changed)
-    for table in tree.find_all(exp.Table):
+    named = [table for table in tree.find_all(exp.Table) if table.name]
+    for table in named:
         _qualify(table, str(context["CURRENT_SCHEMA"]))
-    tables = tuple((table.db or "", table.name) for table in tree.find_all(exp.Table))
+    tables = tuple((table.db or "", table.name) for table in named)
     return Translated(tree.sql(dialect="duckdb", identify=True), parameters, tables, degree)
 
 
@@ -96,6 +97,13 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
         return exp.cast(node.this, "DOUBLE")
     if isinstance(node, exp.CurrentTimestamp):
         return exp.cast(exp.Literal.string(datetime.datetime.now().isoformat(" ", "seconds")), "TIMESTAMP")
+    if isinstance(node, exp.DPipe):
+        # Oracle joins a NULL as nothing.
+        sides = (
+            sqlglot.exp.func("COALESCE", exp.cast(each, "VARCHAR"), exp.Literal.string(""))
+            for each in (node.this, node.expression)
+        )
+        return exp.DPipe(this=next(sides), expression=next(sides))
     if isinstance(node, exp.Systimestamp):
         return exp.cast(
             exp.Literal.string(datetime.datetime.now(datetime.UTC).replace(tzinfo=None).isoformat(" ")),
@@ -124,12 +132,11 @@ def _count_up(select: exp.Select) -> None:
     limit = connect.args["connect"]
     if not isinstance(limit, exp.LTE) or limit.this.name.upper() != "LEVEL":
         raise ora(900, "only CONNECT BY LEVEL <= n")
-    rows = int(limit.expression.name)
+    last = int(limit.expression.name)
     select.set("connect", None)
     select.set("from_" if "from_" in select.args else "from", None)
-    counted = sqlglot.parse_one(
-        f"SELECT 1 FROM (SELECT range AS level FROM range(1, {rows + 1})) AS counted", read="duckdb"
-    )
+    rows = f"SELECT 1 FROM (SELECT range AS level FROM range(1, {last + 1})) AS counted"
+    counted = sqlglot.parse_one(rows, read="duckdb")
     select.from_(counted.find(exp.Subquery), copy=False)
 
 

@@ -70,9 +70,10 @@ class Scribe:
         for step in steps:
             self.step(step)
 
-    def step(self, step: Step) -> None:
-        """Write one step."""
-        self._binds(step)
+    def step(self, step: Step, *, bound: bool = False) -> None:
+        """Write one step; `bound` when its variables have their values already."""
+        if not bound:
+            self._binds(step)
         if step.tolerates:
             self.say("may-fail", ",".join(sorted(step.tolerates)))
             if self._stopping:

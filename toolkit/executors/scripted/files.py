@@ -68,6 +68,7 @@ def bundle_files(
         around = (*undoing(dialect, first.setup, born), *(step for step in first.cleanup if step.object is None))
         if first.setup:
             scripts["setup"] = writer.setup(first)
+        if around:
             scripts["cleanup"] = writer.cleaning(0, "cleanup, once", around)
         everything += around
     for each, stages in ran:

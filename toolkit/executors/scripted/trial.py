@@ -25,7 +25,7 @@ SNAPSHOT = "snapshot:"
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """What all scripts of a bundle share."""
+    """What all scripts of a bundle share; it writes each of them."""
 
     dialect: Dialect
     run: str
@@ -54,9 +54,11 @@ class Writer:
         scribe = self.scribe(number, title, title, 1)
         self._before(scribe, stages)
         self._begin(scribe, stages)
-        self._timed(scribe, list(enumerate(stages.timed.ordered(), 1)), stages.evidence)
+        self._timed(scribe, list(enumerate(stages.timed.ordered(), 1)), stages.evidence[:1])
+        self._snapshot(scribe)
+        self._evidence(scribe, stages.evidence)
         self._restore(scribe, stages)
-        self._after(scribe, stages)
+        self._conclude(scribe, stages)
         return scribe.text()
 
     def _together(self, number: int, title: str, stages: Stages) -> Scripts:
@@ -75,7 +77,8 @@ class Writer:
             self._restore(timed, stages)
             scripts[script_name(number, f"s{session}")] = timed.text()
         after = self.scribe(number, f"{title}, after its sessions", title)
-        self._after(after, stages)
+        self._snapshot(after)
+        self._conclude(after, stages)
         return {**scripts, script_name(number, "after"): after.text()}
 
     def _before(self, scribe: Scribe, stages: Stages) -> None:
@@ -101,10 +104,14 @@ class Writer:
         scribe.steps(stages.worker_begin)
         scribe.go_on()
 
-    def _timed(self, scribe: Scribe, share: Sequence[tuple[int, TimedItem]], evidence: Sequence[Step]) -> None:
-        # What is read first after the clock is read once before it: parsed by then, it tells the end without delay.
+    def _timed(self, scribe: Scribe, share: Sequence[tuple[int, TimedItem]], first: Sequence[Step]) -> None:
+        """Write the clock, and right after it what is gone with the session's next statement.
+
+        That is read once before as well: its variables are set and it is parsed by then, so nothing comes between,
+        and it tells the end without delay.
+        """
         scribe.say("stage", "snapshot")
-        scribe.steps(step for step in evidence[:1] if step.own_read and not step.binds)
+        scribe.steps(step for step in first if step.own_read)
         scribe.say("stage", "timed")
         scribe.mark("clock")
         for number, item in share:
@@ -113,25 +120,28 @@ class Writer:
             if item is not share[-1][1]:
                 scribe.mark("clock")
         scribe.say("stage", "evidence")
-        scribe.steps(evidence[:1])
+        for step in first:
+            scribe.step(step, bound=step.own_read)
         scribe.mark("clock")
-        scribe.steps(evidence[1:])
-        for step in evidence:
-            self._parts(scribe, step)
 
     @staticmethod
-    def _parts(scribe: Scribe, step: Step) -> None:
-        """Read again one by one what was read in one statement: a view that is not granted refuses only itself."""
-        for part in step.parts:
-            scribe.step(replace(part, keep_as=f"{step.keep_as}{APART}", parts=()))
+    def _evidence(scribe: Scribe, evidence: Sequence[Step]) -> None:
+        """Write what may be asked later; what was asked in one statement is asked again one by one.
+
+        A view that is not granted refuses the whole statement, and here only its own part.
+        """
+        scribe.say("stage", "evidence")
+        scribe.steps(evidence[1:])
+        for step in evidence:
+            for part in step.parts:
+                scribe.step(replace(part, keep_as=f"{step.keep_as}{APART}", parts=()))
+        scribe.mark("clock")
 
     def _restore(self, scribe: Scribe, stages: Stages) -> None:
-        scribe.mark("clock")
         scribe.say("stage", "restore")
         scribe.steps(stages.worker_end)
 
-    def _after(self, scribe: Scribe, stages: Stages) -> None:
-        self._snapshot(scribe)
+    def _conclude(self, scribe: Scribe, stages: Stages) -> None:
         scribe.mark("clock")
         scribe.say("stage", "conclude")
         scribe.steps(stages.conclude)
