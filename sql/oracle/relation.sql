@@ -20,6 +20,9 @@ SELECT o.owner AS schema_name,
        t.temporary AS temporary,
        t.iot_type AS iot_type,
        t.cluster_name AS cluster_name,
+       t.pct_free AS pct_free,
+       t.compression AS compression,
+       t.compress_for AS compress_for,
        t.tablespace_name AS tablespace_name
   FROM all_objects o
   LEFT JOIN all_tables t

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+from toolkit.dialects.base import Dialect, Room
+from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
+from toolkit.model.values import Level
 from toolkit.model.words import EngineName, Mode, OperationName
 from toolkit.targets.base import Target
 from toolkit.units import byte_size
@@ -21,29 +25,71 @@ _COPIES = {
 }
 """Size of what exists at once, as a multiple of the tables worked on (a copy, and what is made from it)."""
 
+_KEY_SHARE = 0.3
+_LOADS = frozenset({OperationName.CTAS, OperationName.INSERT})
+
 
 def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     """Estimate the bytes that exist at once, or None when no size is known."""
-    rows = [row for key, answer in facts.answers.items() for row in answer if _is_size(key)]
-    found = (row.get("byte_count") for row in rows)
-    sizes = [float(size) for size in found if isinstance(size, int | float)]
+    sizes = [
+        float(size) * _share(experiment, key)
+        for key, answer in facts.answers.items()
+        for row in answer
+        if isinstance(size := row.get("byte_count"), int | float) and _is_size(key)
+    ]
     if not sizes:
         return None
-    concurrency = max(
-        (int(level) for f in experiment.factors if f.name == "concurrency" for level in f.levels), default=1
-    )
-    times = concurrency if experiment.operation is OperationName.CTAS else 1
+    concurrency = max((int(level) for level in _levels(experiment, "concurrency")), default=1)
+    times = concurrency if experiment.operation in _LOADS else 1
     return sum(sizes) * _COPIES[experiment.operation] * times
+
+
+def _share(experiment: Experiment, key: str) -> float:
+    """Return how much of a table read or filled is there again: a sample, or nothing of an empty target."""
+    if experiment.operation not in _LOADS:
+        return 1.0
+    if key == "target":
+        return 1.0 if "filled" in _levels(experiment, "into") else 0.0
+    percent = experiment.options.get("sample", 100)
+    return float(percent) / 100 if isinstance(percent, int | float) else 1.0
+
+
+def _levels(experiment: Experiment, name: str) -> tuple[Level, ...]:
+    return next((factor.levels for factor in experiment.factors if factor.name == name), ())
+
+
+def needed_temporary_bytes(experiment: Experiment, facts: Facts) -> float:
+    """Estimate the bytes of keys that are sorted at once: an index holds about a third of its table."""
+    keys = len(facts.rows("table_indexes")) if not experiment.options.get("bare") else 0
+    if experiment.operation is not OperationName.INSERT or not keys:
+        return 0.0
+    size = facts.value("source", "byte_count")
+    return float(size) * _KEY_SHARE * keys if isinstance(size, int | float) else 0.0
 
 
 def _is_size(key: str) -> bool:
     return key in {"source", "target"} or key.startswith("tables:")
 
 
-def free_bytes(facts: Facts, target: Target) -> float | None:
-    """Return the free bytes where objects go: as the server says, or of the disk of an embedded file."""
-    said = facts.value("space", "free_byte_count")
-    return float(said) if isinstance(said, int | float) else free_disk_bytes(facts, target)
+def room_of(experiment: Experiment, facts: Facts, target: Target) -> Room:
+    """Return the room where objects go: as the server says, or of the disk of an embedded file.
+
+    Raises:
+        ToolkitError: TK-0204, TK-0305 when nothing can be put there at all.
+    """
+    dialect = dialect_of(target.engine)
+    tablespace = experiment.options.get("tablespace")
+    room = dialect.room(facts, _schema(experiment, dialect), None if tablespace is None else str(tablespace))
+    return room if room.free_bytes is not None else replace(room, free_bytes=free_disk_bytes(facts, target))
+
+
+def _schema(experiment: Experiment, dialect: Dialect) -> str | None:
+    """Return the schema that gets the objects, as far as the user named one."""
+    text = experiment.work_schema if experiment.mode is Mode.MEASUREMENT else None
+    if text is not None:
+        return dialect.parse_name(text).name
+    table = experiment.options.get("table")
+    return None if table is None else dialect.parse_name(str(table)).schema
 
 
 def free_disk_bytes(facts: Facts, target: Target) -> float | None:
@@ -61,12 +107,22 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
     Raises:
         ToolkitError: TK-0305 with both sizes.
     """
-    needed, free = needed_bytes(experiment, facts), free_bytes(facts, target)
-    if needed is None or free is None or needed <= free:
+    room, needed = room_of(experiment, facts, target), needed_bytes(experiment, facts)
+    if needed is None:
         return
-    what = "trials" if experiment.mode is Mode.MEASUREMENT else "job"
-    raise ToolkitError(
-        f"the {what} need about {byte_size(needed)} at once and {byte_size(free)} are free",
-        code="TK-0305",
-        hint="free space, choose another place (--work-schema, --tablespace), or take a smaller source",
-    )
+    what = "the trials need" if experiment.mode is Mode.MEASUREMENT else "the job needs"
+    if room.free_bytes is not None and needed > room.free_bytes:
+        where = f" in `{room.place}`" if room.place else ""
+        raise ToolkitError(
+            f"{what} about {byte_size(needed)} at once and {byte_size(room.free_bytes)} are free{where}",
+            code="TK-0305",
+            hint="free space, choose another place (--work-schema, --tablespace), or take a smaller source",
+        )
+    sorted_bytes = needed_temporary_bytes(experiment, facts)
+    if room.temporary_bytes is not None and sorted_bytes > room.temporary_bytes:
+        raise ToolkitError(
+            f"{what} about {byte_size(sorted_bytes)} of temporary space to sort its keys and "
+            f"{byte_size(room.temporary_bytes)} are free",
+            code="TK-0305",
+            hint="add temporary space, or measure into a copy without indexes (--bare)",
+        )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
+from toolkit.model.records import Metric
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, EngineName, Mode, OperationName, Role, StepKind
@@ -115,7 +116,7 @@ class Work:
             schema as `QualifiedName(name=schema)` with kind `statistics`).
         source: the table read; `query` instead when the user gave one SELECT.
         columns: column names: of the insert, or the index's columns as the user wrote them.
-        keys: the key of an index to build, expressions and directions included.
+        keys: the key of an index to build, with expressions and directions.
         part: the one partition of an index that is rebuilt.
         options: the experiment's options with the cell's levels laid over them.
         degree: the requested degree; 0 leaves it to the engine (`default`, `auto`).
@@ -219,6 +220,15 @@ class Told:
     sentences: tuple[str, ...] = ()
     bytes: int | None = None
     cpu_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What is free where new objects go, in bytes; None: not known."""
+
+    place: str = ""
+    free_bytes: float | None = None
+    temporary_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +367,7 @@ class Dialect(Protocol):
         ...
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Do what must come just before the clock (checkpoint, a partition made unusable); equal calls run once."""
+        """Do what must come just before the clock (a checkpoint); calls that are equal for several works run once."""
         ...
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -399,6 +409,14 @@ class Dialect(Protocol):
         """
         ...
 
+    def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
+        """Say how much room there is for new objects of a schema, in a tablespace or in its default one.
+
+        Raises:
+            ToolkitError: TK-0204 when there is no such tablespace, TK-0305 when nothing may be put there.
+        """
+        ...
+
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         """Say what a DBA should know before this work is done: what it leaves out, what will not help."""
         ...
@@ -421,10 +439,11 @@ class Dialect(Protocol):
         ...
 
     def index_reads(
-        self, schema: str | None, name: str | None, facts: Facts, suffix: str = ""
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
     ) -> tuple[Query, ...]:
         """Ask for keys and parts of an index, of a table's indexes, or (no name) of a schema's.
 
+        With `copied` also for what a copy of the table that is named takes after it.
         Keys of the answers are the files' names with `suffix`. Rows under `index_partitions` and
         `index_subpartitions` have `of_schema`, `of_index`, `part_name`, `byte_count`, `is_valid`; under
         `index_segments`, where sizes may be read, the better `byte_count`.

@@ -35,6 +35,8 @@ class Insert:
             relation_query("table_indexes", table, "table_indexes"),
         ]
         queries += [relation_query(file, table, file) for file in planner.dialect.copy_files]
+        if planner.measuring and not planner.spec.flag("bare"):
+            queries += planner.dialect.index_reads(table.schema, table.name, planner.facts)
         binds = {"schema": table.schema, "name": table.name}
         further = planner.dialect.table_files(planner.facts, filled=True)
         queries += [Query(file, file, binds, optional=True) for file in further]

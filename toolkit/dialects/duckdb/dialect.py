@@ -19,6 +19,7 @@ from toolkit.dialects.base import (
     Grant,
     Granted,
     IndexDefinition,
+    Room,
     Told,
     Watching,
     Work,
@@ -284,6 +285,11 @@ class DuckdbDialect:
         del facts, filled
         return ()
 
+    def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
+        del schema, tablespace
+        said = facts.value("space", "free_byte_count")
+        return Room(free_bytes=float(said) if isinstance(said, int | float) else None)
+
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         del work, facts
         return ()
@@ -328,9 +334,9 @@ class DuckdbDialect:
         return (Call("insert", values, effect=Effect.CHANGES, object=copy),)
 
     def index_reads(
-        self, schema: str | None, name: str | None, facts: Facts, suffix: str = ""
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
     ) -> tuple[Query, ...]:
-        del schema, name, facts, suffix
+        del schema, name, facts, suffix, copied
         return ()
 
     def has_rows(self, table: QualifiedName) -> Call:

@@ -15,21 +15,26 @@ from toolkit.dialects.base import (
     Grant,
     Granted,
     IndexDefinition,
+    Room,
     Told,
     Watching,
     Work,
 )
 from toolkit.dialects.oracle import (
+    copies,
     degrees,
     doctor,
     errors,
     granted,
     grants,
+    index_copies,
     index_facts,
+    load_facts,
     names,
     objects,
     releases,
     session,
+    space,
     support,
     told,
     unlogged,
@@ -55,7 +60,7 @@ class OracleDialect:
     place_files: tuple[str, ...] = doctor.PLACE_FILES
     object_files: tuple[str, ...] = doctor.OBJECT_FILES
     copy_files: tuple[str, ...] = ()
-    space_files: tuple[str, ...] = ()
+    space_files: tuple[str, ...] = load_facts.PLACE_FILES
     gathers_schemas: bool = True
     keeps_settings: bool = True
     statistics: LiveStatistics | None = STATISTICS
@@ -128,18 +133,23 @@ class OracleDialect:
         return granted.granted(work, kept, peaks)
 
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
-        return ()
+        return load_facts.table_files(facts.release, filled=filled)
+
+    def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
+        return space.room(facts, schema, tablespace)
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return remarks.remarks(work, facts) if work.operation is OperationName.STATS_GATHER else ()
+        if work.operation is OperationName.STATS_GATHER:
+            return remarks.remarks(work, facts)
+        return load_facts.remarks(work, facts)
 
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-        return objects.copy_table(source, copy, mark)
+        return index_copies.copy_table(source, copy, mark, facts)
 
     def empty_copy(
         self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool
     ) -> tuple[Call, ...]:
-        return objects.empty_copy(source, copy, mark, facts, bare=bare)
+        return copies.empty_copy(source, copy, mark, facts, bare=bare)
 
     def build_index_copy(
         self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
@@ -149,12 +159,12 @@ class OracleDialect:
     def fill_copy(
         self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
     ) -> tuple[Call, ...]:
-        return objects.fill_copy(source, copy, columns)
+        return copies.fill_copy(source, copy, columns)
 
     def index_reads(
-        self, schema: str | None, name: str | None, facts: Facts, suffix: str = ""
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
     ) -> tuple[Query, ...]:
-        return index_facts.reads(schema, name, facts, suffix)
+        return index_facts.reads(schema, name, facts, suffix, copied=copied)
 
     def has_rows(self, table: QualifiedName) -> Call:
         return objects.has_rows(table)

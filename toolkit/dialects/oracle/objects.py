@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from toolkit.dialects.base import Call, ContextValue, IndexDefinition
 from toolkit.dialects.oracle import index_facts
-from toolkit.dialects.oracle.catalog import indexes_of
-from toolkit.dialects.rows import ALL_ROWS
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
@@ -14,49 +12,6 @@ from toolkit.model.words import Effect, ObjectKind, Role, StepKind
 
 _GONE = frozenset({"ORA-00942", "ORA-01418"})
 _OBJECT_TYPES = {ObjectKind.TABLE: "TABLE", ObjectKind.INDEX: "INDEX"}
-
-
-def copy_table(source: QualifiedName, copy: ObjectRef, mark: str) -> tuple[Call, ...]:
-    """Copy all rows into a table of ours and mark it."""
-    return _create_copy("copy_table", source, copy), comment(copy, mark)
-
-
-def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool) -> tuple[Call, ...]:
-    """Make an empty table like another; unless `bare` with the same indexes.
-
-    NOT NULL comes along by itself. Unique indexes stand for primary and unique keys; check and foreign keys are
-    left out: a foreign key makes every direct load conventional, which a copy would then measure without need.
-    """
-    calls = [_create_copy("empty_copy", source, copy), comment(copy, mark)]
-    if not bare:
-        for number, row in enumerate(indexes_of(facts, source), 1):
-            name = QualifiedName(f"{copy.name.name}_I{number}", copy.name.schema)
-            definition = IndexDefinition(
-                name,
-                source,
-                unique=row.get("is_unique") == "yes",
-                definition=_text(row.get("definition")),
-                of=QualifiedName(str(row["index_name"]), str(row.get("schema_name"))),
-            )
-            ref = ObjectRef(ObjectKind.INDEX, name, ours=True, table=copy.name)
-            calls += build_index_copy(definition, ref, copy.name, facts)
-    return tuple(calls)
-
-
-def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) -> tuple[Call, ...]:
-    """Put a table's rows into its copy by a serial direct load."""
-    values: dict[str, ContextValue] = {
-        **ALL_ROWS,
-        "table": copy.name,
-        "columns": columns or None,
-        "load_hints": "APPEND NO_PARALLEL(t)",
-        "query_hints": "NO_PARALLEL(s)",
-        "source": source,
-        "query": None,
-        "long_columns": (),
-    }
-    load = Call("insert", values, effect=Effect.CHANGES, object=copy)
-    return load, Call("commit", effect=Effect.COMMITS, object=copy)
 
 
 def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts) -> tuple[Call, ...]:
@@ -154,12 +109,3 @@ def by_hand(text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call:
 def sessions_of(run: str) -> Call:
     """List the sessions that carry a run's identifier."""
     return Call("sessions_of", file=True, binds={"run": run})
-
-
-def _create_copy(template: str, source: QualifiedName, copy: ObjectRef) -> Call:
-    values: dict[str, ContextValue] = {"copy": copy.name, "source": source}
-    return Call(template, values, effect=Effect.CREATES, object=copy)
-
-
-def _text(value: Scalar) -> str | None:
-    return None if value is None else str(value)

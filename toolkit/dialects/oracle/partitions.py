@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 
 from toolkit.design.values import split_names
 from toolkit.dialects.base import ContextValue
@@ -90,6 +91,8 @@ def parse(text: str, release: Release, types: Sequence[Row] = (), count: int | N
     known = {str(row["column_name"]): str(row.get("data_type") or "") for row in types}
     columns = _columns(text, match["columns"], release, known)
     rest = " ".join(match["rest"].lower().split())
+    if match["method"].lower() == "hash" and not match["rest"].strip() and count is None:
+        raise _bad(text, "says no number of partitions: `hash(ID) 16`, or --partitions")
     made = _READERS[match["method"].lower()](text, rest, columns, known.get(columns[0], ""))
     if count is None:
         return made
@@ -182,11 +185,11 @@ def _bounds(text: str, listed: str, data_type: str) -> tuple[str, ...]:
     closed = given[:-1] if open_ended else given
     if all(_DATE.fullmatch(part) for part in closed):
         days = [_date(text, part) for part in closed]
-        rising = all(one < other for one, other in zip(days, days[1:], strict=False))
+        rising = all(one < other for one, other in pairwise(days))
         spelled = [_spelled_date(day, data_type) for day in days]
     elif all(_NUMBER.fullmatch(part) for part in closed):
         numbers = [float(part) for part in closed]
-        rising = all(one < other for one, other in zip(numbers, numbers[1:], strict=False))
+        rising = all(one < other for one, other in pairwise(numbers))
         spelled = closed
     else:
         raise _bad(text, "has a bound that is neither a number nor a date such as 2026-01-31; `max` comes last")
@@ -198,7 +201,7 @@ def _bounds(text: str, listed: str, data_type: str) -> tuple[str, ...]:
 def _date(text: str, given: str) -> date:
     try:
         if not _DATE.fullmatch(given):
-            raise ValueError  # noqa: TRY301 (one sentence for both)
+            raise ValueError
         return date.fromisoformat(given)
     except ValueError:
         raise _bad(text, f"has `{given}`, which is no date such as 2026-01-31") from None

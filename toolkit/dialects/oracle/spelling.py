@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from toolkit.dialects.base import ContextValue, Work
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.model.facts import Facts, Release
@@ -32,6 +34,8 @@ _INDEX_WORDS = {
     "low": "COMPRESS ADVANCED LOW",
     "high": "COMPRESS ADVANCED HIGH",
 }
+
+_PLAIN = re.compile(r"[A-Z][A-Z0-9_$#]*")
 
 DEGREE_WORDS = ("default", "auto")
 
@@ -72,9 +76,31 @@ def degree_hint(work: Work, alias: str) -> str:
 
 def statistics_hint(work: Work, facts: Facts) -> str:
     """Spell the hint that keeps statistics out of a measured load, where the release gathers them at all."""
-    if work.mode is Mode.JOB or work.option("online_statistics"):
+    gathers = work.option("online_statistics") or ("yes" if work.mode is Mode.JOB else "no")
+    if gathers in (True, "yes"):
         return ""
     return "NO_GATHER_OPTIMIZER_STATISTICS" if has(facts.release, Feature.ONLINE_STATISTICS) else ""
+
+
+def rewrite_hint(work: Work) -> str:
+    """Spell the hint that makes a measured scan read its table, not a materialized view of it."""
+    return "NO_REWRITE" if work.mode is Mode.MEASUREMENT else ""
+
+
+def distribute_hint(work: Work, table: str) -> str:
+    """Spell how rows reach the servers that load them: by what the load calls its table (SQLRF, PQ_DISTRIBUTE)."""
+    level = text_option(work, "pq_distribute")
+    return f"PQ_DISTRIBUTE({table} {level.upper()})" if level else ""
+
+
+def is_plain(name: str) -> bool:
+    """Tell whether a name stands for itself without quotes, as in a hint."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+def hints_parallel_dml(work: Work) -> bool:
+    """Tell whether parallel DML is enabled by a hint of the statement, not by the session."""
+    return work.option("parallel_dml") == "hint" and not is_serial(work)
 
 
 def hints(*words: str) -> str:

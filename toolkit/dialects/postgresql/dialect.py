@@ -12,6 +12,7 @@ from toolkit.dialects.base import (
     Grant,
     Granted,
     IndexDefinition,
+    Room,
     Told,
     Watching,
     Work,
@@ -124,6 +125,11 @@ class PostgresqlDialect:
         del facts, filled
         return ()
 
+    def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
+        del schema, tablespace
+        said = facts.value("space", "free_byte_count")
+        return Room(free_bytes=float(said) if isinstance(said, int | float) else None)
+
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         del work, facts
         return ()
@@ -152,7 +158,7 @@ class PostgresqlDialect:
         return objects.fill_copy(source, copy, columns)
 
     def index_reads(
-        self, schema: str | None, name: str | None, facts: Facts, suffix: str = ""
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
     ) -> tuple[Query, ...]:
         return ()
 

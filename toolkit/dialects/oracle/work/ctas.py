@@ -1,7 +1,7 @@
 """CREATE TABLE AS SELECT.
 
-Its parts come in the documented order: physical attributes, tablespace, logging, compression, parallel clause,
-query (SQLRF, table_properties).
+Its parts come in the documented order: physical attributes, tablespace, logging, compression, partitions, parallel
+clause, query (SQLRF, table_properties). A hint on the load itself stands behind CREATE (SQLRF, PQ_DISTRIBUTE).
 """
 
 # ruff: noqa: ARG001 (every operation answers with the same arguments)
@@ -9,7 +9,9 @@ query (SQLRF, table_properties).
 from __future__ import annotations
 
 from toolkit.dialects.base import Call, ContextValue, Work
-from toolkit.dialects.oracle import objects, spelling
+from toolkit.dialects.oracle import objects, partitions, spelling
+from toolkit.dialects.oracle.options import option_is_off
+from toolkit.dialects.oracle.releases import edition_of
 from toolkit.dialects.oracle.work import loads
 from toolkit.dialects.oracle.work.base import (
     asks_nologging,
@@ -20,7 +22,7 @@ from toolkit.dialects.oracle.work.base import (
 )
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
-from toolkit.model.words import Effect, Role
+from toolkit.model.words import Effect, Role, SupportState
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -31,6 +33,7 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the statement; DDL commits by itself."""
     compression = spelling.text_option(work, "compression")
+    made = partitioning(work, facts)
     values: dict[str, ContextValue] = {
         "table": work.object.name,
         "pctfree": spelling.integer_option(work, "pctfree"),
@@ -38,13 +41,30 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         "logging": spelling.logging_word(work),
         "compression": spelling.table_compression(compression, facts.release) if compression else None,
         "parallel": spelling.parallel_clause(work),
-        "hints": spelling.hints(spelling.statistics_hint(work, facts), spelling.degree_hint(work, "s")),
-        "source": work.source,
-        "query": work.query,
+        "load_hints": spelling.distribute_hint(work, work.object.name.name),
+        "query_hints": spelling.hints(
+            spelling.statistics_hint(work, facts), spelling.degree_hint(work, "s"), spelling.rewrite_hint(work)
+        ),
+        **loads.source_values(work, facts),
+        **(made.values() if made else partitions.NOT_PARTITIONED),
     }
     undo = () if work.object.ours else settle(work, facts)
     call = Call("ctas", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object, undo=undo)
     return (call,)
+
+
+def partitioning(work: Work, facts: Facts) -> partitions.Partitioning | None:
+    """Read how the table is to be partitioned, if it is.
+
+    Raises:
+        ToolkitError: as `partitions.parse`.
+    """
+    text = spelling.text_option(work, "partition_by")
+    if text is None:
+        return None
+    count = work.option("partitions")
+    types = [row for row in facts.rows("source_columns") if not work.columns or row["column_name"] in work.columns]
+    return partitions.parse(text, facts.release, types, int(str(count)) if count is not None else None)
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -62,5 +82,24 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
-    """Judge compression and statistics."""
-    return loads.judge(work, facts)
+    """Judge rows, compression, statistics, redo, partitions."""
+    return loads.judge(work, facts) or _partitions(work, facts)
+
+
+def _partitions(work: Work, facts: Facts) -> Support | None:
+    if work.option("pq_distribute") is not None and not spelling.is_plain(work.object.name.name):
+        return _no(f"`{work.object.name.name}` cannot stand in a hint, so PQ_DISTRIBUTE cannot speak of it")
+    made = partitioning(work, facts)
+    if made is None:
+        if work.option("pq_distribute") == "partition":
+            return _no("PQ_DISTRIBUTE partition sends rows by partition; give --partition-by too")
+        return None
+    edition = edition_of(facts)
+    if edition.enterprise is False or option_is_off(facts, "Partitioning"):
+        return _no(f"partitions need Enterprise Edition with the Partitioning option; this is {edition.words}")
+    sentence = partitions.judge_release(made, facts.release)
+    return _no(sentence) if sentence else None
+
+
+def _no(sentence: str) -> Support:
+    return Support(SupportState.UNSUPPORTED, sentence)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from toolkit.dialects.base import Call, ContextValue, Work
-from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle import partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about
+from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work import loads
-from toolkit.dialects.oracle.work.base import (
-    asks_nologging,
-    count_rows,
-    former_logging,
-    segment_bytes,
-    table_attribute,
-)
+from toolkit.dialects.oracle.work.base import asks_nologging, former_logging, segment_bytes, table_attribute
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Role, SupportState
@@ -30,19 +25,24 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     path = "NOAPPEND" if work.option("load") == "conventional" else "APPEND"
     values: dict[str, ContextValue] = {
         "table": work.object.name,
+        "load_hints": spelling.hints(
+            path,
+            spelling.degree_hint(work, "t"),
+            "ENABLE_PARALLEL_DML" if spelling.hints_parallel_dml(work) else "",
+            spelling.distribute_hint(work, "t"),
+            spelling.statistics_hint(work, facts),
+        ),
+        "query_hints": spelling.hints(spelling.degree_hint(work, "s"), spelling.rewrite_hint(work)),
+        **loads.source_values(work, facts),
         "columns": work.columns or None,
-        "load_hints": spelling.hints(path, spelling.degree_hint(work, "t"), spelling.statistics_hint(work, facts)),
-        "query_hints": spelling.degree_hint(work, "s"),
-        "source": work.source,
-        "query": work.query,
     }
     load = Call("insert", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object)
     return load, Call("commit", session=Role.WORKER, effect=Effect.COMMITS, object=work.object)
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Count and measure."""
-    return count_rows(work), segment_bytes(work.object, facts)
+    """Measure the table; the statement itself tells how many rows it inserted."""
+    return (segment_bytes(work.object, facts),)
 
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -53,7 +53,29 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def judge(work: Work, facts: Facts) -> Support | None:
     """Judge compression, statistics, and targets that are never loaded in parallel."""
-    return loads.judge(work, facts) or _parallel_load(work, facts)
+    return loads.judge(work, facts) or _long(work, facts) or _switches(work, facts) or _parallel_load(work, facts)
+
+
+def _long(work: Work, facts: Facts) -> Support | None:
+    """A LONG of the source becomes a LOB on its way, so that no column of that type can take it."""
+    target = {row["column_name"] for row in facts.rows("columns") if row.get("data_type") in loads.LONG_TYPES}
+    found = [name for name in work.columns if name in target]
+    if found:
+        return _no(
+            f"`{found[0]}` is a LONG, which INSERT AS SELECT cannot fill (ORA-00997); name --columns without"
+        )
+    return None
+
+
+def _switches(work: Work, facts: Facts) -> Support | None:
+    if work.option("parallel_dml") == "hint" and not has(facts.release, Feature.PARALLEL_DML_HINT):
+        return _no(
+            "the hint ENABLE_PARALLEL_DML came with release 12.1; use ALTER SESSION (--parallel-dml session)"
+        )
+    made = partitions.of_table(facts)[0]
+    if work.option("pq_distribute") == "partition" and made is None and not facts.assumed:
+        return _no("PQ_DISTRIBUTE partition sends rows by partition, and the target has none")
+    return None
 
 
 def _parallel_load(work: Work, facts: Facts) -> Support | None:

@@ -1,19 +1,43 @@
-"""What CTAS and INSERT AS SELECT share: table compression, and statistics gathered while loading."""
+"""What CTAS and INSERT AS SELECT share: the rows they read, compression, statistics, redo, distribution."""
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Work
-from toolkit.dialects.oracle import spelling
+from collections.abc import Callable, Sequence
+
+from toolkit.dialects.base import ContextValue, Work
+from toolkit.dialects.oracle import redo, spelling
 from toolkit.dialects.oracle.options import advanced_compression, option_is_off
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
+from toolkit.dialects.rows import rows_of
 from toolkit.model.facts import Facts
-from toolkit.model.values import Support
-from toolkit.model.words import SupportState
+from toolkit.model.values import Row, Support
+from toolkit.model.words import OperationName, SupportState
+
+LONG_TYPES = ("LONG", "LONG RAW")
+_VIEWS = ("view", "editioning view")
+
+
+def select_list(rows: Sequence[Row], chosen: Sequence[str] = ()) -> dict[str, ContextValue]:
+    """Return the columns a copy reads: all by `s.*`, unless some were chosen or a LONG must become a LOB.
+
+    ORA-00997 forbids a LONG in a subquery; TO_LOB is made for it (SQLRF, TO_LOB).
+    """
+    long_columns = tuple(str(row["column_name"]) for row in rows if row.get("data_type") in LONG_TYPES)
+    columns = tuple(chosen)
+    if not columns and long_columns:
+        columns = tuple(str(row["column_name"]) for row in rows)
+    return {"columns": columns or None, "long_columns": tuple(name for name in columns if name in long_columns)}
+
+
+def source_values(work: Work, facts: Facts) -> dict[str, ContextValue]:
+    """Return what the templates take of the source: columns, rows, sample."""
+    rows = facts.rows("source_columns")
+    return {"source": work.source, "query": work.query, **rows_of(work), **select_list(rows, work.columns)}
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
-    """Judge compression and statistics of a load."""
-    return _compression(work, facts) or _statistics(work, facts)
+    """Judge what both kinds of load take; the first obstacle says it."""
+    return next((found for rule in _RULES if (found := rule(work, facts)) is not None), None)
 
 
 def _compression(work: Work, facts: Facts) -> Support | None:
@@ -34,9 +58,29 @@ def _compression(work: Work, facts: Facts) -> Support | None:
 
 
 def _statistics(work: Work, facts: Facts) -> Support | None:
-    if work.option("online_statistics") and not has(facts.release, Feature.ONLINE_STATISTICS):
+    wish = work.option("online_statistics")
+    if wish in (True, "yes") and not has(facts.release, Feature.ONLINE_STATISTICS):
         return _no("statistics while loading came with release 12.1")
+    if wish == "no" and work.query is not None and work.operation is OperationName.CTAS:
+        return _no(
+            "the hint that keeps statistics out of a CTAS stands in its query, and yours is run as it is: "
+            "write NO_GATHER_OPTIMIZER_STATISTICS into it"
+        )
     return None
+
+
+def _redo(work: Work, facts: Facts) -> Support | None:
+    return redo.judge(work, facts)
+
+
+def _sample(work: Work, facts: Facts) -> Support | None:
+    kind = str(facts.value("source", "kind", "") or "").lower()
+    if work.option("sample") is not None and kind in _VIEWS:
+        return _no("SAMPLE is for tables: a view may have no rowids (ORA-01446); put the sample into a --query")
+    return None
+
+
+_RULES: tuple[Callable[[Work, Facts], Support | None], ...] = (_compression, _statistics, _redo, _sample)
 
 
 def _no(sentence: str) -> Support:

@@ -1,0 +1,169 @@
+"""Copies of the user's tables: the same columns, partitions, indexes and constraints, under names of ours.
+
+CREATE TABLE AS SELECT takes types and explicit NOT NULLs along, nothing else (SQLRF, CREATE TABLE, AS subquery).
+The rest is added here, so that a load into the copy does what a load into the real table does. Left out, and said:
+foreign keys (they would make every direct load conventional), triggers, grants, subpartitions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from toolkit.dialects.base import Call, ContextValue, IndexDefinition
+from toolkit.dialects.oracle import index_facts, partitions, spelling
+from toolkit.dialects.oracle.catalog import fact_about, indexes_of
+from toolkit.dialects.oracle.objects import build_index_copy, comment
+from toolkit.dialects.oracle.work.loads import select_list
+from toolkit.dialects.rows import ALL_ROWS
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import Effect, ObjectKind
+
+_NOT_NULL = re.compile(r'"[^"]+" IS NOT NULL')
+_KEYS = {"P": "PRIMARY KEY", "U": "UNIQUE"}
+# ALL_TABLES.COMPRESS_FOR, whose words changed in 12.1 (Database Reference).
+_LEVELS = {
+    "BASIC": "basic", "OLTP": "oltp", "ADVANCED": "advanced", "QUERY LOW": "query_low", "QUERY HIGH": "query_high",
+    "ARCHIVE LOW": "archive_low", "ARCHIVE HIGH": "archive_high",
+}  # fmt: skip
+
+
+def copy_table(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+    """Copy all rows into a table of ours and mark it."""
+    rows = facts.rows("columns") if facts.value("target", "table_name") == source.name else ()
+    values: dict[str, ContextValue] = {"copy": copy.name, "source": source, **select_list(rows)}
+    return Call("copy_table", values, effect=Effect.CREATES, object=copy), comment(copy, mark)
+
+
+def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool) -> tuple[Call, ...]:
+    """Make an empty table like another; unless `bare` with its indexes, constraints, defaults and compression."""
+    calls = [_create(source, copy, facts, bare=bare), comment(copy, mark)]
+    if bare:
+        return tuple(calls)
+    calls += _own_values(copy, facts)
+    built = dict(_indexes(source, copy, facts))
+    calls += built.values()
+    calls += _constraints(copy, facts, {name: call.object.name for name, call in built.items() if call.object})
+    return (*calls, *_defaults(copy, facts))
+
+
+def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) -> tuple[Call, ...]:
+    """Put a table's rows into its copy by a serial direct load."""
+    values: dict[str, ContextValue] = {
+        **ALL_ROWS,
+        "table": copy.name,
+        "load_hints": "APPEND NO_PARALLEL(t)",
+        "query_hints": "NO_PARALLEL(s)",
+        "source": source,
+        "query": None,
+        "columns": columns or None,
+        "long_columns": (),
+    }
+    load = Call("insert", values, effect=Effect.CHANGES, object=copy)
+    return load, Call("commit", effect=Effect.COMMITS, object=copy)
+
+
+def _create(source: QualifiedName, copy: ObjectRef, facts: Facts, *, bare: bool) -> Call:
+    rows = [row for row in facts.rows("columns") if row["column_name"] not in _identities(facts)]
+    listed = bool(_identities(facts) or facts.rows("virtual_columns"))
+    chosen = [str(row["column_name"]) for row in rows] if listed else ()
+    made = partitions.of_table(facts)[0]
+    free = fact_about(facts, source, "pct_free")
+    values: dict[str, ContextValue] = {
+        "copy": copy.name,
+        "source": source,
+        "tablespace": None,
+        "pctfree": int(free) if isinstance(free, int | float) and not bare else None,
+        "compression": None if bare else _compression(source, facts),
+        **select_list(rows, chosen),
+        **(made.values() if made else partitions.NOT_PARTITIONED),
+    }
+    return Call("empty_copy", values, effect=Effect.CREATES, object=copy)
+
+
+def _compression(source: QualifiedName, facts: Facts) -> str | None:
+    if str(fact_about(facts, source, "compression") or "").strip() != "ENABLED":
+        return None
+    level = _LEVELS.get(str(fact_about(facts, source, "compress_for") or "BASIC").strip())
+    return spelling.table_compression(level, facts.release) if level else None
+
+
+def _identities(facts: Facts) -> tuple[str, ...]:
+    return tuple(str(row["column_name"]) for row in facts.rows("identity_columns"))
+
+
+def _own_values(copy: ObjectRef, facts: Facts) -> Iterator[Call]:
+    """Add the columns that make their own values: they take part in every insert of the real table."""
+    virtual = [row for row in facts.rows("virtual_columns") if row.get("expression")]
+    if virtual or _identities(facts):
+        values: dict[str, ContextValue] = {
+            "table": copy.name,
+            "virtual_columns": tuple(str(row["column_name"]) for row in virtual),
+            "expressions": tuple(str(row["expression"]).strip() for row in virtual),
+            "identity_columns": _identities(facts),
+        }
+        yield Call("add_columns", values, effect=Effect.CHANGES, object=copy)
+
+
+def _indexes(source: QualifiedName, copy: ObjectRef, facts: Facts) -> Iterator[tuple[str, Call]]:
+    partitioned = partitions.of_table(facts)[0] is not None
+    for number, row in enumerate(indexes_of(facts, source), 1):
+        name = QualifiedName(f"{copy.name.name}_I{number}", copy.name.schema)
+        text = row.get("definition")
+        definition = IndexDefinition(
+            name,
+            source,
+            unique=row.get("is_unique") == "yes",
+            definition=None if text is None else str(text),
+            of=QualifiedName(str(row["index_name"]), str(row.get("schema_name"))),
+        )
+        ref = ObjectRef(ObjectKind.INDEX, name, ours=True, table=copy.name)
+        (call,) = build_index_copy(definition, ref, copy.name, facts)
+        if partitioned and index_facts.is_local(row):
+            call = replace(call, values={**call.values, "partitioning": "LOCAL"})
+        yield str(row["index_name"]), call
+
+
+def _constraints(copy: ObjectRef, facts: Facts, built: dict[str, QualifiedName]) -> Iterator[Call]:
+    for row in facts.rows("constraints"):
+        kind, condition = str(row.get("constraint_type")), str(row.get("condition_text") or "").strip()
+        if kind in _KEYS and row.get("column_list"):
+            yield _constraint(copy, row, kind=_KEYS[kind], index=built.get(str(row.get("enforcing_index"))))
+        elif kind == "C" and condition and not _NOT_NULL.fullmatch(condition):
+            yield _constraint(copy, row, condition=condition)
+
+
+def _constraint(
+    copy: ObjectRef,
+    row: Row,
+    *,
+    kind: str | None = None,
+    condition: str | None = None,
+    index: QualifiedName | None = None,
+) -> Call:
+    deferrable = str(row.get("deferrable") or "").strip() == "DEFERRABLE"
+    initially = "DEFERRED" if str(row.get("deferred") or "").strip() == "DEFERRED" else "IMMEDIATE"
+    values: dict[str, ContextValue] = {
+        "table": copy.name,
+        "constraint_kind": kind,
+        "columns_text": None if row.get("column_list") is None else str(row["column_list"]),
+        "condition_text": condition,
+        "index": index,
+        "deferral": f"DEFERRABLE INITIALLY {initially}" if deferrable else None,
+    }
+    return Call("add_constraint", values, effect=Effect.CHANGES, object=copy)
+
+
+def _defaults(copy: ObjectRef, facts: Facts) -> Iterator[Call]:
+    """Give the columns their defaults: a load that leaves such a column out works on the real table."""
+    known = [row for row in facts.rows("column_defaults") if row["column_name"] not in _identities(facts)]
+    found = {str(row["column_name"]): str(row.get("default_text") or "").strip() for row in known}
+    given = {name: text for name, text in found.items() if text and text.upper() != "NULL"}
+    if given:
+        values: dict[str, ContextValue] = {
+            "table": copy.name, "columns": tuple(given), "defaults": tuple(given.values()),
+        }  # fmt: skip
+        yield Call("set_defaults", values, effect=Effect.CHANGES, object=copy)

@@ -1,0 +1,163 @@
+"""What is read about the tables of a load, and what a DBA should know of it before the load is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolkit.dialects.base import Work
+from toolkit.dialects.oracle import partitions, redo, spelling
+from toolkit.dialects.oracle.catalog import indexes_of
+from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.dialects.oracle.work import ctas
+from toolkit.model.facts import Facts, Release
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import Mode, OperationName
+
+_LOADS = (OperationName.CTAS, OperationName.INSERT)
+_READ = ("virtual_columns", "policies", "redactions")
+_READ_SINCE_12 = ("invisible_columns", "row_archival")
+_FILLED = (
+    "virtual_columns", "column_defaults", "constraints", "triggers",
+    "partitioning", "partition_keys", "partitions",
+)  # fmt: skip
+_FILLED_SINCE_12 = ("invisible_columns", "identity_columns")
+PLACE_FILES = ("space_free", "space_quota", "space_schemas", "space_temp", "redo_rules")
+"""Read before a run whose objects need room."""
+
+
+def table_files(release: Release, *, filled: bool) -> tuple[str, ...]:
+    """Name the catalogue files about a table that is read or filled, where the release has what they ask for."""
+    newer = has(release, Feature.INVISIBLE_COLUMNS)
+    if not filled:
+        return (*_READ, *(_READ_SINCE_12 if newer else ()))
+    automatic = ("automatic_list",) if has(release, Feature.AUTOMATIC_LIST) else ()
+    return (*_FILLED, *(_FILLED_SINCE_12 if newer else ()), *automatic)
+
+
+def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
+    """Say what a load leaves out, which target it is measured on, and what of it will not help."""
+    if work.operation not in _LOADS:
+        return ()
+    parts = [*_source(work, facts), *redo.remarks(work, facts), *_statistics(work, facts)]
+    parts += _made(work, facts) if work.operation is OperationName.CTAS else _target(work, facts)
+    return tuple(dict.fromkeys(parts))
+
+
+def _names(facts: Facts, key: str, column: str = "column_name") -> list[str]:
+    return [str(row[column]) for row in facts.rows(key)]
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
+# -- the rows that are read -------------------------------------------------------------------------------------
+def _source(work: Work, facts: Facts) -> Iterator[str]:
+    if work.source is None:
+        return
+    unseen = [name for name in _names(facts, "source_invisible_columns") if name not in work.columns]
+    if unseen:
+        yield (
+            f"`{work.source}` has invisible columns that are not copied: {_listed(unseen)}; "
+            "name them with --columns to have them"
+        )
+    virtual = [
+        name for name in _names(facts, "source_virtual_columns") if not work.columns or name in work.columns
+    ]
+    if virtual and work.operation is OperationName.CTAS:
+        yield f"virtual columns become ordinary ones that hold their values: {_listed(virtual)}"
+    longs = [row for row in facts.rows("source_columns") if row.get("data_type") in ("LONG", "LONG RAW")]
+    if longs:
+        yield f"`{longs[0]['column_name']}` is a {longs[0]['data_type']} and becomes a LOB on its way (TO_LOB)"
+    if work.option("sample") is not None:
+        yield "SAMPLE with SEED attempts the same rows each time (SQL Reference): compare the rows of the trials"
+    yield from _hidden_rows(work.source, facts)
+
+
+def _hidden_rows(source: QualifiedName, facts: Facts) -> Iterator[str]:
+    policies = _names(facts, "source_policies", "policy_name")
+    if policies:
+        yield (
+            f"row policies filter what this session sees of `{source}`: {_listed(policies)}; "
+            "only EXEMPT ACCESS POLICY sees every row"
+        )
+    redacted = _names(facts, "source_redactions", "redacted_column")
+    if redacted:
+        yield (
+            f"`{source}` has redacted columns: {_listed(redacted)}; a load of them is refused (ORA-28081) without "
+            "EXEMPT REDACTION POLICY"
+        )
+    if facts.rows("source_row_archival"):
+        yield (f"`{source}` archives rows (ORA_ARCHIVE_STATE): the archived ones are neither seen nor copied")
+
+
+def _statistics(work: Work, facts: Facts) -> Iterator[str]:
+    in_query = work.query is not None and work.operation is OperationName.CTAS and work.mode is Mode.MEASUREMENT
+    if in_query and has(facts.release, Feature.ONLINE_STATISTICS):
+        yield (
+            "a CTAS from your own query gathers statistics while loading, which is part of its time; "
+            "NO_GATHER_OPTIMIZER_STATISTICS in the query leaves it out"
+        )
+    if work.option("online_statistics") == "yes" and work.option("load") == "conventional":
+        yield "a conventional insert never gathers statistics while loading"
+
+
+# -- the table that is made -------------------------------------------------------------------------------------
+def _made(work: Work, facts: Facts) -> Iterator[str]:
+    made = ctas.partitioning(work, facts)
+    if made is None:
+        return
+    count = made.count if made.count is not None else None if made.interval or made.automatic else len(made.bounds)
+    if count is not None and not spelling.is_serial(work) and work.degree > count:
+        yield f"a CTAS into {count} partitions has at most degree {count}; {work.degree} was asked for"
+    if made.count is not None and made.count & (made.count - 1):
+        yield f"{made.count} hash partitions are of uneven size; a power of two makes them even"
+    if made.interval is not None:
+        yield f"values below {made.bounds[0]} share the first partition; say `from` for another beginning"
+
+
+# -- the table that is filled -----------------------------------------------------------------------------------
+def _target(work: Work, facts: Facts) -> Iterator[str]:
+    identities = _names(facts, "identity_columns")
+    if identities:
+        yield f"GENERATED ALWAYS columns take new values, not those of the source: {_listed(identities)}"
+    unfilled = [name for name in _names(facts, "invisible_columns") if name not in work.columns]
+    if unfilled:
+        yield f"invisible columns of the target stay empty: {_listed(unfilled)}; name them with --columns"
+    yield from _copied(work, facts) if work.mode is Mode.MEASUREMENT else _live(work, facts)
+
+
+def _copied(work: Work, facts: Facts) -> Iterator[str]:
+    """Say which target is measured: what the copy has, and what it lacks."""
+    made, left_out = partitions.of_table(facts)
+    if left_out:
+        yield left_out
+    if facts.assumed:
+        return
+    if work.option("bare"):
+        yield "measured into a bare copy: without indexes, constraints, defaults and compression"
+        return
+    row = facts.first("target")
+    table = QualifiedName(str(row.get("table_name")), str(row.get("schema_name")))
+    kinds = _names(facts, "constraints", "constraint_type")
+    keys, checks = kinds.count("P") + kinds.count("U"), kinds.count("C")
+    shape = f"{made.method.lower()} partitions, " if made else ""
+    yield (
+        f"measured into a copy with {shape}{len(indexes_of(facts, table))} indexes, {keys} keys and {checks} "
+        "checks (NOT NULL among them)"
+    )
+    missing = [f"{kinds.count('R')} foreign keys"] if "R" in kinds else []
+    missing += [f"trigger {name}" for name in _names(facts, "triggers", "trigger_name")]
+    if missing:
+        yield f"the copy is without {_listed(missing)}, which make loads into the real table slower and serial"
+
+
+def _live(work: Work, facts: Facts) -> Iterator[str]:
+    """Say what makes a load into the real table serial or conventional without a word (VLDBG; SQLRF, INSERT)."""
+    causes = [f"trigger {name}" for name in _names(facts, "triggers", "trigger_name")]
+    if "R" in _names(facts, "constraints", "constraint_type"):
+        causes.append("a foreign key")
+    direct = work.option("load") != "conventional"
+    if causes and (direct or not spelling.is_serial(work)):
+        yield f"{_listed(causes)} on `{work.object.name}`: Oracle then loads serially and conventionally"
