@@ -77,7 +77,7 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
     if experiment is None:
         return facts
     binds = _names(planner_of(experiment, dialect, facts))
-    objects = tuple(Query(file, file, binds, optional=True) for file in dialect.object_files)
+    objects = tuple(Query(file, file, binds, optional=True) for file in dialect.object_files(experiment.operation))
     facts = read_facts(control, dialect, objects, facts)
     asked: Row = {
         "operation": experiment.operation.value, "schema": binds["schema"], "table": binds["name"],

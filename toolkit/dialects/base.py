@@ -330,6 +330,13 @@ class Dialect(Protocol):
         """Judge what `doctor` read (`server` and `doctor_files`): parallelism, settings, space, grants."""
         ...
 
+    def object_files(self, operation: OperationName) -> tuple[str, ...]:
+        """Name the SQL files doctor reads of the objects of a work; each optional.
+
+        Binds: :schema, :name of what is worked on; :source_schema, :source_name of what is read.
+        """
+        ...
+
     def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:
         """Say which degree can be had now, for a work or for any statement; doctor, plan and run ask the same."""
         ...
@@ -340,8 +347,6 @@ class Dialect(Protocol):
 
     place_files: tuple[str, ...]
     """SQL files read before every run, and by doctor: where a session is, what limits it; each optional."""
-    object_files: tuple[str, ...]
-    """SQL files doctor reads of objects named (:schema, :name, :source_schema, :source_name); each optional."""
     doctor_files: tuple[str, ...]
     """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
 

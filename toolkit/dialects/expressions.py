@@ -1,7 +1,7 @@
 """Reads the parts of an index's key as a user types them: columns, expressions, directions.
 
-An expression is taken apart into tokens and put together again from them, so nothing of the text reaches a statement
-unread: columns are looked up and quoted, literals spelled anew, and what is not understood is refused.
+An expression is taken apart into tokens and put together again from them, so nothing of the text reaches a
+statement unread: columns are looked up and quoted, literals spelled anew, and what is not understood is refused.
 """
 
 from __future__ import annotations

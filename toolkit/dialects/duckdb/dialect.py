@@ -56,7 +56,6 @@ class DuckdbDialect:
     terminator = ";"
     doctor_files = ("settings",)
     place_files: tuple[str, ...] = ()
-    object_files: tuple[str, ...] = ()
     copy_files = ("table_definition",)
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
@@ -99,6 +98,9 @@ class DuckdbDialect:
     def explain(self, code: str, message: str) -> ErrorAdvice | None:
         del message
         return ERRORS.get(code)
+
+    def object_files(self, operation: OperationName) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
 
     def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:  # noqa: ARG002
         return Ceiling()

@@ -39,7 +39,7 @@ def ceiling_of(work: Work, facts: Facts) -> Ceiling:
 
 def parameters(facts: Facts) -> dict[str, str]:
     """Return the parameters that were read, by name."""
-    rows = facts.rows("settings") + facts.rows("doctor_parameters")
+    rows = facts.rows("settings")
     return {
         str(row["name"]): str(row["value"]) for row in rows if row.get("name") and row.get("value") is not None
     }
@@ -87,12 +87,10 @@ def _of_servers(facts: Facts, sets: int) -> Iterator[Limit]:
     where = f" on each of {nodes} instances" if nodes > 1 else ""
     each = f", {sets} for each degree" if sets > 1 else ""
     yield most * nodes // sets, f"parallel_max_servers is {most}{where}{each}"
-    busy = facts.value("doctor_servers", "busy_count")
-    if busy is None:
-        busy = _busy_by_statistics(facts)
-    if busy is not None and int(busy) > 0:
-        free = max(0, most * nodes - int(busy))
-        yield free // sets, f"{int(busy)} servers are busy, {free} free now{each}"
+    busy = max(_whole(facts.value("doctor_servers", name)) or 0 for name in ("busy_count", "counted_busy"))
+    if busy:
+        free = max(0, most * nodes - busy)
+        yield free // sets, f"{busy} servers are busy, {free} free now{each}"
     left = _processes_left(facts)
     started = int(facts.value("doctor_servers", "server_count") or 0)
     if left is not None and nodes == 1 and left + started < most:
@@ -104,15 +102,6 @@ def instances(facts: Facts) -> int:
     if parameters(facts).get("parallel_force_local", "").upper() == "TRUE":
         return 1
     return max(1, len(facts.rows("doctor_instances")))
-
-
-def _busy_by_statistics(facts: Facts) -> int | None:
-    # Names differ between releases and are padded: the one that speaks of use is enough.
-    rows = facts.rows("doctor_server_statistics")
-    found = [
-        row.get("value") for row in rows if str(row.get("statistic") or "").strip().upper() == "SERVERS IN USE"
-    ]
-    return _whole(found[0]) if found else None
 
 
 def _processes_left(facts: Facts) -> int | None:

@@ -58,7 +58,6 @@ class OracleDialect:
     terminator: str = ";"
     doctor_files: tuple[str, ...] = doctor.FILES
     place_files: tuple[str, ...] = doctor.PLACE_FILES
-    object_files: tuple[str, ...] = doctor.OBJECT_FILES
     copy_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = load_facts.PLACE_FILES
     gathers_schemas: bool = True
@@ -90,6 +89,9 @@ class OracleDialect:
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return doctor.checks(facts)
+
+    def object_files(self, operation: OperationName) -> tuple[str, ...]:
+        return doctor.object_files(operation)
 
     def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:
         return degrees.ceiling(facts) if work is None else degrees.ceiling_of(work, facts)

@@ -1,4 +1,4 @@
-"""The degree a statement really had, told from V$PQ_SESSTAT and from what the monitor saw meanwhile.
+"""The degree a statement really had, told from V$PQ_SESSTAT, from samples, and from the session's own counters.
 
 Sources: Database Reference, V$PQ_SESSTAT of 11.2 (`Server Threads`, `Allocation Height`), 21c (adds `DOP`,
 `Slave Sets`) and 26ai (`Servers`, `Server Sets`). Threads count all sets, so degree = threads / sets.
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from toolkit.dialects.base import Granted, Work
 from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.told import of_kind
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName
 
@@ -23,23 +24,80 @@ _LOADS = {
 }
 _SAMPLED = "V$PX_SESSION, sampled"
 _ASKED = "V$PQ_SESSTAT"
+_COUNTED = "Parallel operations downgraded"
+_EXECUTION = "execution "
+_ONE_CALL = frozenset(_LOADS)
+"""Operations whose timed statement is one call of SQL, and not many within a package."""
 
 
 def granted(work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float]) -> Granted:
-    """Tell the granted degree; the last statement's own evidence outranks samples, which may miss short work."""
-    last = _statistics(kept.get("degree", ()), "last_query")
-    total = _statistics(kept.get("degree", ()), "session_total")
+    """Tell the granted degree from all sources, and say where they disagree.
+
+    The last statement's own evidence outranks samples, which may miss short work. A trial is only as good as its
+    worst source: a lower sample, a server asked for and not had, a downgrade counted in our own sessions, or a
+    second execution of our one statement (ORA-12842) make it a downgrade.
+    """
+    found = _from_one_source(work, kept, peaks)
+    if spelling.is_serial(work):
+        return found
+    return _begun_again(work, _counted(work, _sampled(work, found, peaks), peaks), peaks)
+
+
+def _from_one_source(work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float]) -> Granted:
+    asked = of_kind(kept, "pq")
+    last = _statistics(asked, "value")
     seen = int(peaks.get("parallel_degree", 0))
     if work.operation is OperationName.STATS_GATHER:
         return _of_statistics(work, seen)
     threads = _first(last, _THREADS)
     if threads:
-        return _of_last_statement(work, last, threads, seen)
+        return _of_last_statement(work, last, threads, seen, kept)
     if seen > 1 or peaks.get("parallel_workers", 0) > 0:
         return Granted(max(seen, 1), _SAMPLED)
     if not last:
-        return _without_evidence(work)
-    return _of_no_servers(work, total)
+        return _without_evidence(work, kept)
+    return _of_no_servers(work, _statistics(asked, "total"))
+
+
+def _sampled(work: Work, found: Granted, peaks: Mapping[str, float]) -> Granted:
+    """Hold the degree against the samples: less seen, or less granted than asked for."""
+    seen, missing = int(peaks.get("parallel_degree", 0)), int(peaks.get("parallel_degree_missing", 0))
+    if found.degree is None or found.degree == 1 or not seen:
+        return found
+    if missing > 0 and work.degree:
+        degree = min(found.degree, work.degree - missing)
+        return Granted(
+            degree, found.source, f"V$PX_SESSION showed {missing} fewer servers in a set than asked for", True
+        )
+    if seen != found.degree and work.concurrency == 1:
+        sentence = f"the sources disagree: {found.source} tells degree {found.degree}, {_SAMPLED}, {seen}"
+        return Granted(min(seen, found.degree), found.source, sentence, found.downgraded)
+    return found
+
+
+def _counted(work: Work, found: Granted, peaks: Mapping[str, float]) -> Granted:
+    """Look at the downgrade counters of our own sessions."""
+    moved = [name for name, value in peaks.items() if _is_downgrade(name) and value > 0]
+    if not moved:
+        return found
+    what = moved[0].removesuffix(" (session)").removeprefix("Parallel operations ")
+    sentence = found.sentence or f"the server counted it as `{what}`"
+    if found.degree is not None and work.degree and found.degree >= work.degree:
+        sentence = f"the sources disagree: {found.source} tells degree {found.degree}, the server counted `{what}`"
+    return Granted(found.degree, found.source, sentence, True)
+
+
+def _is_downgrade(name: str) -> bool:
+    return name.startswith(_COUNTED) and name.endswith(" (session)")
+
+
+def _begun_again(work: Work, found: Granted, peaks: Mapping[str, float]) -> Granted:
+    """Look for a parallel statement that was begun again without a word: one call, several executions."""
+    again = max((count for name, count in peaks.items() if name.startswith(_EXECUTION)), default=0)
+    if again <= work.concurrency or work.operation not in _ONE_CALL:
+        return found
+    sentence = f"the statement was executed {int(again)} times in one call (ORA-12842 restarts it without a word)"
+    return Granted(found.degree, found.source, sentence, True)
 
 
 def _of_no_servers(work: Work, total: Mapping[str, float]) -> Granted:
@@ -51,11 +109,14 @@ def _of_no_servers(work: Work, total: Mapping[str, float]) -> Granted:
     return Granted(1, _ASKED, "no parallel server took part")
 
 
-def _of_last_statement(work: Work, last: Mapping[str, float], threads: float, seen: int) -> Granted:
+def _of_last_statement(
+    work: Work, last: Mapping[str, float], threads: float, seen: int, kept: Mapping[str, tuple[Row, ...]]
+) -> Granted:
     load = _LOADS[work.operation]
     if load in last and not last[load]:
         what = "load" if work.operation in (OperationName.CTAS, OperationName.INSERT) else "build"
-        return Granted(1, _ASKED, f"the {what} itself was serial; only its query ran in parallel")
+        why = _switched_off(work, kept)
+        return Granted(1, _ASKED, f"the {what} itself was serial; only its query ran in parallel{why}")
     if last.get("DOP"):
         return Granted(int(last["DOP"]), _ASKED)
     sets = _first(last, _SETS)
@@ -82,7 +143,18 @@ def _of_statistics(work: Work, seen: int) -> Granted:
     return Granted(None, _SAMPLED, "DBMS_STATS runs many statements and none was seen with parallel servers")
 
 
-def _without_evidence(work: Work) -> Granted:
+def _switched_off(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> str:
+    """Say when the session's own switch explains it."""
+    switches = next((str(row["name"]) for row in of_kind(kept, "switches")), "")
+    what = "PDML" if work.operation is OperationName.INSERT else "PDDL"
+    return f" ({what}_STATUS of the session is DISABLED)" if f"{what} DISABLED" in switches else ""
+
+
+def _without_evidence(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
+    """Go by V$SQL, which counts executions by servers: none is serial, some tell no degree."""
+    row = next((each for each in of_kind(kept, "sql") if each["name"] == "parallel server executions"), None)
+    if row is not None and float(row["value"] or 0) == 0:
+        return Granted(1, "V$SQL", "" if spelling.is_serial(work) else "no parallel server executed the statement")
     if spelling.is_serial(work):
         return Granted(1, "as asked", "a serial statement; V$PQ_SESSTAT could not be read")
     return Granted(None, "none", "V$PQ_SESSTAT could not be read: GRANT SELECT ON SYS.V_$PQ_SESSTAT to the user")
@@ -91,9 +163,9 @@ def _without_evidence(work: Work) -> Granted:
 def _statistics(rows: tuple[Row, ...], column: str) -> dict[str, float]:
     # Names are padded with blanks in some releases.
     return {
-        str(row.get("statistic", "")).strip().upper(): float(row.get(column) or 0)
+        str(row["name"]).strip().upper(): float(row.get(column) or 0)
         for row in rows
-        if row.get("statistic") is not None
+        if row.get("name") is not None
     }
 
 

@@ -1,4 +1,4 @@
-"""What the catalogue says of an index: its kind, its key, its partitions, and what of it a copy or a rebuild takes.
+"""What the catalogue says of an index: its kind, key and partitions, and what of it a copy or a rebuild takes.
 
 The views: ALL_INDEXES, ALL_PART_INDEXES, ALL_IND_COLUMNS, ALL_IND_EXPRESSIONS, ALL_IND_PARTITIONS,
 ALL_IND_SUBPARTITIONS (Database Reference).
@@ -11,18 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from toolkit.dialects.base import Work
+from toolkit.dialects.oracle import partitions
 from toolkit.dialects.oracle.catalog import rows_about, same_schema
 from toolkit.dialects.oracle.names import quote
 from toolkit.model.facts import Facts, Query
 from toolkit.model.values import QualifiedName, Row, Scalar
 
 FILES = ("index_keys", "index_partitions", "index_subpartitions")
+TABLE_FILES = ("partitioning", "partition_keys", "partitions")
+"""What the partitions of a table's copy are made from."""
 
 
-def reads(schema: str | None, name: str | None, facts: Facts, suffix: str = "") -> tuple[Query, ...]:
+def reads(
+    schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
+) -> tuple[Query, ...]:
     """Ask for keys and parts; sizes of another schema's segments are read where that is granted."""
     binds: dict[str, Scalar] = {"schema": schema, "name": name}
     asked = tuple(Query(f"{file}{suffix}", file, binds) for file in FILES)
+    if copied and name is not None:
+        asked += tuple(Query(file, file, binds) for file in TABLE_FILES)
     if same_schema(facts, schema):
         return asked
     return (*asked, Query(f"index_segments{suffix}", "index_segments", binds, optional=True))
@@ -158,6 +165,8 @@ def partitioning_of(row: Row, facts: Facts) -> str | None:
         return None
     name = QualifiedName(str(row.get("index_name")), str(row.get("schema_name")))
     parts = details(facts, "index_partitions", name)
+    if is_local(row) and not parts:
+        return "LOCAL"
     if is_local(row):
         return f"LOCAL ({', '.join(_local(part, facts, name) for part in parts)})"
     how = str(row.get("partitioning_type") or "")
@@ -191,4 +200,14 @@ def table_rows(facts: Facts, table: QualifiedName) -> tuple[Row, ...]:
 
 def copied_alike(row: Row, facts: Facts) -> bool:
     """Tell whether a copy has the same partitions: a global index its own, a local one those of its table."""
-    return is_partitioned(row) and not is_local(row)
+    if not is_partitioned(row) or not is_local(row):
+        return is_partitioned(row)
+    return table_is_copied_alike(facts, QualifiedName(str(row.get("table_name")), str(row.get("table_schema"))))
+
+
+def table_is_copied_alike(facts: Facts, table: QualifiedName) -> bool:
+    """Tell whether the copy of a table has the same partitions: then they were read, and have no subpartitions."""
+    if facts.value("target", "table_name") != table.name:
+        return False
+    made, left_out = partitions.of_table(facts)
+    return made is not None and left_out is None

@@ -114,7 +114,7 @@ def _query_switch(work: Work) -> list[tuple[str, str, int | None, str]]:
 
 
 def _former(name: str, facts: Facts) -> str:
-    for row in facts.rows("settings") + facts.rows("doctor_parameters"):
+    for row in facts.rows("settings"):
         if str(row.get("name", "")).upper() == name and row.get("value") is not None:
             return str(row["value"])
     return _DEFAULTS[name]

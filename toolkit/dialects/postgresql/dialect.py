@@ -35,7 +35,6 @@ class PostgresqlDialect:
     terminator = ";"
     doctor_files = checks.FILES
     place_files: tuple[str, ...] = ()
-    object_files: tuple[str, ...] = ()
     copy_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
@@ -71,6 +70,9 @@ class PostgresqlDialect:
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return checks.checks(facts)
+
+    def object_files(self, operation: OperationName) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
 
     def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:  # noqa: ARG002
         return Ceiling()

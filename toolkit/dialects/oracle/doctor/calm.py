@@ -23,16 +23,17 @@ def checks(facts: Facts) -> Iterator[Check]:
 def _windows(facts: Facts) -> Iterator[Check]:
     if "doctor_windows" not in facts.answers:
         return
-    tasks = [str(row["client_name"]) for row in facts.rows("doctor_autotask") if row.get("status") == "ENABLED"]
-    for row in facts.rows("doctor_windows"):
+    tasks = [str(row["item"]) for row in facts.rows("doctor_windows") if row.get("what") == "task"]
+    windows = [row for row in facts.rows("doctor_windows") if row.get("what") == "window"]
+    for row in windows:
         yield Check(
             "maintenance-window",
             "warning",
-            f"{row.get('window_name')} is open, plan {row.get('resource_plan')}",
+            f"{row.get('item')} is open, plan {row.get('resource_plan')}",
             f"{', '.join(tasks) or 'maintenance tasks'} may run beside a trial, and its plan limits the CPU",
             "measure after it closes; never sweep statistics inside it",
         )
-    if not facts.rows("doctor_windows"):
+    if not windows:
         yield Check("maintenance-window", "ok", f"none open; enabled tasks: {', '.join(tasks) or 'none told'}")
 
 

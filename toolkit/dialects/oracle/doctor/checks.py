@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolkit.dialects.base import Check
 from toolkit.dialects.oracle.doctor import calm, home, named, packs, parallel, refused, room
 from toolkit.model.facts import Facts
+from toolkit.model.words import OperationName
 
 PLACE_FILES = (
     "cloud_service",
@@ -22,12 +23,9 @@ PLACE_FILES = (
     "doctor_session",
 )
 FILES = (
-    "doctor_autotask",
     "doctor_logon_triggers",
-    "doctor_parameters",
     "doctor_pdb_logging",
     "doctor_privileges",
-    "doctor_server_statistics",
     "doctor_space",
     "doctor_standbys",
     "doctor_statistics",
@@ -36,17 +34,19 @@ FILES = (
     "doctor_visible",
     "doctor_windows",
 )
-OBJECT_FILES = (
-    "doctor_object_alias",
-    "doctor_object_archive",
-    "doctor_object_columns",
-    "doctor_object_guards",
-    "doctor_object_indexes",
-    "doctor_object_statistics",
-    "doctor_object_table",
-)
+_OF_OBJECTS = ("doctor_object_alias", "doctor_object_guards", "doctor_object_table")
+_OF_LOADS = ("doctor_object_columns", "doctor_object_indexes")
 
 _PARTS = (home.checks, parallel.checks, named.checks, packs.checks, room.checks, calm.checks, refused.checks)
+
+
+def object_files(operation: OperationName) -> tuple[str, ...]:
+    """Return what is read of the objects of a work: what can stand in the way of its operation."""
+    if operation is OperationName.STATS_GATHER:
+        return (*_OF_OBJECTS, "doctor_object_statistics")
+    if operation is OperationName.CTAS:
+        return (*_OF_OBJECTS, "doctor_object_columns")
+    return (*_OF_OBJECTS, *_OF_LOADS, "doctor_object_archive")
 
 
 def checks(facts: Facts) -> tuple[Check, ...]:

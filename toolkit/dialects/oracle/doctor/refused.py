@@ -15,7 +15,6 @@ _OLDER = re.compile(r"ORA-(02003|00904)\b")
 
 _CONSEQUENCES = {
     "cloud_service": "this release tells no managed service",
-    "doctor_autotask": "automatic tasks are not known",
     "doctor_database": "role, archiving and forced logging are not known",
     "doctor_directives": "a degree limit of the resource plan is not known",
     "doctor_instance": "the instance, and whether it is restricted, is not known",
@@ -23,17 +22,15 @@ _CONSEQUENCES = {
     "doctor_limits": "the room for more processes is not known",
     "doctor_logon_triggers": "logon triggers are not known",
     "doctor_options": "what the installation can do is guessed from its edition",
-    "doctor_parameters": "the limits of parallel work are not known",
     "doctor_pdb": "whether the pluggable database is restricted is not known",
     "doctor_pdb_logging": "forced logging of the pluggable database is not known",
-    "doctor_server_statistics": "busy servers are counted from V$PX_PROCESS alone",
     "doctor_servers": "free parallel servers are not known",
     "doctor_session": "the session's consumer group and switches are not known",
     "doctor_space": "free space is not checked",
     "doctor_standbys": "whether a standby is fed is not known",
     "doctor_temp": "temporary space is not checked",
-    "doctor_windows": "open maintenance windows are not known",
-    "settings": "settings are not recorded with a run",
+    "doctor_windows": "open maintenance windows and automatic tasks are not known",
+    "settings": "the limits of parallel work are not known, and settings are not recorded with a run",
 }
 
 

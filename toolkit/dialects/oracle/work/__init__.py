@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolkit.dialects.base import Call, Work
+from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.told import EVIDENCE
 from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather
-from toolkit.dialects.oracle.work.base import NOT_GRANTED, OperationWords
+from toolkit.dialects.oracle.work.base import OperationWords, shared
 from toolkit.model.facts import Facts
-from toolkit.model.words import OperationName, Role
+from toolkit.model.words import OperationName
 
 WORDS: dict[OperationName, OperationWords] = {
     OperationName.CTAS: ctas,
@@ -18,6 +22,16 @@ WORDS: dict[OperationName, OperationWords] = {
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Ask for the granted degree first: V$PQ_SESSTAT speaks of the session's last statement only."""
-    degree = Call("pq_sesstat", file=True, session=Role.WORKER, keep_as="degree", tolerates=NOT_GRANTED)
-    return (degree, *WORDS[work.operation].evidence(work, facts))
+    """Ask for all that is gone with the session's next statement first, in one statement, then for the rest."""
+    asked = WORDS[work.operation].evidence(work, facts)
+    # A session that is forced to query in parallel would read the dictionary so too, and speak of that.
+    forced = work.query is not None and not spelling.is_serial(work)
+    dictionary = tuple(call for call in asked if call.keep_as == EVIDENCE)
+    also = (
+        shared("pq_tqstat"),
+        shared("session_switches"),
+        shared("statement_cost", statement_id=None),
+        *(() if forced else dictionary),
+    )
+    others = tuple(call for call in asked if call not in dictionary)
+    return (replace(shared("pq_sesstat"), also=also), *(dictionary if forced else ()), *others)

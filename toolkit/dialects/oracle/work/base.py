@@ -8,9 +8,10 @@ from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.catalog import fact_about, same_schema
 from toolkit.dialects.oracle.names import parse_name
+from toolkit.dialects.oracle.told import EVIDENCE
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import Support
+from toolkit.model.values import Scalar, Support
 from toolkit.model.words import Effect, Role
 
 # No evidence is no failure: the view may not be granted (ORA-00942, ORA-01031).
@@ -73,16 +74,14 @@ def count_rows(work: Work) -> Call:
 
 
 def segment_bytes(ref: ObjectRef, facts: Facts) -> Call:
-    """Ask for the size of an object, in the USER_ views where it is the session's own."""
+    """Ask for the bytes and extents of an object, in the USER_ views where it is the session's own."""
     owned = same_schema(facts, ref.name.schema)
     binds: dict[str, str | None] = {"name": ref.name.name}
     if not owned:
         binds["schema"] = ref.name.schema
-    return Call(
-        "segment_bytes_own" if owned else "segment_bytes",
-        file=True,
-        session=Role.WORKER,
-        keep_as="bytes",
-        binds=binds,
-        tolerates=NOT_GRANTED,
-    )
+    return shared("segment_bytes_own" if owned else "segment_bytes", **binds)
+
+
+def shared(file: str, **binds: Scalar) -> Call:
+    """Ask for one of the things that are read right after the clock in one statement."""
+    return Call(file, file=True, session=Role.WORKER, keep_as=EVIDENCE, binds=binds)

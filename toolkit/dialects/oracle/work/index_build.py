@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from toolkit.dialects.base import Call, ContextValue, Work
-from toolkit.dialects.oracle import index_facts, spelling
+from toolkit.dialects.oracle import index_facts, partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.names import quote
 from toolkit.dialects.oracle.releases import Feature, has
@@ -19,7 +19,11 @@ from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName, Row, Support
 from toolkit.model.words import Effect, Mode, Role
 
-_BOUND = re.compile(r"-?\d+(?:\.\d+)?|(?:(?:DATE|TIMESTAMP)\s*)?'(?:[^'\0]|'')*'", re.IGNORECASE)
+_BOUND = re.compile(
+    r"-?\d+(?:\.\d+)?|'(?:[^'\0]|'')*'"
+    r"|DATE\s*(?P<day>'\d{4}-\d\d-\d\d')|TIMESTAMP\s*(?P<instant>'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d')",
+    re.ASCII | re.IGNORECASE,
+)
 _COMMA = re.compile(r"\s*,\s*")
 
 
@@ -92,9 +96,15 @@ def bounds(text: str | None) -> tuple[str, ...]:
                 code="TK-0102",
                 hint="give rising bounds with commas between them: 10,20 or 'K','T' or DATE '2026-01-31'",
             )
-        found.append(match[0])
+        found.append(_spelled(match))
         at = comma.end() if comma else match.end()
     return tuple(found)
+
+
+def _spelled(bound: re.Match[str]) -> str:
+    if bound["day"]:
+        return f"TO_DATE({bound['day']}, 'YYYY-MM-DD')"
+    return f"TIMESTAMP {bound['instant']}" if bound["instant"] else bound[0]
 
 
 def _table(work: Work) -> QualifiedName:
@@ -122,7 +132,7 @@ def _kind(work: Work, facts: Facts) -> Support | None:
 
 
 def _prefix(work: Work) -> Support | None:
-    """Judge COMPRESS n: up to all columns, of a unique index up to the last but one (SQLRF, prefix_compression)."""
+    """Judge COMPRESS n: all columns at most, of a unique index all but one (SQLRF, prefix_compression)."""
     prefix = spelling.integer_option(work, "prefix")
     if not isinstance(prefix, int):
         return None
@@ -141,13 +151,14 @@ def _partitions(work: Work, facts: Facts) -> Support | None:
     asked = [name for name in ("local", "global_hash", "global_range") if work.option(name)]
     if len(asked) > 1:
         return no(f"`{asked[0]}` and `{asked[1]}` exclude each other: an index is partitioned one way")
-    on_partitions = str(fact_about(facts, _table(work), "partitioned") or "NO") == "YES"
-    if work.option("bitmap") and on_partitions and asked != ["local"]:
+    if work.option("bitmap") and _on_partitions(work, facts) and asked != ["local"]:
         return no("a bitmap index of a partitioned table must be local (ORA-25122); give `--local`")
     if not asked:
         return None
-    if asked == ["local"]:
-        return _local(work, facts)
+    return _local(work, facts) if asked == ["local"] else _global(work, facts)
+
+
+def _global(work: Work, facts: Facts) -> Support | None:
     if work.option("bitmap"):
         return no("a bitmap index cannot be partitioned globally (ORA-25113)")
     if work.keys and work.keys[0].column is None:
@@ -157,20 +168,41 @@ def _partitions(work: Work, facts: Facts) -> Support | None:
 
 
 def _local(work: Work, facts: Facts) -> Support | None:
-    table = _table(work)
-    rows = index_facts.table_rows(facts, table)
-    if rows and str(rows[0].get("partitioned") or "NO") != "YES":
+    table = _worked_on(work, facts)
+    known = fact_about(facts, table, "partitioned") is not None
+    if known and not _on_partitions(work, facts):
         return no(f"`{table}` is not partitioned, so an index of it cannot be local (ORA-14016)")
+    if known and _on_copy(work) and not index_facts.table_is_copied_alike(facts, table):
+        why = partitions.of_table(facts)[1] or "its partitions were not read"
+        return no(
+            f"a local index of `{table}` cannot be measured on a copy: {why}; measure with --on-live-objects"
+        )
     return needs_enterprise("a partitioned index", "Partitioning", facts)
+
+
+def _on_copy(work: Work) -> bool:
+    return work.object.ours and not _unseen(work)
+
+
+def _worked_on(work: Work, facts: Facts) -> QualifiedName:
+    """Return the user's table, where the work is on its copy too."""
+    row = facts.first("target")
+    if _on_copy(work) and row:
+        return QualifiedName(str(row["table_name"]), str(row["schema_name"]))
+    return _table(work)
+
+
+def _on_partitions(work: Work, facts: Facts) -> bool:
+    return str(fact_about(facts, _worked_on(work, facts), "partitioned") or "NO") == "YES"
 
 
 def _twin(work: Work, facts: Facts) -> Support | None:
     """Foresee ORA-01408 on a live table; a copy has no other index.
 
-    From 12.1 a set of columns may have several indexes of different kinds of which one is visible (SQLRF, CREATE
-    INDEX): an invisible one of another kind is let through.
+    From 12.1 a set of columns may have several indexes of different kinds of which one is visible (SQLRF,
+    CREATE INDEX): an invisible one of another kind is let through.
     """
-    if work.object.ours and not _unseen(work):
+    if _on_copy(work):
         return None
     mine = [_plain(key) for key in _keys(work)]
     for row in indexes_of(facts, _table(work)):

@@ -20,8 +20,8 @@ _SUB = "subpartition"
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Make a copy of what is unusable unusable again, so that every trial does the work that the job would.
 
-    A usable index is rebuilt from itself, an unusable one from its table (VLDBG, rebuilding index partitions): both
-    kinds in one sweep would not compare.
+    A usable index is rebuilt from itself, an unusable one from its table (VLDBG, rebuilding index partitions):
+    both kinds in one sweep would not compare.
     """
     if not work.object.ours or _usable(work):
         return ()
@@ -51,7 +51,7 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Put degree and logging back as the catalogue told them; a degree belongs to the index, logging to its part."""
+    """Put degree and logging back as the catalogue told them: a degree of the index, logging of its part."""
     calls = [indexes.attribute(work.object, _former_degree(work, facts))]
     former = _former_logging(work, facts)
     if former is not None and former != spelling.logging_word(work):

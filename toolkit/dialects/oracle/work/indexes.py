@@ -64,14 +64,16 @@ def _compression(work: Work, facts: Facts) -> Support | None:
     if is_bitmap(work, facts):
         return no("a bitmap index is compressed by its nature and takes no other compression (ORA-14071)")
     single = bool(work.option("unique")) and len(work.keys or work.columns) == 1
-    if level == "basic":
-        return no("the prefix of a unique index of one column cannot be compressed") if single else None
+    if single and level in ("basic", "low"):
+        return no(f"a unique index of one column has no prefix that compression `{level}` could take")
+    return None if level == "basic" else _advanced(level, facts)
+
+
+def _advanced(level: str, facts: Facts) -> Support | None:
     feature = Feature.INDEX_ADVANCED_LOW if level == "low" else Feature.INDEX_ADVANCED_HIGH
     if not has(facts.release, feature):
         since = ".".join(map(str, FEATURES[feature].number))
         return no(f"index compression `{level}` came with release {since}")
-    if level == "low" and single:
-        return no("a unique index of one column has no prefix that COMPRESS ADVANCED LOW could take")
     return advanced_compression(f"index compression `{level}`", facts)
 
 
