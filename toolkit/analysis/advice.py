@@ -8,6 +8,7 @@ from statistics import median
 from toolkit.analysis.cells import RunAnalysis, analyse, scale_level
 from toolkit.analysis.doubts import (
     beyond_cpus,
+    gathered_differently,
     noise_sentence,
     outcomes_not_ok,
     quieter_or_more,
@@ -52,7 +53,7 @@ def advice(run: RunRecord) -> Advice:
 def advise(found: RunAnalysis) -> Advice:
     """Say it of a run that was analysed already."""
     measured = [summary.cell for summary in found.cells if summary.n]
-    doubts = (*outcomes_not_ok(found), *super_linear(found))
+    doubts = (*outcomes_not_ok(found), *super_linear(found), *gathered_differently(found))
     if not measured:
         return Advice("no trial ended well: there is no time to go by", doubts=doubts)
     if len(measured) == 1:

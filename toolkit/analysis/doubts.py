@@ -56,6 +56,29 @@ def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
     return tuple(said)
 
 
+def gathered_differently(found: RunAnalysis) -> tuple[str, ...]:
+    """Say that cells gathered statistics of another number of tables, or that locks changed meanwhile."""
+    counts: dict[float, list[str]] = {}
+    locks: set[float] = set()
+    for trial in found.run.trials:
+        if not trial.counts:
+            continue
+        told = {metric.name: metric.value for metric in trial.metrics}
+        if "tables_gathered" in told:
+            counts.setdefault(told["tables_gathered"], []).append(str(trial.cell))
+        locks |= {told[name] for name in ("locked_before", "locked_after") if name in told}
+    said = []
+    if len(counts) > 1:
+        shown = ", ".join(
+            f"{count(int(tables))} at `{cells[0]}`" for tables, cells in sorted(counts.items())[:_MOST_SENTENCES]
+        )
+        said.append(f"not every trial gathered the same number of tables ({shown}): their times do not compare")
+    if len(locks) > 1:
+        shown = " to ".join(count(int(tables)) for tables in (min(locks), max(locks)))
+        said.append(f"the number of tables with locked statistics changed during the run: {shown}")
+    return tuple(said)
+
+
 def super_linear(found: RunAnalysis) -> tuple[str, ...]:
     """Say of cells that gain more than their share: then the baseline did other work, or worked badly."""
     odd = [summary for summary in found.cells if _is_super_linear(found, summary)]

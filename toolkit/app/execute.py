@@ -27,6 +27,7 @@ from toolkit.app.planning import (
     scripts_of,
     support_table,
 )
+from toolkit.app.preview import remarks_of
 from toolkit.app.providers import host_is_ours, providers_of
 from toolkit.app.repair import (
     database_of,
@@ -225,7 +226,7 @@ def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> Non
     bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
     for sentence in degree_notes(bench.experiment, bench.dialect, facts):
         bench.events.emit(Event("warning", sentence))
-    for sentence in remarks_of(bench.experiment, planner_of(bench.experiment, bench.dialect, facts)):
+    for sentence in remarks_of(bench.planner(), cells_in_order(bench.experiment)):
         bench.warn(sentence)
     _say_when_too_few(bench)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from toolkit.app import licensing
 from toolkit.app.approvals import Standing
+from toolkit.app.preview import preview_of, remarks_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -163,7 +164,8 @@ def describe(experiment: Experiment, target: Target, standing: Standing | None =
     trials = planned_trials(experiment)
     table = support_table(experiment, planner, work, cells_in_order(experiment))
     bill = licensing.check(scripts_of(experiment, dialect, facts), experiment, facts, standing)
-    notes = (*_notes(facts, trials), *degree_notes(experiment, dialect, facts))
+    remarks = remarks_of(planner, cells_in_order(experiment))
+    notes = (*_notes(facts, trials), *degree_notes(experiment, dialect, facts), *remarks)
     return Plan(experiment, facts, table, trials, notes, bill)
 
 
@@ -265,6 +267,8 @@ def script_and_bill(
     scripts = scripts_of(experiment, dialect, facts)
     bill = licensing.check(scripts, experiment, facts, standing)
     lines = [*_head(experiment, facts, work, planner), *degree_notes(experiment, dialect, facts)]
+    lines += [*remarks_of(planner, cells_in_order(experiment))]
+    lines += [*preview_of(planner, cells_in_order(experiment)[0], target)]
     lines += list(bill.sentences() if bill is not None else ())
     return print_script(chosen, lines, scripts), bill
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolkit.app.proving import prove_after_crash
 from toolkit.app.undoing import undo_script
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -59,6 +60,7 @@ def clean(
             script = undo_script(head, store, dialect, events)
             journal = store.journal(head.run)
             changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
+            prove_after_crash(head, store, dialect, sessions, changes, events)
             undone = changes.undo_all()
             needs = need_backup(sessions, dialect, journal.entries())
         except DatabaseError as error:

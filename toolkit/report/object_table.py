@@ -25,6 +25,7 @@ def object_table(run: RunRecord, most: int = _MOST) -> Table:
             for item in trial.items:
                 if not trial.warmup:
                     seen.setdefault(item.label, []).append(item)
+    seen = _without_wholes(seen)
     times = {label: _median(items) for label, items in seen.items()}
     total = sum(time for time in times.values() if time is not None)
     order = sorted(seen, key=lambda label: (not _bad(seen[label]), -(times[label] or 0.0), label))
@@ -38,6 +39,12 @@ def object_table(run: RunRecord, most: int = _MOST) -> Table:
     )
     marks = ("not-ok" if _bad(seen[label]) else "" for label in order[:most])
     return table(caption, columns, rows, marks)
+
+
+def _without_wholes(seen: dict[str, list[ItemRecord]]) -> dict[str, list[ItemRecord]]:
+    """Leave out a schema whose objects the database timed one by one: it would count them twice."""
+    owners = {label.partition(".")[0] for label in seen if "." in label}
+    return {label: items for label, items in seen.items() if label not in owners or _bad(items)}
 
 
 def _median(items: Iterable[ItemRecord]) -> float | None:

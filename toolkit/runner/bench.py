@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions
+from toolkit.executors import Refusals, Sessions
 from toolkit.model.experiment import Experiment, Naming, Spec
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import Event, Events
 from toolkit.model.runid import run_key
+from toolkit.model.values import Cell
 from toolkit.model.words import Mode
 from toolkit.operations import Operation, Planner
 from toolkit.runner.changes import Changes
 from toolkit.runner.stop import Stop
+from toolkit.runner.workers import Workers
 from toolkit.snapshots import Provider
 from toolkit.snapshots.host import DISTURBED_ABOVE, STANDS_OUT_BY
 from toolkit.store import Store
@@ -73,6 +75,11 @@ class Bench:
     source_has_rows: bool = False
     warned: set[str] = field(default_factory=set)
     others: Others = field(default_factory=Others)
+    refusals: Refusals = field(default_factory=Refusals)
+    record: Facts | None = None
+    """The facts of the run's very beginning, where it was resumed."""
+    plans_kept: set[Cell] = field(default_factory=set)
+    workers: Workers = field(default_factory=Workers)
     needed_bytes: float | None = None
     free_bytes: Callable[[], float | None] = lambda: None
 

@@ -17,6 +17,7 @@ from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
 from toolkit.runner.bench import Bench
+from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.ghosts import end_ghosts
 from toolkit.runner.trial import Ended, run_trial, unsupported
 from toolkit.runner.waiting import wait_for_calm
@@ -98,6 +99,7 @@ class Sweep:
             self._put_workers_back()
             bench.stop.look()
             if not bench.stop.disowned:
+                prove_at_end(bench, self._planned)
                 self._cleanup()
             bench.sessions.close()
             if bench.others.sentence is not None:
@@ -144,7 +146,7 @@ class Sweep:
                 return RunState.INTERRUPTED
             if ended.lost:
                 self._reconnect(planned.number)
-            if self._hopeless(ended.record) and position + 1 < len(todo):
+            if position + 1 < len(todo) and self._hopeless(ended.record):
                 return RunState.FAILED
         return RunState.DONE
 
@@ -324,7 +326,9 @@ class Sweep:
         bench = self._bench
         bench.workers.put_back(
             bench.sessions,
-            lambda _, error: bench.warn(f"a worker session could not be put back and was closed: {error.sentence}"),
+            lambda _, error: bench.warn(
+                f"a worker session could not be put back and was closed: {error.sentence}"
+            ),
         )
 
     def _cleanup(self) -> None:

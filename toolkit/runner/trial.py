@@ -21,13 +21,14 @@ from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row
 from toolkit.model.words import Effect, Keep, Outcome, Role
 from toolkit.operations.base import Piece
+from toolkit.runner import gathering
 from toolkit.runner.bench import Bench
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.judging import Judged, judge_trial
-from toolkit.runner.told import ask_for_plan, keep_plan, plan_of, tell
 from toolkit.runner.outer import outer_factors
 from toolkit.runner.sampler import Sampler
+from toolkit.runner.told import ask_for_plan, keep_plan, plan_of, tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,10 @@ def run_trial(
     except (DatabaseError, ToolkitError) as error:
         course.failed(error)
     if course.timed is not None and course.error is None:
-        course.metrics += tell(bench, planned, pieces[0].work, course.kept, course.peaks, course.timed.elapsed_seconds)
+        course.metrics += tell(
+            bench, planned, pieces[0].work, course.kept, course.peaks, course.timed.elapsed_seconds
+        )
+        course.metrics += gathering.counted(course.kept)
     judged = judge_trial(bench, course.timed, course.error, pieces, course.kept, course.peaks, course.notices)
     if judged.has_time:
         keep_plan(bench, planned, course.kept)
@@ -113,6 +117,7 @@ def _before(bench: Bench, course: Course, stages: Stages) -> None:
     try:
         with course.phase("prepare"):
             course.kept.update(bench.changes.run(stages.prepare, course.planned.number))
+            gathering.refuse_unsafe(course.kept)
         with course.phase("begin"):
             for number in range(stages.timed.workers):
                 session = bench.sessions.get(Role.WORKER, number)
@@ -316,7 +321,7 @@ def _items(course: Course) -> tuple[ItemRecord, ...]:
     begun = sorted(course.timed.items, key=lambda result: result.begin_seconds)
     skipped = tuple(ItemRecord(item.label, Outcome.SKIPPED, reason="not begun") for item in course.timed.not_begun)
     left_out = tuple(ItemRecord(label, Outcome.SKIPPED, reason=why) for label, why in course.left_out)
-    return (*(item_record(result) for result in begun), *skipped, *left_out)
+    return (*(item_record(result) for result in begun), *skipped, *left_out, *gathering.objects(course.kept))
 
 
 def _record(course: Course, judged: Judged) -> TrialRecord:
