@@ -25,9 +25,10 @@ class IndexBuild:
         queries = [relation_query("target", table), relation_query("columns", table, "columns")]
         if not planner.measuring:
             queries.append(relation_query("target_name", self._index_name(planner, table), "name_in_use"))
-        if not planner.measuring or planner.spec.flag("on_live_objects"):
+        on_copy = planner.measuring and not planner.spec.flag("on_live_objects")
+        if not on_copy:
             queries.append(relation_query("table_indexes", table, "table_indexes"))
-            queries += planner.dialect.index_reads(table.schema, table.name, planner.facts)
+        queries += planner.dialect.index_reads(table.schema, table.name, planner.facts, copied=on_copy)
         queries.append(Query("space", "space", {"schema": planner.work_schema(table)}, optional=True))
         return tuple(queries)
 

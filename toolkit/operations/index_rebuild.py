@@ -30,11 +30,12 @@ class IndexRebuild:
     def reads(self, planner: Planner) -> tuple[Query, ...]:
         index, table = planner.named("index"), planner.named("table")
         dialect, facts = planner.dialect, planner.facts
+        on_copy = self._on_copy(planner)
         if index is not None:
             parts = dialect.index_reads(index.schema, index.name, facts)
             return (relation_query("indexes", index, "index"), *parts)
         if table is not None:
-            parts = dialect.index_reads(table.schema, table.name, facts)
+            parts = dialect.index_reads(table.schema, table.name, facts, copied=on_copy)
             asked = (relation_query("target", table), relation_query("indexes", table, "table_indexes"))
             return (*asked, *parts)
         return tuple(
@@ -46,6 +47,9 @@ class IndexRebuild:
                 *dialect.index_reads(schema, None, facts, f":{schema}"),
             )
         )
+
+    def _on_copy(self, planner: Planner) -> bool:
+        return planner.measuring and not planner.spec.flag("on_live_objects")
 
     def check(self, planner: Planner) -> None:
         if planner.spec.text("table") is not None:
@@ -76,7 +80,7 @@ class IndexRebuild:
 
     def _never(self, planner: Planner, index: IndexDefinition) -> str | None:
         """Say why an index is not rebuilt whatever the options and the cell."""
-        on_copy = planner.measuring and not planner.spec.flag("on_live_objects")
+        on_copy = self._on_copy(planner)
         ref = ObjectRef(ObjectKind.INDEX, index.name, ours=on_copy, table=index.table)
         definition = replace(index, of=index.name) if on_copy else index
         part = self._parts(planner, index)[0]
@@ -102,7 +106,7 @@ class IndexRebuild:
         return planner.index_rows(planner.facts.require("indexes"))
 
     def _copies(self, planner: Planner, indexes: Sequence[IndexDefinition]) -> Copies | None:
-        if not planner.measuring or planner.spec.flag("on_live_objects"):
+        if not self._on_copy(planner):
             return None
         return copies_of(planner, dict.fromkeys(index.table for index in indexes), indexes)
 

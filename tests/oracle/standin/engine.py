@@ -10,14 +10,17 @@ from contextlib import contextmanager
 
 import duckdb
 
-from tests.oracle.standin import breaks, grammar, observed, parallel
+from tests.oracle.standin import breaks, grammar, indexes, observed, parallel
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.duck import Rows, count, define_functions, ensure_schema, fetch, quote, run, spell
 from tests.oracle.standin.errors import ora, stack
 from tests.oracle.standin.faults import Fault
 from tests.oracle.standin.grammar import Command, Name
+from tests.oracle.standin.index_work import IndexWork, fill
+from tests.oracle.standin.indexes import partition_table
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import Made, Session, State
+from tests.oracle.standin.statistics import define_package, literals
 from tests.oracle.standin.translate import Translated, hinted_degree, translate
 
 _STATS_ARGUMENTS = frozenset(
@@ -26,14 +29,14 @@ _STATS_ARGUMENTS = frozenset(
 )  # fmt: skip
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
-     "optimizer_ignore_parallel_hints", "optimizer_ignore_hints"}
+     "optimizer_ignore_parallel_hints", "optimizer_ignore_hints", "workarea_size_policy", "sort_area_size"}
 )  # fmt: skip
 
 
 _TIMED = ("ctas", "insert", "index_build", "index_rebuild", "stats")
 
 
-class Engine:
+class Engine(IndexWork):
     """One pretended database, shared by all its sessions."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -49,6 +52,7 @@ class Engine:
         self.dictionary = duckdb.connect()
         define_functions(self.dictionary)
         define_functions(self.data)
+        define_package(self.dictionary, self.state)
         self._fill()
 
     def begin_session(self, service: str) -> Session:
@@ -108,6 +112,7 @@ class Engine:
         made = self._enter_table(data, command.name)
         made.degree = _attribute_degree(command.parts.get("parallel"))
         made.logging = "NO" if (command.parts.get("logging") or "").upper() == "NOLOGGING" else "YES"
+        partition_table(made, command.parts.get("partitioning"))
         made.compression = (
             "ENABLED" if "COMPRESS" in (command.parts.get("compression") or "NO").upper() else "DISABLED"
         )
@@ -135,53 +140,6 @@ class Engine:
         before, table.rows = table.rows, count(data, command.name)
         return table.rows - before
 
-    def _do_index_build(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
-        table = grammar.qualified(command.parts["table"], session.user)
-        on = self._found("TABLE", table)
-        if ("INDEX", command.name) in self.state.objects:
-            raise ora(955, command.name[1])
-        if command.parts["online"] and self.scenario.edition == "se2":
-            raise ora(439)
-        columns = grammar.names(command.parts["columns"])
-        self._must_be_columns(on, columns)
-        if any(
-            [each[0] for each in made.columns] == columns and made.table == table for made in self.state.indexes()
-        ):
-            raise ora(1408)
-        degree = self._granted(session, command.degree())
-        unique = "UNIQUE " if command.parts["unique"] else ""
-        listed = ", ".join(quote(name) for name in columns)
-        with self._working(session, command.degree(), degree):
-            run(data, f"CREATE {unique}INDEX {quote(command.name[1])} ON {spell(table)} ({listed})", degree)
-        parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)
-        self.state.add(
-            "INDEX",
-            command.name,
-            table=table,
-            columns=[(name, "", "") for name in columns],
-            rows=on.rows,
-            unique=bool(unique),
-            degree=_attribute_degree(command.parts["parallel"]),
-            logging="NO" if (command.parts["logging"] or "").upper() == "NOLOGGING" else "YES",
-            visibility="INVISIBLE" if command.parts["invisible"] else "VISIBLE",
-        )
-
-    def _do_index_rebuild(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
-        index = self._found("INDEX", command.name, 1418)
-        if command.parts["online"] and self.scenario.edition == "se2":
-            raise ora(439)
-        degree = self._granted(session, command.degree())
-        listed = ", ".join(quote(name) for name, _, _ in index.columns)
-        unique = "UNIQUE " if index.unique else ""
-        where = f"{quote(index.table[0])}.{quote(index.name[1])}"
-        with self._working(session, command.degree(), degree):
-            data.execute(f"DROP INDEX IF EXISTS {where}")
-            run(data, f"CREATE {unique}INDEX {quote(index.name[1])} ON {spell(index.table)} ({listed})", degree)
-        parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)
-        index.status = "VALID"
-        index.degree = _attribute_degree(command.parts["parallel"])
-        index.logging = "NO" if (command.parts["logging"] or "").upper() == "NOLOGGING" else "YES"
-
     def _do_stats(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         given = grammar.arguments(command.parts["arguments"] or "")
         unknown = set(given) - _STATS_ARGUMENTS
@@ -190,15 +148,33 @@ class Engine:
         owner = _package_text(given.get("ownname", "USER"), session.user)
         whole = (command.parts["procedure"] or "").upper() == "GATHER_SCHEMA_STATS"
         name = None if whole else _package_text(given.get("tabname", ""), "")
-        tables = [made for made in self.state.tables() if made.name[0] == owner and name in (None, made.name[1])]
-        if not tables:
-            raise ora(20000, f"{owner}.{name or '*'}")
+        tables = self.state.statistics.gather(self.state, owner, name, given)
         degree = self._granted(session, int(given["degree"]) if given.get("degree", "").isdecimal() else 1)
         with self._working(session, degree, degree):
             for made in tables:
                 run(data, f"ANALYZE {spell(made.name)}", degree)
-                made.analyzed = True
+        target = f'"{owner}"' if name is None else f'"{owner}"."{name}"'
+        self.state.statistics.note(self.state, target, tables, given, whole=whole)
         parallel.remember(session, self.scenario, "Queries Parallelized", degree, 1)
+
+    def _do_dbms_stats(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        given = grammar.arguments(command.parts["arguments"] or "")
+        made = self.state.statistics.call((command.parts["procedure"] or "").upper(), given, session.user)
+        if made is not None:
+            self._must_be_free(made)
+            ensure_schema(data, made)
+            data.execute(f"CREATE TABLE {spell(made)} (STATID VARCHAR, TYPE VARCHAR)")
+            self._enter_table(data, made)
+
+    def _do_stats_if_there(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        asked = literals(command.parts["query"] or "")
+        if ("TABLE", (asked["owner"], asked["table_name"])) in self.state.objects:
+            self._do_dbms_stats(session, data, command)
+
+    def _do_pending_delete(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        asked = literals(command.parts["query"] or "")
+        since = datetime.datetime.fromisoformat(asked["since"])
+        self.state.statistics.delete_pending(asked["owner"], asked.get("table_name"), since)
 
     # -- what surrounds it --------------------------------------------------------------------------------------
     def _do_set(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
@@ -221,9 +197,6 @@ class Engine:
 
     def _do_alter_table(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         _set_attribute(self._found("TABLE", command.name), command.parts["attribute"] or "")
-
-    def _do_alter_index(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
-        _set_attribute(self._found("INDEX", command.name, 1418), command.parts["attribute"] or "")
 
     def _do_comment(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         self._found("TABLE", command.name).comment = (command.parts["text"] or "").replace("''", "'")
@@ -281,8 +254,11 @@ class Engine:
             self.data.execute(f"CREATE INDEX {quote(index)} ON {spell((schema, table))} (IDNAME)")
             rows = self.state.objects["TABLE", (schema, table)].rows
             self.state.add(
-                "INDEX", (schema, index), table=(schema, table), columns=[("IDNAME", "", "")], rows=rows
+                "INDEX", (schema, index), table=(schema, table), columns=[("IDNAME", "", "")], rows=rows,
+                shape=indexes.Shape(keys=[indexes.Key("IDNAME")]),
             )
+        if self.scenario.partitioned:
+            fill(self.state, self.data, user)
 
     def _misfortune(self, kind: str, sql: str) -> None:
         slow = kind in _TIMED if self.scenario.delay_text is None else self.scenario.delay_text in sql

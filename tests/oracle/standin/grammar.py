@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from tests.oracle.standin import index_grammar
 from tests.oracle.standin.errors import ora
 
 Name = tuple[str, str]  # schema, name
@@ -17,10 +18,6 @@ _TABLE_COMPRESSION = (
     r"NOCOMPRESS|ROW STORE COMPRESS(?: BASIC| ADVANCED)?"
     r"|COLUMN STORE COMPRESS(?: FOR (?:QUERY|ARCHIVE)(?: LOW| HIGH)?)?"
     r"|COMPRESS(?: BASIC| FOR (?:OLTP|(?:QUERY|ARCHIVE)(?: LOW| HIGH)?))?"
-)
-_INDEX_ATTRIBUTE = (
-    rf"PCTFREE\s+\d+|TABLESPACE\s+{_IDENT}|{_LOGGING}|ONLINE|{_PARALLEL}|INVISIBLE|VISIBLE|NOCOMPRESS"
-    r"|COMPRESS(?: ADVANCED(?: LOW| HIGH)?| \d+)?"
 )
 
 
@@ -47,23 +44,14 @@ _FORMS: tuple[tuple[str, str], ...] = (
         "ctas",
         rf"CREATE\s+TABLE\s+(?P<name>{_NAME})(?:\s+PCTFREE\s+\d+)?(?:\s+TABLESPACE\s+{_IDENT})?"
         rf"(?:\s+(?P<logging>{_LOGGING}))?(?:\s+(?P<compression>{_TABLE_COMPRESSION}))?"
-        rf"(?:\s+(?P<parallel>{_PARALLEL}))?\s+AS\s+(?P<query>(?:SELECT|WITH)\b.*)",
+        rf"(?:\s+PARTITION\s+BY\s+(?P<partitioning>.*?))?(?:\s+(?P<parallel>{_PARALLEL}))?\s+AS\s+(?P<query>(?:SELECT|WITH)\b.*)",
     ),
     (
         "insert",
         rf"INSERT\s*(?:/\*\+(?P<hints>.*?)\*/)?\s*INTO\s+(?P<name>{_NAME})(?:\s+(?!SELECT\b|WITH\b)[A-Za-z]\w*)?"
         r"(?:\s*\((?P<columns>[^()]*)\))?\s+(?P<query>(?:SELECT|WITH)\b.*)",
     ),
-    (
-        "index_build",
-        rf"CREATE\s+(?P<unique>UNIQUE\s+)?INDEX\s+(?P<name>{_NAME})\s+ON\s+(?P<table>{_NAME})\s*"
-        rf"\((?P<columns>[^()]*)\)(?P<attributes>(?:\s+(?:{_INDEX_ATTRIBUTE}))*)",
-    ),
-    (
-        "index_rebuild",
-        rf"ALTER\s+INDEX\s+(?P<name>{_NAME})\s+REBUILD(?P<attributes>(?:\s+(?:{_INDEX_ATTRIBUTE}))*)",
-    ),
-    ("alter_index", rf"ALTER\s+INDEX\s+(?P<name>{_NAME})\s+(?P<attribute>{_PARALLEL}|{_LOGGING}|UNUSABLE)"),
+    *index_grammar.FORMS,
     ("alter_table", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?P<attribute>{_PARALLEL}|{_LOGGING})"),
     ("drop_table", rf"DROP\s+TABLE\s+(?P<name>{_NAME})(?P<purge>\s+PURGE)?"),
     ("drop_index", rf"DROP\s+INDEX\s+(?P<name>{_NAME})"),
@@ -77,6 +65,17 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (
         "stats",
         r"BEGIN\s+DBMS_STATS\.(?P<procedure>GATHER_TABLE_STATS|GATHER_SCHEMA_STATS)\s*\((?P<arguments>.*)\)\s*;\s*END\s*;",
+    ),
+    ("dbms_stats", r"BEGIN\s+DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s*;"),
+    (
+        "pending_delete",
+        r"BEGIN\s+FOR\s+(?P<row>\w+)\s+IN\s*\((?P<query>\s*SELECT\b.*?)\)\s*LOOP\s+DBMS_STATS\.DELETE_PENDING_STATS"
+        r"\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s+LOOP\s*;\s*END\s*;",
+    ),
+    (
+        "stats_if_there",
+        r"DECLARE\s+\w+\s+PLS_INTEGER\s*;\s*BEGIN\s+(?P<query>SELECT\b.*?);\s*IF\b.*?\bTHEN\s+"
+        r"DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s*;",
     ),
     ("commit", r"COMMIT"),
     ("rollback", r"ROLLBACK"),
@@ -137,6 +136,7 @@ def _with_attributes(parts: dict[str, str | None]) -> dict[str, str | None]:
         "logging": re.search(_LOGGING, text, re.IGNORECASE),
         "online": re.search(r"\bONLINE\b", text, re.IGNORECASE),
         "invisible": re.search(r"\bINVISIBLE\b", text, re.IGNORECASE),
-        "compression": re.search(r"\bCOMPRESS\b", text, re.IGNORECASE),
+        "reverse": re.search(r"\bREVERSE\b", text, re.IGNORECASE),
+        "compression": re.search(r"\bCOMPRESS(?: ADVANCED(?: LOW| HIGH)?| \d+)?", text, re.IGNORECASE),
     }
     return {**parts, **{name: match[0] if match else None for name, match in found.items()}}

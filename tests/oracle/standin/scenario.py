@@ -21,7 +21,9 @@ class Scenario:
     `fail` raises an ORA- number when a statement of that kind comes (`ctas`, `insert`, `index_build`,
     `index_rebuild`, `stats`, `commit`, `drop`), the first `fail_times` times or always (0); several numbers
     are a stack, the outermost first. `lose` drops the
-    connection in the middle of one. `denied` views answer `denied_code`, `parameters_refused` ORA-65040.
+    connection in the middle of one. `delay_seconds` slows timed statements down, those with `delay_text` if given. `denied` views answer `denied_code`, `parameters_refused` ORA-65040.
+
+    `partitioned` adds partitioned tables with local indexes (SALES, TRADES with subpartitions).
 
     What differs between releases and services is data: `banner_text` and `number_text` (`12.1.0.2.0`),
     `parameters` laid over V$PARAMETER, `options` over V$OPTION, `context` over USERENV, `lacking` views
@@ -37,7 +39,9 @@ class Scenario:
     fail_times: int = 0
     lose: str | None = None
     delay_seconds: float = 0.0
+    delay_text: str | None = None
     rows: int = 2000
+    partitioned: bool = False
     user: str = "DBATK"
     password: str = "tiger"
     service: str = "FREEPDB1"

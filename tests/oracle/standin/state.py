@@ -6,10 +6,11 @@ import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import observed, readings
+from tests.oracle.standin import indexes, observed, readings
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
+from tests.oracle.standin.statistics import Statistics
 
 BLOCK = 8192
 BEGAN = datetime.datetime(2026, 11, 1, 6, 30, 0)
@@ -35,6 +36,12 @@ class Made:
     unique: bool = False
     status: str = "VALID"
     visibility: str = "VISIBLE"
+    shape: indexes.Shape = field(default_factory=indexes.Shape)
+    bounds: list[str] = field(default_factory=list)
+    """Of the partitions of a table."""
+    keyed_by: str = ""
+    method: str = "RANGE"
+    sub_method: str = "NONE"
 
     @property
     def bytes(self) -> int:
@@ -87,6 +94,7 @@ class State:
     next_object: int = 70001
     next_session: int = 101
     statements_run: int = 0
+    statistics: Statistics = field(default_factory=Statistics)
     unlogged_at: datetime.datetime | None = None
 
     def add(self, kind: str, name: Name, **attributes: object) -> Made:
@@ -104,8 +112,13 @@ class State:
 
     def rows_of(self, view: str, session: Session) -> list[CatalogueRow]:
         """Return the rows of a catalogue view, as this session sees them."""
+        found = self.statistics.rows_of(view, self, BEGAN)
+        if found is not None:
+            return found
         if view in _ROWS:
             return _ROWS[view](self, session)
+        if view in indexes.VIEWS:
+            return indexes.rows_of(self, view)
         if view in observed.VIEWS:
             return observed.rows_of(self, view, session)
         return [dict(row) for row in readings.rows_of(view, self.scenario)]
@@ -233,7 +246,7 @@ def _dictionary(scenario: Scenario) -> list[CatalogueRow]:
 def _tables(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "TABLESPACE_NAME": "USERS", "STATUS": "VALID",
-         "LOGGING": made.logging, "DEGREE": made.degree.rjust(10), "PARTITIONED": "NO", "TEMPORARY": "N",
+         "LOGGING": made.logging, "DEGREE": made.degree.rjust(10), "PARTITIONED": "YES" if made.bounds else "NO", "TEMPORARY": "N",
          "SECONDARY": "N", "NESTED": "NO", "COMPRESSION": made.compression, "DROPPED": "NO"}
         for made in state.tables()
     ]  # fmt: skip
@@ -262,28 +275,6 @@ def _tab_comments(state: State, _: Session) -> list[CatalogueRow]:
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "TABLE_TYPE": "TABLE", "COMMENTS": made.comment}
         for made in state.tables()
     ]
-
-
-def _indexes(state: State, _: Session) -> list[CatalogueRow]:
-    return [
-        {"OWNER": made.name[0], "INDEX_NAME": made.name[1], "INDEX_TYPE": "NORMAL", "TABLE_OWNER": made.table[0],
-         "TABLE_NAME": made.table[1], "TABLE_TYPE": "TABLE",
-         "UNIQUENESS": "UNIQUE" if made.unique else "NONUNIQUE",
-         "COMPRESSION": made.compression, "TABLESPACE_NAME": "USERS", "LOGGING": made.logging,
-         "STATUS": made.status,
-         "DEGREE": made.degree.ljust(4), "PARTITIONED": "NO", "TEMPORARY": "N", "SECONDARY": "N", "DROPPED": "NO",
-         "VISIBILITY": made.visibility}
-        for made in state.indexes()
-    ]  # fmt: skip
-
-
-def _ind_columns(state: State, _: Session) -> list[CatalogueRow]:
-    return [
-        {"INDEX_OWNER": made.name[0], "INDEX_NAME": made.name[1], "TABLE_OWNER": made.table[0],
-         "TABLE_NAME": made.table[1], "COLUMN_NAME": column[0], "COLUMN_POSITION": number, "DESCEND": "ASC"}
-        for made in state.indexes()
-        for number, column in enumerate(made.columns, 1)
-    ]  # fmt: skip
 
 
 def _ind_statistics(state: State, _: Session) -> list[CatalogueRow]:
@@ -322,10 +313,12 @@ def _tablespaces(_: State, __: Session) -> list[CatalogueRow]:
 
 def _segments(state: State, session: Session | None) -> list[CatalogueRow]:
     return [
-        {"OWNER": made.name[0], "SEGMENT_NAME": made.name[1], "SEGMENT_TYPE": made.kind, "BYTES": made.bytes}
+        {"OWNER": made.name[0], "SEGMENT_NAME": made.name[1], "PARTITION_NAME": part, "SEGMENT_TYPE": kind,
+         "BYTES": size}
         for made in list(state.objects.values())
+        for part, kind, size in indexes.segments(made)
         if session is None or made.name[0] == session.user
-    ]
+    ]  # fmt: skip
 
 
 def _without_owner(rows: list[CatalogueRow]) -> list[CatalogueRow]:
@@ -358,8 +351,7 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "ALL_TAB_STATISTICS": _tab_statistics,
     "ALL_TAB_COLS": _tab_cols,
     "ALL_TAB_COMMENTS": _tab_comments,
-    "ALL_INDEXES": _indexes,
-    "ALL_IND_COLUMNS": _ind_columns,
+    "ALL_IND_COLUMNS": lambda state, _: indexes.ind_columns(state),
     "ALL_IND_STATISTICS": _ind_statistics,
     "ALL_USERS": _all_users,
     "USER_USERS": _user_users,

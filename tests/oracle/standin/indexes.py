@@ -1,0 +1,227 @@
+"""Indexes of the stand-in: their kinds, keys and partitions, and the views that tell of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tests.oracle.standin.errors import ora
+from tests.oracle.standin.index_grammar import Key, unquoted
+
+if TYPE_CHECKING:
+    from tests.oracle.standin.state import Made, State
+
+VIEWS = {
+    "ALL_INDEXES": "OWNER INDEX_NAME INDEX_TYPE TABLE_OWNER TABLE_NAME TABLE_TYPE UNIQUENESS COMPRESSION "
+    "PREFIX_LENGTH:n TABLESPACE_NAME LOGGING STATUS DEGREE PARTITIONED TEMPORARY SECONDARY DROPPED VISIBILITY "
+    "JOIN_INDEX",
+    "ALL_IND_EXPRESSIONS": "INDEX_OWNER INDEX_NAME TABLE_OWNER TABLE_NAME COLUMN_EXPRESSION COLUMN_POSITION:n",
+    "ALL_PART_INDEXES": "OWNER INDEX_NAME TABLE_NAME PARTITIONING_TYPE SUBPARTITIONING_TYPE PARTITION_COUNT:n "
+    "PARTITIONING_KEY_COUNT:n LOCALITY",
+    "ALL_IND_PARTITIONS": "INDEX_OWNER INDEX_NAME COMPOSITE PARTITION_NAME HIGH_VALUE PARTITION_POSITION:n STATUS "
+    "TABLESPACE_NAME LOGGING COMPRESSION LEAF_BLOCKS:n",
+    "ALL_IND_SUBPARTITIONS": "INDEX_OWNER INDEX_NAME PARTITION_NAME SUBPARTITION_NAME SUBPARTITION_POSITION:n "
+    "STATUS TABLESPACE_NAME LOGGING LEAF_BLOCKS:n",
+    "ALL_PART_TABLES": "OWNER TABLE_NAME PARTITIONING_TYPE SUBPARTITIONING_TYPE PARTITION_COUNT:n INTERVAL "
+    "AUTOLIST",
+    "ALL_PART_KEY_COLUMNS": "OWNER NAME OBJECT_TYPE COLUMN_NAME COLUMN_POSITION:n",
+    "ALL_TAB_PARTITIONS": "TABLE_OWNER TABLE_NAME PARTITION_NAME HIGH_VALUE PARTITION_POSITION:n",
+}
+_BLOCK = 8192
+
+
+@dataclass
+class Part:
+    """A partition of an index, or a subpartition of one."""
+
+    name: str
+    high_value: str | None = None
+    status: str = "USABLE"
+    logging: str = "YES"
+    rows: int = 0
+    subs: list[Part] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> int:
+        return 65536 * (1 + self.rows // 100)
+
+
+@dataclass
+class Shape:
+    """What an index is besides its name: its type, its key, its partitions."""
+
+    type: str = "NORMAL"
+    keys: list[Key] = field(default_factory=list)
+    locality: str | None = None
+    method: str = "RANGE"
+    parts: list[Part] = field(default_factory=list)
+    prefix: int | None = None
+    temporary: str = "N"
+
+    @property
+    def composite(self) -> bool:
+        return any(part.subs for part in self.parts)
+
+    def find(self, level: str, name: str) -> Part:
+        """Return a part by level and name.
+
+        Raises:
+            BackendError: ORA-01418 when there is none, ORA-14287 for the partition of a composite index.
+        """
+        if level == "PARTITION" and self.composite:
+            raise ora(14287)
+        there = self.parts if level == "PARTITION" else [sub for part in self.parts for sub in part.subs]
+        found = next((part for part in there if part.name == name), None)
+        if found is None:
+            raise ora(1418, name)
+        return found
+
+
+def columns_of(key: Key) -> list[str]:
+    """Return the columns a part of a key reads."""
+    return [key.column] if key.expression is None else re.findall(r'"([^"]+)"', key.expression)
+
+
+def degree_of(clause: str | None) -> str:
+    """Return DEGREE as the dictionary shows it."""
+    if clause is None or clause.upper() == "NOPARALLEL":
+        return "1"
+    digits = re.search(r"\d+", clause)
+    return digits[0] if digits else "DEFAULT"
+
+
+def logging_of(word: str | None) -> str:
+    """Return LOGGING as the dictionary shows it."""
+    return "NO" if (word or "").upper() == "NOLOGGING" else "YES"
+
+
+def partition_table(made: Made, clause: str | None) -> None:
+    """Note the bounds of a table's partitions; those of a hash have none."""
+    if not clause:
+        return
+    key = re.match(r"\w+\s*\(([^()]*)\)", clause)
+    made.keyed_by = unquoted(key[1].strip()) if key else ""
+    count = re.search(r"PARTITIONS\s+(\d+)", clause)
+    bounds = re.findall(r"VALUES\s+(?:LESS\s+THAN\s+)?\((.*?)\)(?=\s*[,)])", clause)
+    made.method = clause.split("(")[0].strip().upper()
+    made.bounds = bounds or [""] * int(count[1] if count else 1)
+
+
+# -- what the dictionary tells ------------------------------------------------------------------------------------
+def rows_of(state: State, view: str) -> list[dict[str, object]]:
+    """Return the rows of a view of this module."""
+    of_tables = _OF_TABLES.get(view)
+    if of_tables is not None:
+        return [row for made in state.tables() if made.bounds for row in of_tables(made)]
+    return [row for made in state.indexes() for row in _TOLD[view](made)]
+
+
+def _part_table(made: Made) -> list[dict[str, object]]:
+    return [
+        {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "PARTITIONING_TYPE": made.method,
+         "SUBPARTITIONING_TYPE": made.sub_method, "PARTITION_COUNT": len(made.bounds), "AUTOLIST": "NO"}
+    ]  # fmt: skip
+
+
+def _part_keys(made: Made) -> list[dict[str, object]]:
+    return [
+        {"OWNER": made.name[0], "NAME": made.name[1], "OBJECT_TYPE": "TABLE", "COLUMN_NAME": made.keyed_by,
+         "COLUMN_POSITION": 1}
+    ]  # fmt: skip
+
+
+def _tab_partitions(made: Made) -> list[dict[str, object]]:
+    return [
+        {"TABLE_OWNER": made.name[0], "TABLE_NAME": made.name[1], "PARTITION_NAME": f"P{number}",
+         "HIGH_VALUE": bound or None, "PARTITION_POSITION": number}
+        for number, bound in enumerate(made.bounds, 1)
+    ]  # fmt: skip
+
+
+def _index(made: Made) -> list[dict[str, object]]:
+    shape: Shape = made.shape
+    return [
+        {"OWNER": made.name[0], "INDEX_NAME": made.name[1], "INDEX_TYPE": shape.type, "TABLE_OWNER": made.table[0],
+         "TABLE_NAME": made.table[1], "TABLE_TYPE": "TABLE",
+         "UNIQUENESS": "UNIQUE" if made.unique else "NONUNIQUE",
+         "COMPRESSION": made.compression, "PREFIX_LENGTH": shape.prefix, "TABLESPACE_NAME": "USERS",
+         "LOGGING": made.logging, "STATUS": "N/A" if shape.locality else made.status,
+         "DEGREE": made.degree.ljust(4), "PARTITIONED": "YES" if shape.locality else "NO",
+         "TEMPORARY": shape.temporary, "SECONDARY": "N", "DROPPED": "NO", "VISIBILITY": made.visibility,
+         "JOIN_INDEX": "NO"}
+    ]  # fmt: skip
+
+
+def _expressions(made: Made) -> list[dict[str, object]]:
+    return [
+        {"INDEX_OWNER": made.name[0], "INDEX_NAME": made.name[1], "TABLE_OWNER": made.table[0],
+         "TABLE_NAME": made.table[1], "COLUMN_EXPRESSION": key.expression, "COLUMN_POSITION": number}
+        for number, key in enumerate(made.shape.keys, 1)
+        if key.expression is not None
+    ]  # fmt: skip
+
+
+def _part_index(made: Made) -> list[dict[str, object]]:
+    shape: Shape = made.shape
+    if shape.locality is None:
+        return []
+    return [
+        {"OWNER": made.name[0], "INDEX_NAME": made.name[1], "TABLE_NAME": made.table[1],
+         "PARTITIONING_TYPE": shape.method, "SUBPARTITIONING_TYPE": "HASH" if shape.composite else "NONE",
+         "PARTITION_COUNT": len(shape.parts), "PARTITIONING_KEY_COUNT": 1, "LOCALITY": shape.locality}
+    ]  # fmt: skip
+
+
+def _partitions(made: Made) -> list[dict[str, object]]:
+    return [
+        {"INDEX_OWNER": made.name[0], "INDEX_NAME": made.name[1], "COMPOSITE": "YES" if part.subs else "NO",
+         "PARTITION_NAME": part.name, "HIGH_VALUE": part.high_value, "PARTITION_POSITION": number,
+         "STATUS": "N/A" if part.subs else part.status, "TABLESPACE_NAME": "USERS", "LOGGING": part.logging,
+         "COMPRESSION": made.compression, "LEAF_BLOCKS": part.bytes // _BLOCK}
+        for number, part in enumerate(made.shape.parts, 1)
+    ]  # fmt: skip
+
+
+def _subpartitions(made: Made) -> list[dict[str, object]]:
+    return [
+        {"INDEX_OWNER": made.name[0], "INDEX_NAME": made.name[1], "PARTITION_NAME": part.name,
+         "SUBPARTITION_NAME": sub.name, "SUBPARTITION_POSITION": number, "STATUS": sub.status,
+         "TABLESPACE_NAME": "USERS", "LOGGING": sub.logging, "LEAF_BLOCKS": sub.bytes // _BLOCK}
+        for part in made.shape.parts
+        for number, sub in enumerate(part.subs, 1)
+    ]  # fmt: skip
+
+
+def ind_columns(state: State) -> list[dict[str, object]]:
+    """Return the rows of ALL_IND_COLUMNS."""
+    return [
+        {"INDEX_OWNER": made.name[0], "INDEX_NAME": made.name[1], "TABLE_OWNER": made.table[0],
+         "TABLE_NAME": made.table[1], "COLUMN_NAME": key.column, "COLUMN_POSITION": number,
+         "DESCEND": key.descend}
+        for made in state.indexes()
+        for number, key in enumerate(made.shape.keys, 1)
+    ]  # fmt: skip
+
+
+def segments(made: Made) -> list[tuple[str | None, str, int]]:
+    """Return name, type and bytes of the segments of a table or an index."""
+    if made.kind != "INDEX" or made.shape.locality is None:
+        return [(None, made.kind, made.bytes)]
+    whole = [("INDEX SUBPARTITION", sub) for part in made.shape.parts for sub in part.subs]
+    whole += [("INDEX PARTITION", part) for part in made.shape.parts if not part.subs]
+    return [(part.name, kind, part.bytes) for kind, part in whole]
+
+
+_TOLD = {
+    "ALL_INDEXES": _index,
+    "ALL_IND_EXPRESSIONS": _expressions,
+    "ALL_PART_INDEXES": _part_index,
+    "ALL_IND_PARTITIONS": _partitions,
+    "ALL_IND_SUBPARTITIONS": _subpartitions,
+}
+_OF_TABLES = {
+    "ALL_PART_TABLES": _part_table,
+    "ALL_PART_KEY_COLUMNS": _part_keys,
+    "ALL_TAB_PARTITIONS": _tab_partitions,
+}
