@@ -1,0 +1,182 @@
+"""Spools of SQL*Plus and SQLcl: what they say, in which form, and that no text is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolkit.readers.attempts import read_attempt
+from toolkit.readers.spool import Count, Elapsed, Failure, Mark, instant_of, read_spool
+
+REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere")) / "timing"
+RUN = "20261121-051342-ab3f"
+
+
+def one(line: str) -> object:
+    (found,) = read_spool(line)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("line", "seconds"),
+    [
+        ("Elapsed: 00:00:01.23", 1.23),
+        ("Elapsed: 00:00:01.234", 1.234),
+        ("Elapsed: 00:00:00.00\r", 0.0),
+        ("Elapsed: 01:02:03.04", 3723.04),
+        ("Elapsed: 100:00:00.00", 360000.0),
+        ("Elapsed: 1 00:00:00.50", 86400.5),
+        ("Abgelaufen: 00:00:01.23", 1.23),
+        ("Ecoulé : 00 :00 :01.23".replace(" :", ":"), 1.23),
+        ("Transcurrido: 00:00:01,23", 1.23),
+        ("経過: 00:00:01.23", 1.23),
+        ("已用时间:  00: 00: 01.23".replace(": 0", ":0"), 1.23),
+    ],
+)
+def test_the_time_of_a_client_is_read_in_every_form(line: str, seconds: float) -> None:
+    assert one(line) == Elapsed(pytest.approx(seconds))
+
+
+@pytest.mark.parametrize("line", ["Elapsed: 00:00:61.00", "Elapsed: soon", "12:00:01.00", "at 5: 00:00:01.00"])
+def test_what_only_looks_like_a_time_is_none(line: str) -> None:
+    assert read_spool(line) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "failure"),
+    [
+        ("ORA-00942: table or view does not exist", Failure("ORA-00942", "table or view does not exist")),
+        ("SQL Error: ORA-01652: unable to extend", Failure("ORA-01652", "unable to extend")),
+        ("SP2-0640: Not connected", Failure("SP2-0640", "Not connected")),
+    ],
+)
+def test_an_error_keeps_its_code_and_message(line: str, failure: Failure) -> None:
+    assert one(line) == failure
+
+
+@pytest.mark.parametrize(
+    ("line", "rows"), [("2000 rows created.", 2000), ("2,000 rows inserted.", 2000), ("1 row created.", 1)]
+)
+def test_rows_are_counted_in_both_clients_words(line: str, rows: int) -> None:
+    assert one(line) == Count(rows)
+
+
+def test_an_echoed_prompt_is_no_mark() -> None:
+    assert read_spool(f"SQL> PROMPT DBATK|{RUN}|1|1|stage|timed") == ()
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in REALDATA.glob("*")) if REALDATA.is_dir() else [None])
+def test_every_time_of_a_real_spool_is_read(name: str | None) -> None:
+    if name is None:
+        pytest.skip("DBATK_REALDATA names no folder with real spools (timing)")
+    text = (REALDATA / name).read_text(encoding="utf-8", errors="replace")
+    printed = re.findall(r"^Elapsed: (\d\d:\d\d:\d\d\.\d+)\s*$", text, re.MULTILINE)
+    times = [line.seconds for line in read_spool(text) if isinstance(line, Elapsed)]
+    assert times == [pytest.approx(float(each.rpartition(":")[2])) for each in printed]
+    errors = [line.code for line in read_spool(text) if isinstance(line, Failure)]
+    assert len(errors) >= len(re.findall(r"^ORA-\d{5}:", text, re.MULTILINE))
+
+
+def test_the_real_spools_hold_both_clients() -> None:
+    if not REALDATA.is_dir():
+        pytest.skip("DBATK_REALDATA names no folder with real spools (timing)")
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in REALDATA.glob("*")]
+    fractions = {
+        len(each) for text in texts for each in re.findall(r"^Elapsed: [\d:]+\.(\d+)\s*$", text, re.MULTILINE)
+    }
+    assert fractions == {2, 3}
+
+
+# -- any text ---------------------------------------------------------------------------------------------------
+_FIELD = st.text(alphabet=st.sampled_from("0123456789-:. |EeNaInf+ABC\n\r\0é"), max_size=12)
+_EVENTS = ("clock", "rows", "row", "stage", "may-fail", "item", "end", "cleaned", "failed", "interrupted", "other")
+_STAGES = ("prepare", "begin", "snapshot", "timed", "evidence", "restore", "conclude")
+_MARK = st.builds(
+    lambda event, fields: "|".join([f"DBATK|{RUN}|1|1|{event}", *fields]),
+    st.sampled_from(_EVENTS),
+    st.lists(
+        _FIELD | st.sampled_from((*_STAGES, "degree", "2026-11-21 05:13:42.000001", "9999-12-31 23:59:59")),
+        max_size=5,
+    ),
+)
+_LINE = _MARK | _FIELD | st.sampled_from(["Elapsed: 00:00:01.23", "ORA-03113: end-of-file", "2 rows created."])
+
+
+@given(st.lists(_LINE, max_size=40).map("\n".join))
+def test_no_text_is_wrong(text: str) -> None:
+    attempt = read_attempt([read_spool(text), read_spool(text[::-1])])
+    assert attempt.end in {None, "end", "cleaned", "failed", "interrupted"}
+    assert all(seconds >= 0 for seconds in attempt.phases.values())
+
+
+@given(st.binary(max_size=400))
+def test_no_bytes_are_wrong(raw: bytes) -> None:
+    read_attempt([read_spool(raw.decode("utf-8", "replace"))])
+
+
+@given(st.text())
+def test_an_instant_is_one_or_none(text: str) -> None:
+    found = instant_of(text)
+    assert found is None or found.tzinfo is not None
+
+
+# -- an attempt -------------------------------------------------------------------------------------------------
+def mark(event: str, *fields: str, session: int = 1) -> str:
+    return "|".join([f"DBATK|{RUN}|3|{session}|{event}", *fields])
+
+
+def at(second: float) -> str:
+    return f"2026-11-21 05:13:{second:09.6f}"
+
+
+WHOLE = "\n".join(
+    [
+        mark("clock", at(1)), mark("stage", "prepare"), mark("clock", at(2)), mark("stage", "snapshot"),
+        mark("rows", "snapshot:v", "METRIC_NAME", "METRIC_VALUE"), mark("row", "snapshot:v", at(2), "redo size", "10"),
+        mark("stage", "timed"), mark("clock", at(3)), mark("item", "1"),
+        "Table created.", "Elapsed: 00:00:04.00", "ORA-12801: error signaled in parallel query server P003",
+        "ORA-01652: unable to extend temp segment", mark("stage", "evidence"),
+        mark("rows", "degree", "STATISTIC", "LAST_QUERY"), mark("row", "degree", at(7), "DOP", "4"),
+        mark("clock", at(7.5)), mark("stage", "conclude"), mark("end", at(9)),
+    ]
+)  # fmt: skip
+
+
+def test_an_attempt_is_put_together_by_the_clock_of_the_server() -> None:
+    attempt = read_attempt([read_spool(WHOLE)])
+    (item,) = attempt.items.values()
+    assert attempt.end == "end" and attempt.phases == {
+        "prepare": 1.0,
+        "snapshot": 1.0,
+        "evidence": 0.5,
+        "conclude": 1.5,
+    }
+    assert item.begun_at and item.ended_at and (item.ended_at - item.begun_at).total_seconds() == 4
+    assert item.client_seconds == 4.0
+    assert [failure.code for failure in item.failures] == ["ORA-12801", "ORA-01652"]
+    assert attempt.before["snapshot:v"] == [{"metric_name": "redo size", "metric_value": 10}]
+    assert attempt.kept["degree"] == [{"statistic": "DOP", "last_query": 4}]
+
+
+def test_a_spool_cut_off_anywhere_has_no_end() -> None:
+    for length in range(0, len(WHOLE) - 20, 7):
+        assert read_attempt([read_spool(WHOLE[:length])]).end is None
+
+
+def test_a_tolerated_error_is_no_failure() -> None:
+    text = "\n".join(
+        [mark("stage", "begin"), mark("may-fail", "ORA-02248,ORA-65040"), "ORA-65040: not in a PDB", mark("may-fail"),
+         "ORA-65040: not in a PDB"]
+    )  # fmt: skip
+    attempt = read_attempt([read_spool(text)])
+    assert [(stage, failure.code) for stage, failure in attempt.failures] == [("begin", "ORA-65040")]
+
+
+def test_what_the_driver_says_of_an_attempt_outranks_its_end() -> None:
+    attempt = read_attempt([read_spool(WHOLE + "\n" + mark("interrupted", session=0))])
+    assert attempt.end == "interrupted"
