@@ -16,7 +16,6 @@ from toolkit.config.profiles import Licence
 from toolkit.dialects.oracle import licences
 from toolkit.dialects.oracle.licences import Findings, ground, resolution
 from toolkit.dialects.oracle.licences.scripts import look_script
-from toolkit.dialects.oracle.releases import edition_of
 from toolkit.executors import Script, Sessions
 from toolkit.model.bill import ARTIFACT, Bill, Position, bill_from_text, bill_to_text
 from toolkit.model.experiment import Experiment
@@ -110,7 +109,7 @@ def with_ground(experiment: Experiment, facts: Facts, sessions: Sessions, declar
 def _option_wished(experiment: Experiment) -> bool:
     """Tell whether the experiment may ask for an option of the database; then its service matters."""
     wished = {*experiment.options, *(factor.name for factor in experiment.factors)}
-    return not wished.isdisjoint({"compression", "partition_by", "partitioning", "local", "partitioned"})
+    return not wished.isdisjoint({"compression", "partition_by", "partitions", "local", "global_hash", "global_range"})
 
 
 def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Facts:
@@ -128,20 +127,7 @@ def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Fa
     return replace(facts, answers={**facts.answers, NAMES: rows})
 
 
-# -- ground and bill --------------------------------------------------------------------------------------------
-def ground_of(facts: Facts, declared: frozenset[str]) -> ground.Ground:
-    """Return what the facts say of edition, service and parameter."""
-    access = facts.value("pack_access", "pack_access")
-    return ground.Ground(
-        declared,
-        edition_of(facts).code,
-        facts.release.number,
-        bool(facts.value("cloud_service", "cloud_service")),
-        None if access is None else str(access),
-        asked=not facts.assumed,
-    )
-
-
+# -- the bill ---------------------------------------------------------------------------------------------------
 def bill_of(found: Findings, on: ground.Ground, declarations: Mapping[str, Licence]) -> Bill:
     """Write the bill: each licence with what is used of it, and on whose word."""
     things: dict[str, list[str]] = {}
@@ -173,7 +159,7 @@ def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, stand
     if facts.engine is not EngineName.ORACLE:
         return None
     found = find(scripts, experiment, facts)
-    on = ground_of(facts, standing.licences)
+    on = ground.ground_of(facts, standing.licences)
     ground.refuse(found, on)
     return bill_of(found, on, standing.declarations)
 
@@ -186,7 +172,7 @@ def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | No
     """
     if facts.engine is not EngineName.ORACLE:
         return None
-    found, on = look_script(text), ground_of(facts, declared)
+    found, on = look_script(text), ground.ground_of(facts, declared)
     ground.refuse(found, on)
     return bill_of(found, on, {})
 
@@ -196,7 +182,7 @@ def teach(target: Target, facts: Facts, standing: Standing) -> None:
     if facts.engine is EngineName.ORACLE and "cloud_service" in {*facts.answers, *facts.refused}:
         guard = _guard(target)
         if guard is not None:
-            guard.ground = ground_of(facts, standing.licences)
+            guard.ground = ground.ground_of(facts, standing.licences)
 
 
 def sent(target: Target) -> Findings:
@@ -235,5 +221,5 @@ def _keep_sent(store: Store, run: str, target: Target, facts: Facts, standing: S
     known = {(one.licence, thing) for one in bill.positions for thing in one.things}
     more = tuple(use for use in sent(target).uses if (use.licence, use.thing) not in known)
     if more:
-        added = bill_of(Findings(more), ground_of(facts, standing.licences), standing.declarations)
+        added = bill_of(Findings(more), ground.ground_of(facts, standing.licences), standing.declarations)
         keep(store, run, replace(bill, positions=(*bill.positions, *added.positions)))

@@ -64,8 +64,8 @@ class Bill:
 
     def sentences(self) -> Iterator[str]:
         """Yield the bill line by line."""
-        if not self.positions:
-            yield f"licences: none needed, by the lists of {self.as_of}"
+        if all(position.standing is Standing.INCLUDED for position in self.positions):
+            yield f"licences: nothing that must be declared is used, by the lists of {self.as_of}"
         for position in self.positions:
             yield f"licence: {position.sentence}"
         for note in self.notes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolkit.dialects.oracle.licences.ground import ground_of, judge
 from toolkit.dialects.oracle.releases import edition_of
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
@@ -21,17 +22,19 @@ def advanced_compression(what: str, facts: Facts) -> Support | None:
 
     Rows `licences` of the facts (column `licence`) name the options that the target's profile declares.
     """
-    edition = edition_of(facts)
-    if edition.enterprise is False or option_is_off(facts, "Advanced Compression"):
-        return Support(
-            SupportState.UNSUPPORTED,
-            f"{what} needs Enterprise Edition with the Advanced Compression option; this is {edition.words}",
-        )
-    if edition.code == "free":
-        return None  # Oracle Database Free and its options need no licence (Licensing Information, Free)
-    if any(row.get("licence") == "advanced_compression" for row in facts.rows("licences")):
+    return _needed("advanced_compression", "Advanced Compression", what, facts)
+
+
+def _needed(key: str, option: str, what: str, facts: Facts) -> Support | None:
+    """Judge what needs an option that is bought: the installation first, then what the licence stands on."""
+    on = ground_of(facts)
+    verdict, words = judge(key, on), edition_of(facts).words
+    if (not verdict.allowed and edition_of(facts).enterprise is not True) or option_is_off(facts, option):
+        sentence = f"{what} needs Enterprise Edition with the {option} option; this is {words}"
+        return Support(SupportState.UNSUPPORTED, sentence)
+    if verdict.allowed:
         return None
     return Support(
         SupportState.NEEDS_LICENCE,
-        f"{what} needs the Advanced Compression option; declare `advanced_compression` in the target's profile",
+        f"{what} needs the {option} option; declare `{key}` in the target's profile",
     )

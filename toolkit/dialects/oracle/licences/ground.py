@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from toolkit.dialects.oracle.licences.lists import DIAGNOSTICS, LicenceList, licences
 from toolkit.dialects.oracle.licences.look import Findings, Use
-from toolkit.dialects.oracle.releases import EDITIONS, Edition
+from toolkit.dialects.oracle.releases import EDITIONS, Edition, edition_of
 from toolkit.errors import ToolkitError
 from toolkit.model.bill import Standing
+from toolkit.model.facts import Facts
 
 PACK_PARAMETER = "control_management_pack_access"
 _UNKNOWN = Edition("", "an edition that is not known", parallel=True, enterprise=None)
@@ -51,6 +52,26 @@ class Verdict:
     @property
     def allowed(self) -> bool:
         return self.standing is not Standing.REFUSED
+
+
+def ground_of(facts: Facts, declared: frozenset[str] | None = None) -> Ground:
+    """Return what facts say of edition, service and parameter.
+
+    Args:
+        facts: rows `licences` (column `licence`) name what is declared; `pack_access` and `cloud_service` are the
+            files of that name.
+        declared: taken instead of the rows.
+    """
+    rows = facts.rows("licences")
+    access = facts.value("pack_access", "pack_access")
+    return Ground(
+        frozenset(str(row.get("licence")) for row in rows) if declared is None else declared,
+        edition_of(facts).code,
+        facts.release.number,
+        bool(facts.value("cloud_service", "cloud_service")),
+        None if access is None else str(access),
+        asked=not facts.assumed,
+    )
 
 
 def judge(key: str, ground: Ground) -> Verdict:
