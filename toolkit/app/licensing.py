@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 NAMES = "licence_names"
 """The answer under which facts keep what names lead to."""
+_OPTIONS_OF_THE_DATABASE = frozenset(
+    ["compression", "partition_by", "partitions", "local", "global_hash", "global_range"]
+)
 _GROUND = (
     Query("pack_access", "pack_access", optional=True),
     Query("cloud_service", "cloud_service", optional=True),
@@ -109,7 +112,7 @@ def with_ground(experiment: Experiment, facts: Facts, sessions: Sessions, declar
 def _option_wished(experiment: Experiment) -> bool:
     """Tell whether the experiment may ask for an option of the database; then its service matters."""
     wished = {*experiment.options, *(factor.name for factor in experiment.factors)}
-    return not wished.isdisjoint({"compression", "partition_by", "partitions", "local", "global_hash", "global_range"})
+    return not wished.isdisjoint(_OPTIONS_OF_THE_DATABASE)
 
 
 def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Facts:
