@@ -19,6 +19,7 @@ from toolkit.model.words import OperationName
 
 _VIEW = re.compile(r"\b(?:SYS\.)?(V_\$[A-Z0-9_$#]+|DBA_[A-Z0-9_$#]+|REDACTION_COLUMNS)")
 _HEAD = re.compile(r"^-- (Title|Needs|Versions): (.*)$", re.MULTILINE)
+_NOT_GRANTED = re.compile(r"ORA-(?:00942|01031|41900)\b")
 _PLAIN = re.compile(r"[A-Z][A-Z0-9_$#]*")
 _OF_STATISTICS = re.compile(r"DBA_(?:OPTSTAT|TAB_STAT|IND_STAT|TAB_PENDING|TABLES$)")
 
@@ -65,7 +66,8 @@ def needs() -> tuple[Need, ...]:
 
 def views_of(file: str) -> tuple[str, ...]:
     """Return the views of SYS that one script needs."""
-    head = dict(_HEAD.findall(resources.sql_text(f"oracle/{file}.sql")))
+    path = resources.sql_root() / "oracle" / f"{file}.sql"
+    head = dict(_HEAD.findall(path.read_text(encoding="utf-8"))) if path.is_file() else {}
     return tuple(_VIEW.findall(head.get("Needs", "")))
 
 
@@ -92,16 +94,29 @@ def view_grant(view: str, grantee: str) -> str:
 
 
 def _views(facts: Facts, operation: OperationName | None, grantee: str) -> Iterator[Grant]:
-    if "doctor_visible" not in facts.answers or _has(facts, "SELECT ANY DICTIONARY"):
+    if _has(facts, "SELECT ANY DICTIONARY"):
         return
-    seen = {row.get("object_name") for row in facts.rows("doctor_visible")}
-    seen |= {view for file in facts.answers if file.startswith("doctor_") for view in views_of(file)}
+    missing = _missing(facts)
     for need in needs():
-        if need.view in seen or (facts.release.number and facts.release.number < need.since):
+        if need.view not in missing or (facts.release.number and facts.release.number < need.since):
             continue
         if operation not in (None, OperationName.STATS_GATHER) and _OF_STATISTICS.match(need.view):
             continue
         yield Grant(view_grant(need.view, grantee), need.purpose)
+
+
+def _missing(facts: Facts) -> set[str]:
+    """Return the views that are not visible; where that was not told, those of the reads that were refused."""
+    if "doctor_visible" not in facts.answers:
+        return {view for file, message in facts.refused.items() if not_granted(message) for view in views_of(file)}
+    seen = {str(row.get("object_name")) for row in facts.rows("doctor_visible")}
+    seen |= {view for file in facts.answers if file.startswith("doctor_") for view in views_of(file)}
+    return {need.view for need in needs()} - seen
+
+
+def not_granted(message: str) -> bool:
+    """Tell whether a read was refused for want of a grant: what is not granted is not there (ORA-00942)."""
+    return _NOT_GRANTED.search(message) is not None
 
 
 def _system(facts: Facts, operation: OperationName | None, grantee: str) -> Iterator[Grant]:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 
 from toolkit.dialects.base import Check
-from toolkit.dialects.oracle.grants import grantee_of, view_grant, views_of
+from toolkit.dialects.oracle.grants import grantee_of, not_granted, view_grant, views_of
 from toolkit.model.facts import Facts
 
-_NOT_GRANTED = re.compile(r"ORA-(00942|01031|41900)\b")
 # The release does not know a USERENV key, a view or a column: nothing a grant could change.
 _OLDER = re.compile(r"ORA-(02003|00904)\b")
 
@@ -43,7 +42,7 @@ def checks(facts: Facts) -> Iterator[Check]:
         sentence = message.strip().splitlines()[0] if message.strip() else "refused without a word"
         consequence = _CONSEQUENCES.get(key, "it is not judged")
         name = "not read: " + key.removeprefix("doctor_").replace("_", " ")
-        if _OLDER.search(message) or not _NOT_GRANTED.search(message):
+        if _OLDER.search(message) or not not_granted(message):
             yield Check(name, "ok" if _OLDER.search(message) else "note", sentence, consequence, read=key)
         else:
             statements = "; ".join(view_grant(view, grantee) for view in views_of(key))
