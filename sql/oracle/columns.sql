@@ -8,7 +8,8 @@
 SELECT c.column_name AS column_name,
        c.data_type AS data_type,
        CASE c.nullable WHEN 'Y' THEN 'yes' ELSE 'no' END AS nullable,
-       c.column_id AS position
+       c.column_id AS position,
+       c.avg_col_len AS average_length
   FROM all_tab_cols c
  WHERE c.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
    AND c.table_name = :name

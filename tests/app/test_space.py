@@ -28,7 +28,7 @@ def facts(**answers: Row) -> Facts:
 
 @pytest.mark.parametrize(
     ("operation", "times"),
-    [(OperationName.CTAS, 4.0), (OperationName.INSERT, 1.3), (OperationName.INDEX_BUILD, 1.6)],
+    [(OperationName.CTAS, 4.0), (OperationName.INSERT, 1.3)],
 )
 def test_the_need_grows_with_the_source_and_with_objects_made_at_once(
     operation: OperationName, times: float

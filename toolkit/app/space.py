@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from toolkit.app import index_space
 from toolkit.dialects.base import Dialect, Room
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -19,18 +20,23 @@ from toolkit.units import byte_size
 _COPIES = {
     OperationName.CTAS: 1.0,
     OperationName.INSERT: 1.3,
-    OperationName.INDEX_BUILD: 1.6,
-    OperationName.INDEX_REBUILD: 1.6,
     OperationName.STATS_GATHER: 1.1,
 }
 """Size of what exists at once, as a multiple of the tables worked on (a copy, and what is made from it)."""
 
 _KEY_SHARE = 0.3
+_INDEXES = frozenset({OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD})
+_TEMPORARY_HINTS = {
+    OperationName.INSERT: "add temporary space, or measure into a copy without indexes (--bare)",
+    OperationName.INDEX_REBUILD: "add temporary space, or let fewer sessions work at once (--concurrency)",
+}
 _LOADS = frozenset({OperationName.CTAS, OperationName.INSERT})
 
 
 def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     """Estimate the bytes that exist at once, or None when no size is known."""
+    if experiment.operation in _INDEXES:
+        return index_space.needed_bytes(experiment, facts, _sessions(experiment))
     sizes = [
         float(size) * _share(experiment, key)
         for key, answer in facts.answers.items()
@@ -39,8 +45,7 @@ def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     ]
     if not sizes:
         return None
-    concurrency = max((int(level) for level in _levels(experiment, "concurrency")), default=1)
-    times = concurrency if experiment.operation in _LOADS else 1
+    times = _sessions(experiment) if experiment.operation in _LOADS else 1
     return sum(sizes) * _COPIES[experiment.operation] * times
 
 
@@ -54,12 +59,18 @@ def _share(experiment: Experiment, key: str) -> float:
     return float(percent) / 100 if isinstance(percent, int | float) else 1.0
 
 
+def _sessions(experiment: Experiment) -> int:
+    return max((int(level) for level in _levels(experiment, "concurrency")), default=1)
+
+
 def _levels(experiment: Experiment, name: str) -> tuple[Level, ...]:
     return next((factor.levels for factor in experiment.factors if factor.name == name), ())
 
 
 def needed_temporary_bytes(experiment: Experiment, facts: Facts) -> float:
     """Estimate the bytes of keys that are sorted at once: an index holds about a third of its table."""
+    if experiment.operation in _INDEXES:
+        return index_space.sorted_bytes(experiment, facts, _sessions(experiment))
     keys = len(facts.rows("table_indexes")) if not experiment.options.get("bare") else 0
     if experiment.operation is not OperationName.INSERT or not keys:
         return 0.0
@@ -124,5 +135,5 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
             f"{what} about {byte_size(sorted_bytes)} of temporary space to sort its keys and "
             f"{byte_size(room.temporary_bytes)} are free",
             code="TK-0305",
-            hint="add temporary space, or measure into a copy without indexes (--bare)",
+            hint=_TEMPORARY_HINTS.get(experiment.operation, "add temporary space"),
         )

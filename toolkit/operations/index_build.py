@@ -11,6 +11,7 @@ from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind, OperationName
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of
+from toolkit.operations.sources import reads_of_space
 
 
 class IndexBuild:
@@ -29,8 +30,7 @@ class IndexBuild:
         if not on_copy:
             queries.append(relation_query("table_indexes", table, "table_indexes"))
         queries += planner.dialect.index_reads(table.schema, table.name, planner.facts, copied=on_copy)
-        queries.append(Query("space", "space", {"schema": planner.work_schema(table)}, optional=True))
-        return tuple(queries)
+        return (*queries, *reads_of_space(planner, planner.work_schema(table)))
 
     def check(self, planner: Planner) -> None:
         table = planner.existing("target", "table")

@@ -17,6 +17,7 @@ from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind, OperationName
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of
+from toolkit.operations.sources import reads_of_space
 
 LeftOut = tuple[tuple[str, str], ...]
 
@@ -28,6 +29,10 @@ class IndexRebuild:
     version = 2
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
+        near = planner.named("table") or planner.named("index")
+        return (*self._objects(planner), *reads_of_space(planner, planner.work_schema(near)))
+
+    def _objects(self, planner: Planner) -> tuple[Query, ...]:
         index, table = planner.named("index"), planner.named("table")
         dialect, facts = planner.dialect, planner.facts
         on_copy = self._on_copy(planner)

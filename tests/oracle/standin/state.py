@@ -264,7 +264,8 @@ def _tab_statistics(state: State, _: Session) -> list[CatalogueRow]:
 def _tab_cols(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "COLUMN_NAME": column, "DATA_TYPE": kind,
-         "NULLABLE": nullable, "COLUMN_ID": number, "HIDDEN_COLUMN": "NO", "VIRTUAL_COLUMN": "NO"}
+         "NULLABLE": nullable, "COLUMN_ID": number, "HIDDEN_COLUMN": "NO", "VIRTUAL_COLUMN": "NO",
+         "AVG_COL_LEN": 8 if made.analyzed else None}
         for made in state.tables()
         for number, (column, kind, nullable) in enumerate(made.columns, 1)
     ]  # fmt: skip
