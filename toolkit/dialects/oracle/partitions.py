@@ -210,7 +210,8 @@ def _date(text: str, given: str) -> date:
 def _spelled_date(day: date, data_type: str) -> str:
     if data_type.startswith("TIMESTAMP"):
         return f"TIMESTAMP '{day.isoformat()} 00:00:00'"
-    return f"DATE '{day.isoformat()}'"
+    # The form in which the dictionary keeps such a bound: no setting of the session bears on it.
+    return f"TO_DATE('{day.isoformat()}', 'SYYYY-MM-DD', 'NLS_CALENDAR=GREGORIAN')"
 
 
 def _is_time(data_type: str) -> bool:
