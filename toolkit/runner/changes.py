@@ -108,9 +108,15 @@ class Changes:
         """
         self._stop.refuse_if_disowned()
         entries = []
+        # Many partitions of one index are put back by one and the same statement.
+        known: set[tuple[object, ...]] = set()
         for step in steps:
             if step.object is None or not (step.effect is Effect.CREATES or step.undo or step.unlogged):
                 continue
+            change = (step.effect, step.object, step.undo, step.unlogged)
+            if change in known and step.effect is not Effect.CREATES:
+                continue
+            known.add(change)
             proof = self._proof(step, step.object)
             free = bool(proof.get("free", True))
             if step.object.ours and not free:
@@ -145,7 +151,7 @@ class Changes:
         """Note what tells later whether the object is ours, what it was before, and what redo will lack."""
         proof: dict[str, Scalar] = {}
         if step.effect is Effect.CREATES:
-            proof = {"free": self._identity(ref) is None, "born": self._instant()}
+            proof = self._absence(ref)
         elif ref.kind in IN_CATALOGUE and self._dialect.keeps_identity:
             proof = {"identity": (self._identity(ref) or {}).get("identity")}
         if step.before is not None:
@@ -153,6 +159,14 @@ class Changes:
         if step.unlogged:
             proof |= {"unlogged": True, "born": proof["born"] if "born" in proof else self._instant()}
         return proof
+
+    def _absence(self, ref: ObjectRef) -> dict[str, Scalar]:
+        """Note whether the name is free, and the database's present instant."""
+        call = self._dialect.absence(ref)
+        if call is None:
+            return {"free": self._identity(ref) is None, "born": self._instant()}
+        row = self._sessions.run(step_of(self._dialect, call)).rows[0]
+        return {"free": row.get("identity") is None, "born": row.get("born")}
 
     def _instant(self) -> Scalar:
         """Return the database's present instant, in its own count."""
