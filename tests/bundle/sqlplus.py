@@ -17,8 +17,12 @@ from pathlib import Path
 import oracledb
 
 SQLCL = os.environ.get("STUB_STYLE") == "sqlcl"
-VERSION = "SQLcl: Release 24.1.0.0 Production Build: 24.1.0" if SQLCL else "SQL*Plus: Release 19.0.0.0.0 - Production"
-_CONNECT = re.compile(r'CONNECT\s+(?:(?P<user>[^/"\s]+)/"(?P<password>[^"]*)"(?:@(?P<at>\S+))?|/(?:@(?P<wallet>\S+))?)\s*', re.I)
+VERSION = (
+    "SQLcl: Release 24.1.0.0 Production Build: 24.1.0" if SQLCL else "SQL*Plus: Release 19.0.0.0.0 - Production"
+)
+_CONNECT = re.compile(
+    r'CONNECT\s+(?:(?P<user>[^/"\s]+)/"(?P<password>[^"]*)"(?:@(?P<at>\S+))?|/(?:@(?P<wallet>\S+))?)\s*', re.I
+)
 _LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 
@@ -181,7 +185,8 @@ class Client:
         assert owner and name and kind and told
         cursor = connection.cursor()
         cursor.execute(
-            "SELECT COUNT(*) AS n FROM all_objects o WHERE o.owner = :o AND o.object_name = :n AND o.object_type = :k",
+            "SELECT COUNT(*) AS n FROM all_objects o"
+            " WHERE o.owner = :o AND o.object_name = :n AND o.object_type = :k",
             {"o": owner[1], "n": name[1].replace("''", "'"), "k": kind[1]},
         )
         if cursor.fetchone() == (1,):

@@ -29,20 +29,19 @@ from toolkit.app.repair import database_of
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
 from toolkit.dialects.base import Dialect
-from toolkit.dialects.oracle.licences.ground import refuse
-from toolkit.dialects.oracle.licences.scripts import look_script
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions
 from toolkit.executors.scripted import Bundled, bundle_files
 from toolkit.executors.scripted.files import digest
 from toolkit.model.address import Address
+from toolkit.model.bill import Bill, bill_to_text
 from toolkit.model.bundle import MANIFEST, BundleTrial, Manifest
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.runid import new_run_id, run_key
 from toolkit.model.values import Scalar
-from toolkit.model.words import EngineName, Keep, Mode, Role
+from toolkit.model.words import EngineName, Keep, Mode, OperationName, Role
 from toolkit.operations import Planner, operation
 from toolkit.operations.base import support_of
 from toolkit.operations.place import check_work
@@ -100,6 +99,7 @@ def export_bundle(
     known = replace(known, facts=with_licences(known.facts, standing.licences))
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
     trials = _trials(experiment, dialect, known.facts, run)
+    _refuse_decisions(trials)
     bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, standing)
     notes = tuple(_notes(experiment, trials))
     licences = tuple(bill.sentences()) if bill is not None else ()
@@ -109,8 +109,8 @@ def export_bundle(
     )  # fmt: skip
     for path, text in files.items():
         if path.endswith(".sql"):
-            refuse(look_script(text), licensing.ground_of(known.facts, standing.licences))
-    manifest = _manifest(experiment, known, run, trials, standing.licences, files)
+            licensing.check_script(text, known.facts, standing.licences)
+    manifest = _manifest(experiment, known, run, trials, standing.licences, files, bill)
     write_folder(folder, {**files, MANIFEST: manifest_text(manifest)})
     return Exported(run, folder, sum(each.stages is not None for each in trials), notes)
 
@@ -159,12 +159,31 @@ def _refuse_unscripted(experiment: Experiment, facts: Facts) -> None:
             code="TK-0304",
             hint="leave the factor out of the file; export a bundle for each of its levels, set by hand",
         )
+    on_live = bool(experiment.options.get("on_live_objects")) and experiment.mode is Mode.MEASUREMENT
+    if on_live and experiment.operation is OperationName.STATS_GATHER:
+        raise ToolkitError(
+            "live statistics are watched between the trials, and the run ends when one moves: no script does that",
+            code="TK-0304",
+            hint="leave out `on_live_objects`: the bundle then gathers on copies",
+        )
     if experiment.keep is Keep.BEST:
         raise ToolkitError(
             "which cell is best is known after the trials, when the scripts are written already",
             code="TK-0304",
             hint="leave out `keep`, ingest the bundle, then export the best cell as a job",
         )
+
+
+def _refuse_decisions(trials: Sequence[Bundled]) -> None:
+    """Refuse what asks before the clock whether to go on: a script has nobody who would read the answer."""
+    for each in trials:
+        prepare = each.stages.prepare if each.stages is not None else ()
+        if any((step.keep_as or "").startswith("refusal") for step in prepare):
+            raise ToolkitError(
+                f"`{each.title}` asks the database before each trial whether to go on, which a script cannot",
+                code="TK-0304",
+                hint="measure on copies (without `on_live_objects`), or run it with `dbatk run`",
+            )
 
 
 def _notes(experiment: Experiment, trials: Sequence[Bundled]) -> list[str]:
@@ -205,7 +224,7 @@ def _snapshots(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[
 
 def _manifest(
     experiment: Experiment, known: Known, run: str, trials: Sequence[Bundled], declared: frozenset[str],
-    files: dict[str, str],
+    files: dict[str, str], bill: Bill | None,
 ) -> Manifest:  # fmt: skip
     return Manifest(
         run=run,
@@ -217,6 +236,7 @@ def _manifest(
         experiment=experiment_to_json(experiment),
         facts=facts_to_text(known.facts),
         assumed=known.facts.assumed,
+        bill=bill_to_text(bill) if bill is not None else "",
         declared=tuple(sorted(declared)),
         trials=tuple(
             BundleTrial(

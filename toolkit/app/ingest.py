@@ -1,7 +1,7 @@
 """`ingest`: what a bundle printed, as a run like any other.
 
-A trial that came to its end is stored once; one that broke off is `interrupted`, and its next attempt is stored when
-the bundle has been run on. To ingest the same again changes nothing.
+A trial that came to its end is stored once; one that broke off is `interrupted`, and its next attempt is stored
+when the bundle has been run on. To ingest the same again changes nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from toolkit.app.spooled import Recorder
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.trial import APART
+from toolkit.model.bill import ARTIFACT as BILL
 from toolkit.model.bundle import MANIFEST, Manifest
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
@@ -72,7 +73,7 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
     _keep(folder, facts, store)
     for record in new:
         store.end_trial(manifest.run, record)
-    warnings = (*_doubts(folder, manifest), *recorder.warnings)
+    warnings = (*_doubts(folder, manifest, facts), *recorder.warnings)
     for sentence in warnings:
         store.warn(manifest.run, sentence)
     missing = _end(store, manifest.run, experiment)
@@ -183,27 +184,37 @@ def _keep(folder: Folder, facts: Facts, store: Store) -> None:
     run = folder.manifest.run
     said = read_attempt(folder.around("check"))
     rows: dict[str, tuple[Row, ...]] = {key: tuple(found) for key, found in said.kept.items() if APART not in key}
+    server = rows.get("server", ())
     seen = replace(
-        facts, answers={**facts.answers, **{key: rows[key] for key in ("server", "settings") if key in rows}}
+        facts,
+        release=dialect_of(facts.engine).release(server[0]) if server else facts.release,
+        answers={**facts.answers, **{key: rows[key] for key in ("server", "settings") if key in rows}},
     )
     environment: dict[str, Scalar] = environment_of(seen, host_is_ours=False)
     environment.pop("client_host", None)
     store.set_environment(run, {**environment, PROVENANCE: f"bundle, {folder.client}"})
     store.save_facts(run, folder.manifest.facts)
-    name = rows.get("server", ({},))[0].get("database_id")
+    name = server[0].get("database_id") if server else None
     if name:
         store.set_target_name(run, str(name))
     store.keep_artifact(run, Artifact(MANIFEST, "application/json", folder.manifest_bytes))
+    if folder.manifest.bill:
+        store.keep_artifact(run, Artifact(BILL, "application/json", folder.manifest.bill.encode()))
     for path, content in folder.received():
         store.keep_artifact(run, Artifact(path, "text/plain", content))
 
 
-def _doubts(folder: Folder, manifest: Manifest) -> Iterable[str]:
-    """Say it when the bundle ran on another database than the one its scripts were planned for."""
-    server = read_attempt(folder.around("check")).kept.get("server", [{}])[0]
-    here = str(server.get("database_id") or "")
+def _doubts(folder: Folder, manifest: Manifest, facts: Facts) -> Iterable[str]:
+    """Say it when the bundle ran on another database or release than the one its scripts were planned for."""
+    found = read_attempt(folder.around("check")).kept.get("server")
+    if not found:
+        return
+    here = str(found[0].get("database_id") or "")
     if here and manifest.target_name and here != manifest.target_name:
         yield f"the scripts were planned for `{manifest.target_name}` and ran on `{here}`"
+    ran = dialect_of(facts.engine).release(found[0])
+    if (ran.number[:1], ran.edition) != (facts.release.number[:1], facts.release.edition):
+        yield f"the scripts were planned for `{facts.release}` and ran on `{ran}`"
 
 
 def _end(store: Store, run: str, experiment: Experiment) -> int:

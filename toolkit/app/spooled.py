@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from toolkit.app.reading import Attempt
 from toolkit.dialects.base import Dialect
+from toolkit.dialects.oracle.errors import cause_code, headline
 from toolkit.executors.scripted.trial import APART, SNAPSHOT
 from toolkit.model.bundle import BundleTrial, Manifest
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial
@@ -22,7 +23,7 @@ from toolkit.operations import Planner, operation
 from toolkit.operations.base import Piece
 from toolkit.readers.attempts import AttemptRead, ItemRead, read_attempt
 from toolkit.readers.spool import Failure
-from toolkit.runner import spec_of
+from toolkit.runner import gathering, spec_of
 from toolkit.runner.bench import Others
 from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.judging import Judged, judge_trial
@@ -68,8 +69,11 @@ class Recorder:
         error = _error(read.fatal()) if timed is None else timed.error
         metrics, peaks = self._metrics(read)
         kept = _kept(read)
+        if timed is not None and timed.error is None:
+            metrics = (*metrics, *self._told(planned, pieces, kept, peaks, timed.elapsed_seconds))
         judged = judge_trial(self, timed, error, pieces, kept, peaks, ())
         elapsed = timed.elapsed_seconds if timed is not None and judged.has_time else None
+        cpu = peaks.get("cpu_seconds")
         self._compare_clocks(planned, read, elapsed)
         return TrialRecord(
             planned.number, attempt.attempt, planned.cell, planned.repeat, judged.outcome, *span,
@@ -77,7 +81,9 @@ class Recorder:
             requested_degree=judged.requested,
             granted_degree=judged.granted.degree if judged.granted else None,
             granted_source=judged.granted.source if judged.granted else None,
-            rows=judged.rows, bytes=judged.bytes, phases=read.phases, items=_items(timed),
+            effective_parallelism=cpu / elapsed if cpu is not None and elapsed else None,
+            rows=judged.rows, bytes=judged.bytes, phases=read.phases,
+            items=(*_items(timed), *gathering.objects(kept)),
             metrics=(*metrics, *self._client_metric(read, judged)),
         )  # fmt: skip
 
@@ -107,7 +113,7 @@ class Recorder:
         return TimedResult(elapsed, tuple(results), left)
 
     # -- what was counted ---------------------------------------------------------------------------------------
-    def _metrics(self, read: AttemptRead) -> tuple[tuple[Metric, ...], Mapping[str, float]]:
+    def _metrics(self, read: AttemptRead) -> tuple[tuple[Metric, ...], dict[str, float]]:
         """Take the difference of the counters, as the provider does that reads them itself."""
         files = [key.removeprefix(SNAPSHOT) for key in read.before if key.startswith(SNAPSHOT)]
         if not files:
@@ -123,7 +129,20 @@ class Recorder:
         provider.begin()
         metrics = provider.end()
         self.warnings += [f"vstat: {sentence}" for sentence in provider.warnings()]
-        return metrics, provider.peaks()
+        return metrics, dict(provider.peaks())
+
+    def _told(
+        self, planned: PlannedTrial, pieces: Sequence[Piece], kept: MutableMapping[str, tuple[Row, ...]],
+        peaks: MutableMapping[str, float], seconds: float,
+    ) -> tuple[Metric, ...]:  # fmt: skip
+        """Say what the evidence tells besides the degree, as the runner does (`toolkit.runner.told`)."""
+        told = self.dialect.tell(pieces[0].work, kept, seconds)
+        self.warnings += [f"{planned.cell}: {sentence}" for sentence in told.sentences]
+        if told.bytes is not None:
+            kept.setdefault("bytes", ({"byte_count": told.bytes},))
+        if told.cpu_seconds is not None:
+            peaks.setdefault("cpu_seconds", told.cpu_seconds)
+        return (*told.metrics, *gathering.counted(kept))
 
     def _client_metric(self, read: AttemptRead, judged: Judged) -> tuple[Metric, ...]:
         seconds = _client_seconds(read)
@@ -178,7 +197,7 @@ def _error(failure: Failure | None, stack: Sequence[Failure] = ()) -> DatabaseEr
     if failure is None:
         return None
     message = "\n".join(map(str, stack or (failure,)))
-    return DatabaseError(message, code=failure.code)
+    return DatabaseError(message, code=cause_code(failure.code, message), headline=headline(failure.code, message))
 
 
 def _kept(read: AttemptRead) -> dict[str, tuple[Row, ...]]:

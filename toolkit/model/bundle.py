@@ -54,6 +54,7 @@ class Manifest:
 
     Attributes:
         declared: the paid options that the target's profile declared when the bundle was made.
+        bill: the licence bill of materials (`toolkit.model.bill`), as text.
         files: the SHA-256 of every file, by its path in the bundle.
     """
 
@@ -66,6 +67,7 @@ class Manifest:
     experiment: str
     facts: str
     assumed: bool
+    bill: str = ""
     declared: tuple[str, ...] = ()
     trials: tuple[BundleTrial, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)

@@ -83,7 +83,7 @@ class _Reading:
 
     def __init__(self, attempt: AttemptRead) -> None:
         self._attempt = attempt
-        self._stage = ""
+        self._stage = self._phase = ""
         self._since: datetime | None = None
         self._item: ItemRead | None = None
         self._columns: Mapping[str, tuple[str, ...]] = {}
@@ -118,7 +118,7 @@ class _Reading:
                 self._tolerated = frozenset(mark.field(0).split(",")) - {""}
             case "clock":
                 self._instant(mark.field(0))
-            case "end" | "cleaned":
+            case "end" | "cleaned" if instant_of(mark.field(0)) is not None:
                 self._instant(mark.field(0))
                 self._end(mark.event)
             case "failed" | "interrupted":
@@ -134,6 +134,7 @@ class _Reading:
     def _enter(self, stage: str) -> None:
         self._stage = stage
         self._timed = self._timed or stage == "timed"
+        self._phase = self._phase if stage == "timed" else stage
 
     def _begin_item(self, mark: Mark) -> None:
         number = mark.field(0)
@@ -148,26 +149,28 @@ class _Reading:
         attempt = self._attempt
         attempt.begun_at = min(attempt.begun_at or at, at)
         attempt.ended_at = max(attempt.ended_at or at, at)
-        if self._item is not None and self._item.ended_at is None:
-            self._item.ended_at = at
-        if self._since is not None and self._stage and self._stage != "timed":
+        if not self._end_item(at) and self._since is not None and self._phase:
             spent = max(0.0, (at - self._since).total_seconds())
-            attempt.phases[self._stage] = attempt.phases.get(self._stage, 0.0) + spent
+            attempt.phases[self._phase] = attempt.phases.get(self._phase, 0.0) + spent
         self._since = at
+
+    def _end_item(self, at: datetime) -> bool:
+        """Let an instant end the item on the clock; tell whether there was one."""
+        if self._item is None or self._item.ended_at is not None:
+            return False
+        self._item.ended_at = self._since = at
+        return True
 
     def _row(self, mark: Mark) -> None:
         key, names = mark.field(0), self._columns.get(mark.field(0), ())
-        values = mark.fields[2:]
-        if self._item is not None and self._item.ended_at is None:
-            self._item.ended_at = instant_of(mark.field(1))
+        values, at = mark.fields[2:], instant_of(mark.field(1))
+        if at is not None:
+            self._end_item(at)
         if len(values) != len(names):
             return
         row = {name.lower(): _value(text) for name, text in zip(names, values, strict=True)}
-        (
-            self._attempt.kept
-            if self._timed or not self._stage or self._stage == "setup"
-            else self._attempt.before
-        ).setdefault(key, []).append(row)
+        later = self._timed or self._stage in {"", "setup"}
+        (self._attempt.kept if later else self._attempt.before).setdefault(key, []).append(row)
 
     def _failure(self, failure: Failure) -> None:
         if failure.code in self._tolerated:

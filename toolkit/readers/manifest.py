@@ -70,6 +70,7 @@ _KINDS: Mapping[str, type] = {
     "target_name": str,
     "experiment": str,
     "facts": str,
+    "bill": str,
     "assumed": bool,
 }
 

@@ -21,6 +21,7 @@ _ERROR = re.compile(
 )
 _COUNT = re.compile(r"(\d[\d,.]{0,25}) rows? (?:created|inserted|merged|updated|deleted)\.?\s*", re.IGNORECASE)
 _MARK = re.compile(rf"{MARK}\|([^|]*)\|(\d{{1,6}})\|(\d{{1,4}})\|([a-z-]+)(?:\|(.*))?")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}", re.ASCII)
 _LONGEST_MESSAGE = 500
 
 
@@ -108,9 +109,10 @@ def _count(line: str) -> Count | None:
 
 
 def instant_of(text: str) -> datetime | None:
-    """Read an instant of the server, UTC; None for anything else."""
+    """Read an instant of the server, UTC; None for anything else, a part of one too."""
+    if _INSTANT.fullmatch(text) is None:
+        return None
     try:
-        read = datetime.fromisoformat(text.strip())
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
     except ValueError:
         return None
-    return read.replace(tzinfo=UTC) if read.tzinfo is None else None

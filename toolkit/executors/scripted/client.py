@@ -1,8 +1,8 @@
 """How a statement is written for SQL*Plus, and which texts it would take for something else.
 
-SQL*Plus reads lines, not statements (User's Guide and Reference, "Running SQL Commands" and "Entering Statements"):
-a line that ends in `;` or is only `/` ends the statement even inside quotes, one that ends in `-` goes on in the
-next, one that opens with `@` or `#` is a command of its own. Such a text cannot be sent as it is, so it is refused.
+SQL*Plus reads lines, not statements (User's Guide and Reference, "Running SQL Commands" and "SQL*Plus Command
+Summary"): a line that ends in `;` or is only `/` ends the statement even inside quotes, one that ends in `-` goes
+on in the next, one that opens with `@` or `#` is a command of its own. A text with such a line is refused.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Writer:
 
     # -- a trial ------------------------------------------------------------------------------------------------
     def trial(self, number: int, title: str, stages: Stages) -> Scripts:
-        """Return the scripts of a trial by name: one, or with several sessions one for each and two around them."""
+        """Return the scripts of a trial by name: one, or of several sessions those of each and two around."""
         if stages.timed.workers == 1:
             return {script_name(number): self._alone(number, title, stages)}
         return self._together(number, title, stages)
