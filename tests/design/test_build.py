@@ -123,8 +123,8 @@ def test_keep_all_needs_objects_of_the_trials() -> None:
 
 
 def test_an_option_of_another_operation_is_refused_with_the_nearest() -> None:
-    with pytest.raises(ToolkitError, match="`ctas` takes no `columns`") as caught:
-        build({**CTAS, "columns": ("a",)})
+    with pytest.raises(ToolkitError, match="`ctas` takes no `online`") as caught:
+        build({**CTAS, "online": True})
     assert caught.value.code == "TK-0101"
 
 

@@ -63,7 +63,7 @@ def test_the_documented_example_reads() -> None:
         ("repeat = 3", "repeat = '3'", "TK-0102", 7, "`repeat` is no whole number"),
         ("repeat = 3", "repeat = true", "TK-0102", 7, "`repeat` is no whole number"),
         ("repeat = 3", "repeat = 3\nmode = 'jab'", "TK-0102", 8, "did you mean `job`"),
-        ("repeat = 3", "repeat = 3\ncolumns = ['a']", "TK-0101", 8, "`ctas` takes no `columns`"),
+        ("repeat = 3", "repeat = 3\nonline = true", "TK-0101", 8, "`ctas` takes no `online`"),
         ('"ctas"', '"ctaz"', "TK-0101", 4, "did you mean `ctas`"),
         ('"2h"', "7200", "TK-0102", 8, "`budget` is no duration"),
         ('"2h"', '"2 hours"', "TK-0102", 8, "is not a duration"),

@@ -42,9 +42,15 @@ def _view_of(column: exp.Column) -> str:
     raise AssertionError(f"no table is called `{column.table}`")
 
 
+BESIDE = {
+    # Database Reference, REDACTION_COLUMNS; the collected pages lack it.
+    "REDACTION_COLUMNS": {"OBJECT_OWNER", "OBJECT_NAME", "COLUMN_NAME"},
+}
+
+
 @pytest.mark.parametrize("file", FILES)
 def test_a_script_reads_documented_columns_only(file: str) -> None:
-    documented = documented_columns()
+    documented = {**documented_columns(), **BESIDE}
     for view, column in columns_read(sql_file("oracle", file)):
         assert column in documented.get(view, set()), f"{view} has no column {column}"
 

@@ -37,9 +37,9 @@ def works() -> Iterator[Work]:
         yield work(BUILD, 4, compression=level, logging="nologging", pctfree=5, tablespace="ix", online=True)
         yield work(BUILD, 4, compression=level, unique=True, on_live_objects=True)
         yield work(REBUILD, 4, compression=level, logging="nologging", pctfree=5, tablespace="ix", online=True)
-    yield work(CTAS, 2, online_statistics=True)
+    yield work(CTAS, 2, online_statistics="yes")
     yield work(INSERT, 2, load="conventional", logging="nologging")
-    yield work(INSERT, 2, load="direct", online_statistics=True)
+    yield work(INSERT, 2, load="direct", online_statistics="yes")
     yield from _statistics()
 
 
