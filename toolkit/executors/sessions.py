@@ -89,6 +89,13 @@ class Sessions:
         if lost is not None:
             lost.close()
 
+    def abandon(self, role: Role, number: int = 0) -> None:
+        """Give up a session that does not answer, without waiting for its farewell either."""
+        with self._lock:
+            silent = self._open.pop((role, number), None)
+        if silent is not None:
+            threading.Thread(target=silent.close, daemon=True, name="farewell").start()
+
     def close(self) -> None:
         """Close all sessions; never raises."""
         with self._lock:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 
 from toolkit.model.records import Sample
+from toolkit.runner.patience import PATIENCE_SECONDS
 from toolkit.snapshots import Provider
 
 _FIRST_SECONDS = 0.04
@@ -48,11 +49,13 @@ class Sampler:
                 self._samples = self._samples[::2]
             wait = min(_LAST_SECONDS, max(self._first, at * _SHARE))
 
-    def end(self) -> None:
-        """Stop sampling; returns when the last sample is taken."""
+    def end(self, seconds: float = PATIENCE_SECONDS) -> bool:
+        """Stop sampling; return when the last sample is taken, or False when it is not taken in time."""
         self._ended.set()
-        if self._thread is not None:
-            self._thread.join()
+        if self._thread is None:
+            return True
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     def samples(self) -> tuple[Sample, ...]:
         """Return what was sampled, in order of time."""

@@ -27,8 +27,10 @@ from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.judging import Judged, judge_trial
 from toolkit.runner.outer import outer_factors
+from toolkit.runner.patience import PATIENCE_SECONDS, T, within
 from toolkit.runner.sampler import Sampler
 from toolkit.runner.told import ask_for_plan, keep_plan, plan_of, tell
+from toolkit.snapshots import CounterProvider, Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ def _timed(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
     sampler = Sampler(bench.providers, evidence=degree_of(course.planned.cell) != 1)
     with course.phase("snapshot"):
         for provider in bench.providers:
-            provider.begin()
+            _in_time(bench, provider, provider.begin, None)
     sampler.begin()
     return run_timed(
         stages.timed,
@@ -177,7 +179,8 @@ def _timed(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
 def _stop_watching(bench: Bench, course: Course, sampler: Sampler, stages: Stages) -> None:
     """End sampling and read what goes with the workers' threads or with time."""
     with course.phase("snapshot"):
-        sampler.end()
+        if not sampler.end():
+            _give_up_monitor(bench, "samples")
         ask_for_plan(bench, course.planned, stages)
         _end(bench, course, after_evidence=False)
     course.samples = sampler.samples()
@@ -212,11 +215,28 @@ def _ask_worker(bench: Bench, course: Course, step: Step, read: dict[str, tuple[
 def _end(bench: Bench, course: Course, *, after_evidence: bool) -> None:
     for provider in bench.providers:
         if provider.after_evidence is after_evidence:
-            course.metrics += provider.end()
+            nothing: tuple[Metric, ...] = ()
+            course.metrics += _in_time(bench, provider, provider.end, nothing)
             course.peaks.update(provider.peaks())
             course.kept.update(plan_of(provider))
             for sentence in provider.warnings():
                 bench.warn(f"{provider.name}: {sentence}")
+
+
+def _in_time(bench: Bench, provider: Provider, read: Callable[[], T], otherwise: T) -> T:
+    """Let a provider read; one that asks a database which does not answer is not waited for without end."""
+    if not isinstance(provider, CounterProvider):
+        return read()
+    try:
+        return within(PATIENCE_SECONDS, read)
+    except TimeoutError:
+        _give_up_monitor(bench, f"{provider.name}: counters")
+        return otherwise
+
+
+def _give_up_monitor(bench: Bench, what: str) -> None:
+    bench.sessions.abandon(Role.MONITOR)
+    bench.warn(f"the monitor session does not answer and was given up; {what} are missing")
 
 
 def _journal_made(bench: Bench, course: Course, entries: Sequence[Intended]) -> None:
