@@ -4,7 +4,8 @@
 -- Effect: reads only
 -- Params: :run
 -- Versions: 11.2 to 26ai
--- The coordinator's own row has no REQ_DEGREE; DEGREE is what was granted, whatever was asked.
+-- The coordinator's own row has no REQ_DEGREE; DEGREE is what was granted, REQ_DEGREE what was asked for before
+-- resource limits and load reduced it.
 SELECT 'parallel_workers' AS metric_name,
        COUNT(*) AS metric_value
   FROM v$px_session p
@@ -15,6 +16,14 @@ SELECT 'parallel_workers' AS metric_name,
 UNION ALL
 SELECT 'parallel_degree' AS metric_name,
        COALESCE(MAX(p.degree), 0) AS metric_value
+  FROM v$px_session p
+  JOIN v$session s
+    ON s.sid = p.qcsid
+ WHERE s.client_identifier = :run
+   AND p.req_degree IS NOT NULL
+UNION ALL
+SELECT 'parallel_degree_missing' AS metric_name,
+       COALESCE(MAX(p.req_degree - p.degree), 0) AS metric_value
   FROM v$px_session p
   JOIN v$session s
     ON s.sid = p.qcsid

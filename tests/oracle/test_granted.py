@@ -18,9 +18,10 @@ CTAS, INSERT, BUILD, STATS = (
 def rows(total: int = 0, **last: int) -> tuple[Row, ...]:
     """Make rows of V$PQ_SESSTAT; names are padded as some releases do."""
     return tuple(
-        {"statistic": name.replace("_", " ").ljust(30), "last_query": value, "session_total": value + total}
+        {"kind": "pq", "name": name.replace("_", " ").ljust(30), "detail": None, "value": value,
+         "total": value + total}
         for name, value in last.items()
-    )
+    )  # fmt: skip
 
 
 def granted(operation: OperationName, degree: int, kept: tuple[Row, ...] | None, **peaks: float) -> Granted:

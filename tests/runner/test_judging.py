@@ -37,9 +37,9 @@ def timed(*items: ItemResult, not_begun: int = 0, timed_out: bool = False) -> Ti
 
 def servers(degree: int) -> tuple[Row, ...]:
     return (
-        {"statistic": "Servers", "last_query": degree},
-        {"statistic": "DOP", "last_query": degree},
-        {"statistic": "DDL Parallelized", "last_query": 1},
+        {"kind": "pq", "name": "Servers", "value": degree, "total": degree},
+        {"kind": "pq", "name": "DOP", "value": degree, "total": degree},
+        {"kind": "pq", "name": "DDL Parallelized", "value": 1, "total": 1},
     )
 
 

@@ -24,7 +24,9 @@ class Thing:
 
 
 class Tagged:
-    """A session that can be tagged, and nothing else."""
+    """A session that can be tagged, and told from others."""
+
+    identity = "sid 1,1"
 
     def tag(self, action: str) -> None:
         del action
@@ -46,6 +48,9 @@ class World:
         if step.name == "oracle/identity":
             thing = self.things.get(str(step.binds["name"]))
             return Answer((vars(thing),) if thing else ())
+        if step.name == "oracle/absence":
+            there = self.things.get(str(step.binds["name"]))
+            return Answer(({"identity": there.identity if there else None, "born": self.now},))
         if step.name == "oracle/instant":
             return Answer(({"born": self.now},))
         self.sent.append(step.text)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 import psutil
 
-from toolkit.dialects.base import Dialect
+from toolkit.dialects.base import Dialect, Watching
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
+from toolkit.model.protocols import Events
 from toolkit.model.words import EngineName, Role
-from toolkit.snapshots import CounterProvider, HostProvider, Provider, ThreadProvider
+from toolkit.snapshots import CounterProvider, HostProvider, ProgressProvider, Provider, ThreadProvider
 from toolkit.targets.base import Target
 
 _CHOICES = ("auto", "none", "vstat", "pgstat", "duckstat", "osstat")
@@ -24,8 +26,9 @@ def host_is_ours(target: Target) -> bool:
 
 
 def providers_of(
-    experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions, run: str, target: Target
-) -> tuple[Provider, ...]:
+    experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions, run: str, target: Target,
+    events: Events | None = None,
+) -> tuple[Provider, ...]:  # fmt: skip
     """Return the providers around each trial; all are free of licences.
 
     Raises:
@@ -43,13 +46,32 @@ def providers_of(
         found.append(ThreadProvider())
     if host_is_ours(target):
         found.append(HostProvider(_server_process(sessions), embedded=engine is EngineName.DUCKDB))
-    found.append(CounterProvider("sample", engine.value, sessions.run, run, sample=dialect.sample_file(facts)))
-    if experiment.snapshot not in {"none", "osstat"}:
-        found += [
-            CounterProvider(file.removeprefix("snapshot_"), engine.value, sessions.run, run, snapshot=file)
-            for file in dialect.snapshot_files(facts)
-        ]
+    watching = dialect.watching(facts)
+    wanted = experiment.snapshot not in {"none", "osstat"}
+    found += _counters(watching, engine.value, sessions, run, snapshots=watching.snapshots if wanted else ())
+    if watching.progress is not None and events is not None:
+        found.append(ProgressProvider(engine.value, watching.progress, sessions.run, run, events.emit))
     return tuple(found)
+
+
+def _counters(
+    watching: Watching, engine: str, sessions: Sessions, run: str, snapshots: Sequence[str]
+) -> Iterator[CounterProvider]:
+    """Yield who samples, and who reads snapshots: all files in one statement, or each by itself."""
+    after = watching.after_evidence
+    late = None if watching.together and snapshots else watching.plan
+    yield CounterProvider(
+        "sample", engine, sessions.run, run, sample=watching.samples, plan=late, after_evidence=after
+    )
+    if watching.together and snapshots:
+        name = snapshots[0].removeprefix("snapshot_").partition("_")[0]
+        yield CounterProvider(
+            name, engine, sessions.run, run, snapshot=snapshots, plan=watching.plan, after_evidence=after
+        )
+        return
+    for file in snapshots:
+        name = file.removeprefix("snapshot_")
+        yield CounterProvider(name, engine, sessions.run, run, snapshot=file, after_evidence=after)
 
 
 def _server_process(sessions: Sessions) -> int | None:

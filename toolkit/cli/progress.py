@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from toolkit.cli.output import WIDTH, on_terminal, plain, say
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SPARSE_SECONDS = 10.0
+_BAR = 10
 _SHOWN = frozenset({"mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo"})
 
 
@@ -111,8 +113,11 @@ class _Line:
         self._eta: float | None = None
         self._eta_at = 0.0
         self._begun = time.monotonic()
+        self._statement = ""
 
     def take(self, event: Event) -> None:
+        if event.kind in {"statement-progress", "trial-begun", "trial-ended"}:
+            self._statement = _bar(event.data)
         ended, total, eta = event.data.get("ended"), event.data.get("total"), event.data.get("eta_seconds")
         if isinstance(ended, int) and isinstance(total, int):
             self._ended, self._total = ended, total
@@ -126,12 +131,23 @@ class _Line:
 
         now = time.monotonic()
         parts = [f"{self._ended}/{self._total} trials" if self._total else "", plain(self._now)]
+        parts.append(self._statement)
         parts.append(f"{_clock(now - self._begun)} so far")
         if self._eta is not None:
             parts.append(f"about {_clock(max(0.0, self._eta - (now - self._eta_at)))} left")
         text = Text("  ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
         text.truncate(min(console.width, WIDTH) - 1, overflow="ellipsis")
         return [text]
+
+
+def _bar(data: Mapping[str, object]) -> str:
+    """Draw how far a statement is: `[######----] 61 % Sort Output, 0:31 left`; nothing without a percentage."""
+    percent, left = data.get("percent"), data.get("seconds_left")
+    if not isinstance(percent, int | float):
+        return ""
+    filled = int(percent * _BAR / 100)
+    text = f"[{'#' * filled}{'-' * (_BAR - filled)}] {percent:.0f} % {data.get('operation') or ''}".rstrip()
+    return f"{plain(text)}, {_clock(left)} left" if isinstance(left, int | float) and left >= 0 else plain(text)
 
 
 def _clock(seconds: float) -> str:

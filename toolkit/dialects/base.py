@@ -284,10 +284,6 @@ class Dialect(Protocol):
     keeps_identity: bool
     """Whether a changed object keeps what `identity` tells of it, rebuilt or truncated as it may be."""
 
-    keeps_settings: bool
-    """Whether a worker's session stays as it is from trial to trial, so that only what differs is sent; the steps
-    that begin it then say how each is undone."""
-
     # -- names and values -----------------------------------------------------------------------------------
     def quote(self, name: str) -> str:
         """Quote one catalogue name, always.
@@ -364,7 +360,11 @@ class Dialect(Protocol):
         ...
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Set the worker's session up (degree, DML mode, time-outs); off the clock."""
+        """Set the worker's session up (degree, DML mode, time-outs); off the clock.
+
+        When every call says how it is undone, the session stays so from trial to trial and only what differs is
+        sent.
+        """
         ...
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:

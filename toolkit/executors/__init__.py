@@ -3,5 +3,6 @@
 from toolkit.executors.printing import Script, print_script, print_steps
 from toolkit.executors.process import run_command
 from toolkit.executors.sessions import Sessions, read_facts, refused
+from toolkit.executors.together import Refusals
 
-__all__ = ["Script", "Sessions", "print_script", "print_steps", "read_facts", "refused", "run_command"]
+__all__ = ["Refusals", "Script", "Sessions", "print_script", "print_steps", "read_facts", "refused", "run_command"]

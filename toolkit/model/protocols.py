@@ -116,8 +116,9 @@ class Artifacts(Protocol):
 class Event:
     """Something a user may want to see while it happens.
 
-    `kind` is one of: mode, plan, estimate, setup, trial-begun, progress, trial-ended, sweep-ended, waiting,
-    warning, cleanup, run-ended. `data` holds what the sentence is made of.
+    `kind` is one of: mode, plan, estimate, setup, trial-begun, progress, statement-progress, trial-ended,
+    sweep-ended, waiting, warning, cleanup, run-ended. `data` holds what the sentence is made of; a
+    `statement-progress` without data says that the statement ended.
     """
 
     kind: str

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 import jinja2
 
 from toolkit import resources
 from toolkit.dialects.base import Call, ContextValue, Dialect
-from toolkit.model.steps import Step
+from toolkit.model.steps import Step, together
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect
 
@@ -162,7 +163,9 @@ def sql_file(engine: str, name: str) -> str:
 
 
 def step_of(dialect: Dialect, call: Call) -> Step:
-    """Render a call into a step."""
+    """Render a call into a step; a file with others beside it into one read of them all."""
+    if call.also:
+        return together(step_of(dialect, each) for each in (replace(call, also=()), *call.also))
     return Step(
         name=f"{dialect.engine.value}/{call.template}",
         text=render_call(dialect, call),

@@ -73,7 +73,8 @@ def judge_trial(
     outcome, reason_or_none = Outcome.OK, None
     # What an interrupted job had left may be too small for the degree, which its other objects had.
     whole = len(timed.items) >= len(pieces)
-    if granted.degree is not None and requested and granted.degree < requested and whole:
+    fewer = granted.degree is not None and requested is not None and granted.degree < requested
+    if (fewer and whole) or granted.downgraded:
         outcome = Outcome.DOWNGRADED
         reason_or_none = granted.sentence or f"degree {granted.degree} of {requested} was granted"
     return Judged(outcome, reason_or_none, None, True, requested, granted, rows, size, disturbed)

@@ -113,8 +113,7 @@ class Sweep:
         if stages is None:
             return
         self._make(stages)
-        if self._bench.dialect.keeps_settings:
-            self._bench.workers.set_up(self._bench.sessions, stages)
+        self._bench.workers.set_up(self._bench.sessions, stages)
 
     def _make(self, stages: Stages) -> None:
         if not stages.setup:

@@ -30,6 +30,7 @@ from toolkit.runner.outer import outer_factors
 from toolkit.runner.patience import PATIENCE_SECONDS, T, within
 from toolkit.runner.sampler import Sampler
 from toolkit.runner.told import ask_for_plan, keep_plan, plan_of, tell
+from toolkit.runner.workers import stays
 from toolkit.snapshots import CounterProvider, Provider
 
 
@@ -259,7 +260,7 @@ def _after(bench: Bench, course: Course, stages: Stages) -> None:
         for number in range(stages.timed.workers):
             bench.workers.forget(number)
         return
-    if course.error is not None or not bench.dialect.keeps_settings:
+    if course.error is not None or not stays(stages):
         with course.phase("end"):
             for number in range(course.workers):
                 bench.workers.forget(number)

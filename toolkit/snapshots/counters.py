@@ -1,22 +1,32 @@
-"""Counters of a database, read by a plain SQL file on the monitor session.
+"""Counters of a database, read by plain SQL files on the monitor session.
 
-The file returns metric_name, metric_value, metric_unit and metric_kind. A `counter` gives its difference, a
-`gauge` its later value. A counter that went down was reset in between (a restart, a reset of statistics): it is
-left out and said so, for a negative difference would be a lie and zero another.
+A file returns metric_name, metric_value, metric_unit and metric_kind. A `counter` gives its difference, a
+`gauge` its later value; of what is `ranked` (waits by event) only the largest differences are kept. An `identity`
+must be the same before and after: a server that was restarted, or other sessions than before, count from another
+begin; its unit says whose names it guards (`all`, or how they end). A counter that went down was reset in between.
+A counter of the instance that counts less than our own sessions did (`x` and `x (session)`) is not of the whole
+instance. All of these are left out and said so, for a negative difference would be a lie and zero another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.errors import ToolkitError
+from toolkit.executors import Refusals
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.records import Metric, Sample
-from toolkit.model.steps import Step
-from toolkit.model.values import Row
+from toolkit.model.steps import Step, together
+from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
 from toolkit.rendering import sql_file
+
+RANKED = 10
+"""How many of the ranked differences are kept."""
+_SESSION = " (session)"
+_ROUNDING = 0.99
+_PLAN = "plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +36,26 @@ class Reading:
     value: float
     unit: str
     counter: bool
+    kind: str = ""
 
 
 def readings(rows: tuple[Row, ...]) -> dict[str, Reading]:
     """Turn the rows of a snapshot file into readings by name; null values are left out."""
     return {
-        str(row["metric_name"]): Reading(
-            float(row["metric_value"]), str(row["metric_unit"]), row["metric_kind"] == "counter"
-        )
+        str(row["metric_name"]): _reading(row, str(row["metric_kind"]))
         for row in rows
         if row["metric_value"] is not None
     }
+
+
+def _reading(row: Row, kind: str) -> Reading:
+    plain = kind in {"counter", "gauge"}
+    return Reading(
+        float(row["metric_value"] or 0),
+        str(row["metric_unit"]),
+        kind in {"counter", "ranked"},
+        "" if plain else kind,
+    )
 
 
 def difference(
@@ -46,87 +65,183 @@ def difference(
     metrics, reset = [], []
     for name, late in after.items():
         early = before.get(name)
+        if late.kind == "identity":
+            continue
         if not late.counter:
             metrics.append(Metric(name, late.value, late.unit, source))
         elif early is not None and late.value >= early.value:
             metrics.append(Metric(name, late.value - early.value, late.unit, source))
         elif early is not None:
             reset.append(name)
-    return tuple(metrics), tuple(reset)
+    return _largest(metrics, after), tuple(reset)
+
+
+def _largest(metrics: Sequence[Metric], after: Mapping[str, Reading]) -> tuple[Metric, ...]:
+    """Keep the largest of the ranked differences, and all others."""
+    ranked = sorted(
+        (each for each in metrics if after[each.name].kind == "ranked" and each.value > 0),
+        key=lambda one: -one.value,
+    )
+    return (*(each for each in metrics if after[each.name].kind != "ranked"), *ranked[:RANKED])
+
+
+def without_changed(
+    before: Mapping[str, Reading], after: Mapping[str, Reading]
+) -> tuple[dict[str, Reading], tuple[str, ...]]:
+    """Return the later readings without those that count from another begin, and what is another now."""
+    changed = {
+        name: late.unit
+        for name, late in after.items()
+        if late.kind == "identity" and name in before and before[name].value != late.value
+    }
+    kept = {
+        name: late
+        for name, late in after.items()
+        if not any(guarded == "all" or name.endswith(guarded) for guarded in changed.values())
+    }
+    return kept, tuple(changed)
+
+
+def without_partial(metrics: Sequence[Metric]) -> tuple[tuple[Metric, ...], tuple[str, ...]]:
+    """Leave out counters of the instance that are less than our own sessions', and name them."""
+    ours = {one.name.removesuffix(_SESSION): one.value for one in metrics if one.name.endswith(_SESSION)}
+    partial = tuple(one.name for one in metrics if one.name in ours and one.value < ours[one.name] * _ROUNDING)
+    return tuple(one for one in metrics if one.name not in partial), partial
+
+
+def reads_of(engine: str, files: Sequence[str], binds: Mapping[str, Scalar]) -> Step:
+    """Make one read of plain SQL files with the same columns, on the monitor session."""
+    return together(
+        Step(f"{engine}/{file}", sql_file(engine, file), session=Role.MONITOR, binds=binds, own_read=True)
+        for file in files
+    )
 
 
 class CounterProvider:
-    """A snapshot file, and optionally a sample file, of one engine.
+    """Snapshot files, and optionally sample files, of one engine.
 
     `ask` runs a step on the monitor session, and opens a new one after a lost one. What cannot be read is said and
-    fails no trial.
-    """
+    fails no trial. Files of the same columns are read in one statement; one that is refused is left out.
 
-    after_evidence = True
+    Args:
+        name: of the provider; the source of its metrics.
+        engine: whose files they are.
+        ask: runs a step on the monitor session.
+        run: the run's id, by which sessions are found.
+        snapshot: files read before and after.
+        sample: files read again and again meanwhile.
+        plan: file that shows how a statement was run; read with the state after when `explain` asked for it.
+        after_evidence: read the state after only when the worker has been asked for its evidence: a server that
+            publishes counters when asked to. Elsewhere at once, so that our own questions are not counted.
+    """
 
     def __init__(
         self, name: str, engine: str, ask: Callable[[Step], Answer], run: str, *,
-        snapshot: str | None = None, sample: str | None = None,
+        snapshot: str | Sequence[str] | None = None, sample: str | Sequence[str] | None = None,
+        plan: str | None = None, after_evidence: bool = True,
     ) -> None:  # fmt: skip
         self.name = name
+        self.explains = plan is not None
+        self.plan: tuple[str, ...] = ()
+        self._plan_file = plan
+        self._statement: str | None = None
+        self.after_evidence = after_evidence
         self._engine = engine
         self._ask = ask
         self._run = run
-        self._snapshot = snapshot
-        self._sample = sample
+        self._snapshot = _files(snapshot)
+        self._sample = _files(sample)
         self._before: dict[str, Reading] = {}
         self._peaks: dict[str, float] = {}
+        self._executions: dict[str, set[float]] = {}
         self._warnings: list[str] = []
+        self._refusals = Refusals()
 
     def begin(self) -> None:
         self._peaks = {}
+        self._executions = {}
         self._warnings = []
-        self._before = self._read() if self._snapshot else {}
+        self.plan, self._statement = (), None
+        self._before = readings(self._rows(self._snapshot)) if self._snapshot else {}
 
-    def _read(self) -> dict[str, Reading]:
-        assert self._snapshot is not None
-        return readings(self._rows(self._snapshot, {}))
+    def explain(self, statement_id: str) -> None:
+        """Ask for the plan of a statement; `plan` holds its lines after `end`."""
+        self._statement = statement_id
 
-    def _rows(self, file: str, binds: Mapping[str, str]) -> tuple[Row, ...]:
-        step = Step(
-            f"{self._engine}/{file}",
-            sql_file(self._engine, file),
-            session=Role.MONITOR,
-            binds=binds,
-            own_read=True,
-        )
+    def _rows(self, files: Sequence[str]) -> tuple[Row, ...]:
+        binds = {"run": self._run, **({"statement_id": self._statement} if self._statement else {})}
         try:
-            return self._ask(step).rows
+            rows = self._refusals.read(reads_of(self._engine, files, binds), self._ask)
         except (DatabaseError, ToolkitError) as error:
-            self._warn(f"`{file}` could not be read: {error.sentence}")
+            self._warn(f"`{'`, `'.join(files)}` could not be read: {error.sentence}")
             return ()
+        for name, sentence in self._refusals.said.items():
+            if name.partition("/")[2] in files:
+                self._warn(f"`{name.partition('/')[2]}` could not be read: {sentence}")
+        return rows
 
     def _warn(self, sentence: str) -> None:
         if sentence not in self._warnings:
             self._warnings.append(sentence)
 
     def sample(self, at_seconds: float) -> tuple[Sample, ...]:
-        if self._sample is None:
+        if not self._sample:
             return ()
         taken = []
-        for row in self._rows(self._sample, {"run": self._run}):
+        for row in self._rows(self._sample):
             if row["metric_value"] is None:
                 continue
             name, value = str(row["metric_name"]), float(row["metric_value"])
+            if name.startswith("execution "):
+                self._executions.setdefault(name, set()).add(value)
+                continue
             self._peaks[name] = max(value, self._peaks.get(name, value))
             taken.append(Sample(at_seconds, name, value))
         return tuple(taken)
 
     def end(self) -> tuple[Metric, ...]:
-        if self._snapshot is None:
-            return ()
-        metrics, reset = difference(self._before, self._read(), self.name)
+        rows = self._read_after()
+        if not self._snapshot:
+            return self._sampled()
+        after, changed = without_changed(self._before, readings(rows))
+        if changed:
+            self._warn(f"counters began anew and are left out: another {', another '.join(changed)}")
+        found, reset = difference(self._before, after, self.name)
         if reset:
             self._warn(f"counters were reset meanwhile and are left out: {', '.join(reset)}")
+        metrics, partial = without_partial(found)
+        if partial:
+            self._warn(
+                "counters of the instance are less than those of our own sessions, so they are not of the whole "
+                f"instance (of one container, say) and are left out: {', '.join(partial)}"
+            )
+        self._peaks.update({each.name: each.value for each in metrics})
         return metrics
 
+    def _read_after(self) -> tuple[Row, ...]:
+        """Read the state after, and the plan with it; return what is no plan."""
+        plan = (self._plan_file,) if self._plan_file and self._statement else ()
+        files = (*self._snapshot, *plan)
+        rows = self._rows(files) if files else ()
+        lines = [row for row in rows if row["metric_kind"] == _PLAN]
+        self.plan = tuple(
+            str(row["metric_name"] or "") for row in sorted(lines, key=lambda one: float(one["metric_value"] or 0))
+        )
+        return tuple(row for row in rows if row["metric_kind"] != _PLAN)
+
+    def _sampled(self) -> tuple[Metric, ...]:
+        """Return sampled peaks that are figures of their own."""
+        peak = self._peaks.get("temp_bytes")
+        return () if not peak else (Metric("temp_peak_bytes", peak, "bytes", self.name),)
+
     def peaks(self) -> Mapping[str, float]:
-        return dict(self._peaks)
+        """Return the peaks of samples, differences of counters, and how often each statement seen was executed."""
+        counts = {name: float(len(seen)) for name, seen in self._executions.items()}
+        return {**self._peaks, **counts}
 
     def warnings(self) -> tuple[str, ...]:
         return tuple(self._warnings)
+
+
+def _files(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)

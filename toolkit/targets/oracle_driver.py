@@ -59,6 +59,8 @@ class RawCursor(Protocol):
     description: Sequence[Sequence[object]] | None
     rowcount: int
     warning: object
+    arraysize: int
+    prefetchrows: int
 
     def execute(self, statement: str, parameters: dict[str, Scalar]) -> object: ...
     def fetchall(self) -> list[tuple[object, ...]]: ...

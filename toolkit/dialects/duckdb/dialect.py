@@ -59,7 +59,6 @@ class DuckdbDialect:
     copy_files = ("table_definition",)
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
-    keeps_settings = False
     statistics: LiveStatistics | None = None
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False

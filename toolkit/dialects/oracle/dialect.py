@@ -61,7 +61,6 @@ class OracleDialect:
     copy_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = load_facts.PLACE_FILES
     gathers_schemas: bool = True
-    keeps_settings: bool = True
     statistics: LiveStatistics | None = STATISTICS
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False

@@ -38,7 +38,6 @@ class PostgresqlDialect:
     copy_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
-    keeps_settings = False
     statistics: LiveStatistics | None = None
     degree_by_sessions: frozenset[OperationName] = frozenset({OperationName.STATS_GATHER})
     # REINDEX CONCURRENTLY waits for older snapshots; the second one on a table waits for the first one's lock with

@@ -1,0 +1,23 @@
+-- Title: how far the long operations of a run are
+-- Needs: SELECT on SYS.V_$SESSION_LONGOPS and V_$SESSION
+-- License: none
+-- Effect: reads only
+-- Params: :run, :seconds (since the clock began)
+-- Versions: 11.2 to 26ai
+-- Only what takes longer than about six seconds is listed. A parallel scan has a row for each server and granule,
+-- so the rows of one operation are summed, those already done included.
+SELECT l.opname AS operation,
+       MAX(l.target) AS target,
+       SUM(l.sofar) AS done,
+       SUM(l.totalwork) AS total,
+       MAX(l.units) AS unit,
+       MAX(CASE WHEN l.sofar < l.totalwork THEN l.time_remaining END) AS seconds_left
+  FROM v$session_longops l
+  JOIN v$session s
+    ON s.sid = CASE WHEN l.qcsid > 0 THEN l.qcsid ELSE l.sid END
+ WHERE s.client_identifier = :run
+   AND l.totalwork > 0
+   AND l.start_time >= SYSDATE - (:seconds + 1) / 86400
+ GROUP BY l.sql_exec_id, l.opname
+HAVING SUM(l.sofar) < SUM(l.totalwork)
+ ORDER BY MAX(l.last_update_time) DESC;

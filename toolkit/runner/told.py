@@ -1,0 +1,60 @@
+"""What the evidence of a trial tells besides the degree, and the plan of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+
+from toolkit.dialects.base import Work
+from toolkit.model.experiment import PlannedTrial
+from toolkit.model.records import Artifact, Metric
+from toolkit.model.steps import Stages
+from toolkit.model.values import Row
+from toolkit.model.words import StepKind
+from toolkit.runner.bench import Bench
+from toolkit.snapshots import CounterProvider, Provider
+
+
+def ask_for_plan(bench: Bench, planned: PlannedTrial, stages: Stages) -> None:
+    """Ask once for each cell how its one statement was run; a warm-up has no numbers beside it."""
+    first = stages.timed.items[0].steps[0]
+    if planned.warmup or planned.cell in bench.plans_kept or len(stages.timed.items) > 1:
+        return
+    statement = bench.dialect.statement_id(first.text) if first.kind is StepKind.SQL else None
+    asked = next((one for one in bench.providers if isinstance(one, CounterProvider) and one.explains), None)
+    if statement is not None and asked is not None:
+        asked.explain(statement)
+
+
+def plan_of(provider: Provider) -> Mapping[str, tuple[Row, ...]]:
+    """Return the plan that a provider read, as rows that are kept."""
+    lines = provider.plan if isinstance(provider, CounterProvider) else ()
+    return {"plan": tuple({"line": line} for line in lines)} if lines else {}
+
+
+def keep_plan(bench: Bench, planned: PlannedTrial, kept: Mapping[str, tuple[Row, ...]]) -> None:
+    """Keep the plan as it was printed, with the first trial of its cell that has a time."""
+    lines = [str(row["line"]) for row in kept.get("plan", ())]
+    if lines and "line" in kept["plan"][0] and bench.dialect.watching(bench.facts).plan:
+        name = f"plan-{planned.cell}.txt"
+        text = "\n".join(lines) + "\n"
+        bench.store.keep_artifact(bench.run, Artifact(name, "text/plain", text.encode(), planned.number))
+        bench.plans_kept.add(planned.cell)
+
+
+def tell(
+    bench: Bench,
+    planned: PlannedTrial,
+    work: Work,
+    kept: MutableMapping[str, tuple[Row, ...]],
+    peaks: MutableMapping[str, float],
+    seconds: float,
+) -> tuple[Metric, ...]:
+    """Say the doubts, put size and CPU seconds where the record is made from, and return the metrics."""
+    told = bench.dialect.tell(work, kept, seconds)
+    for sentence in told.sentences:
+        bench.warn(f"{planned.cell}: {sentence}")
+    if told.bytes is not None:
+        kept.setdefault("bytes", ({"byte_count": told.bytes},))
+    if told.cpu_seconds is not None:
+        peaks.setdefault("cpu_seconds", told.cpu_seconds)
+    return told.metrics
