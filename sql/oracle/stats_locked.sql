@@ -1,4 +1,4 @@
--- Title: how many tables of a schema have locked statistics
+-- Title: how many tables of a schema have locked statistics, without our own copy of statistics
 -- Needs: to see the tables (ALL_ views)
 -- License: none
 -- Effect: reads only
@@ -11,4 +11,5 @@ SELECT :metric AS metric_name,
  WHERE s.owner = :schema
    AND (:table IS NULL OR s.table_name = :table)
    AND s.object_type = 'TABLE'
-   AND s.stattype_locked IS NOT NULL;
+   AND s.stattype_locked IS NOT NULL
+   AND s.table_name NOT LIKE 'DBATK\_%\_S1' ESCAPE '\';

@@ -1,5 +1,5 @@
 -- Title: why the next gathering of a measurement on a live schema would not be safe
--- Needs: SELECT on DBA_TABLES, DBA_TAB_PENDING_STATS, DBA_TAB_STAT_PREFS and DBA_SCHEDULER_WINDOWS
+-- Needs: SELECT on DBA_TABLES, DBA_TAB_STATISTICS, DBA_TAB_PENDING_STATS, DBA_TAB_STAT_PREFS, DBA_SCHEDULER_WINDOWS
 -- License: none
 -- Effect: reads only
 -- Params: :schema (exact case), :table (exact case, null for all)
@@ -11,6 +11,9 @@ SELECT DISTINCT 'pending statistics of ' || p.owner || '.' || p.table_name || ' 
 UNION ALL
 SELECT 'PUBLISH of ' || t.owner || '.' || t.table_name || ' is not FALSE: its statistics would move' AS reason
   FROM dba_tables t
+  JOIN dba_tab_statistics s
+    ON s.owner = t.owner AND s.table_name = t.table_name AND s.object_type = 'TABLE'
+   AND s.stattype_locked IS NULL
   LEFT JOIN dba_tab_stat_prefs f
     ON f.owner = t.owner AND f.table_name = t.table_name
    AND f.preference_name = 'PUBLISH' AND f.preference_value = 'FALSE'

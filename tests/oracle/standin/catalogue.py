@@ -5,7 +5,7 @@ A name stands for text; `:n` marks a number, `:d` a DATE. A test holds every nam
 
 from __future__ import annotations
 
-from tests.oracle.standin import indexes, observed, readings, statistics
+from tests.oracle.standin import indexes, observed, readings, statistics, tables
 
 _VIEWS = {
     **readings.VIEWS,
@@ -54,6 +54,7 @@ _VIEWS = {
     "DBA_FREE_SPACE": "TABLESPACE_NAME FILE_ID:n BLOCK_ID:n BYTES:n BLOCKS:n",
     "DBA_DATA_FILES": "FILE_NAME FILE_ID:n TABLESPACE_NAME BYTES:n STATUS AUTOEXTENSIBLE MAXBYTES:n",
     "DUAL": "DUMMY",
+    **tables.VIEWS,
 }
 _TYPES = {"": "VARCHAR", "n": "DOUBLE", "d": "TIMESTAMP"}
 

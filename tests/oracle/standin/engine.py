@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import duckdb
 
-from tests.oracle.standin import breaks, grammar, indexes, observed, parallel
+from tests.oracle.standin import breaks, grammar, indexes, observed, parallel, tables
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.duck import Rows, count, define_functions, ensure_schema, fetch, quote, run, spell
 from tests.oracle.standin.errors import ora, stack
@@ -29,7 +29,8 @@ _STATS_ARGUMENTS = frozenset(
 )  # fmt: skip
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
-     "optimizer_ignore_parallel_hints", "optimizer_ignore_hints", "workarea_size_policy", "sort_area_size"}
+     "optimizer_ignore_parallel_hints", "optimizer_ignore_hints", "workarea_size_policy", "sort_area_size",
+     "query_rewrite_enabled"}
 )  # fmt: skip
 
 
@@ -122,7 +123,8 @@ class Engine(IndexWork):
         hints = command.parts["hints"] or ""
         table = self._found("TABLE", command.name)
         asked = hinted_degree(f"/*+{hints}*/")
-        load = self._granted(session, asked if asked is not None else 1) if session.dml else 1
+        parallel_dml = session.dml or "ENABLE_PARALLEL_DML" in hints
+        load = self._granted(session, asked if asked is not None else 1) if parallel_dml else 1
         read = self._granted(session, self._query_degree(session, command))
         query = self._query_of(session, command)
         columns = grammar.names(command.parts["columns"])
@@ -198,6 +200,18 @@ class Engine(IndexWork):
     def _do_alter_table(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         _set_attribute(self._found("TABLE", command.name), command.parts["attribute"] or "")
 
+    def _do_add_constraint(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        self._found("TABLE", command.name)
+
+    def _do_set_defaults(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        self._found("TABLE", command.name)
+
+    def _do_add_columns(self, _: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        table = self._found("TABLE", command.name)
+        for column in tables.added_columns(command.parts["added"] or ""):
+            data.execute(f"ALTER TABLE {spell(command.name)} ADD COLUMN {quote(column)} DOUBLE")
+            table.columns.append((column, "NUMBER", "Y"))
+
     def _do_comment(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         self._found("TABLE", command.name).comment = (command.parts["text"] or "").replace("''", "'")
 
@@ -254,7 +268,11 @@ class Engine(IndexWork):
             self.data.execute(f"CREATE INDEX {quote(index)} ON {spell((schema, table))} (IDNAME)")
             rows = self.state.objects["TABLE", (schema, table)].rows
             self.state.add(
-                "INDEX", (schema, index), table=(schema, table), columns=[("IDNAME", "", "")], rows=rows,
+                "INDEX",
+                (schema, index),
+                table=(schema, table),
+                columns=[("IDNAME", "", "")],
+                rows=rows,
                 shape=indexes.Shape(keys=[indexes.Key("IDNAME")]),
             )
         if self.scenario.partitioned:

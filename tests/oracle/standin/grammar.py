@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import index_grammar
+from tests.oracle.standin import index_grammar, tables
 from tests.oracle.standin.errors import ora
 
 Name = tuple[str, str]  # schema, name
@@ -42,7 +42,7 @@ class Command:
 _FORMS: tuple[tuple[str, str], ...] = (
     (
         "ctas",
-        rf"CREATE\s+TABLE\s+(?P<name>{_NAME})(?:\s+PCTFREE\s+\d+)?(?:\s+TABLESPACE\s+{_IDENT})?"
+        rf"CREATE\s+(?:/\*\+.*?\*/\s*)?TABLE\s+(?P<name>{_NAME})(?:\s+PCTFREE\s+\d+)?(?:\s+TABLESPACE\s+{_IDENT})?"
         rf"(?:\s+(?P<logging>{_LOGGING}))?(?:\s+(?P<compression>{_TABLE_COMPRESSION}))?"
         rf"(?:\s+PARTITION\s+BY\s+(?P<partitioning>.*?))?(?:\s+(?P<parallel>{_PARALLEL}))?\s+AS\s+(?P<query>(?:SELECT|WITH)\b.*)",
     ),
@@ -52,6 +52,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
         r"(?:\s*\((?P<columns>[^()]*)\))?\s+(?P<query>(?:SELECT|WITH)\b.*)",
     ),
     *index_grammar.FORMS,
+    *tables.FORMS,
     ("alter_table", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?P<attribute>{_PARALLEL}|{_LOGGING})"),
     ("drop_table", rf"DROP\s+TABLE\s+(?P<name>{_NAME})(?P<purge>\s+PURGE)?"),
     ("drop_index", rf"DROP\s+INDEX\s+(?P<name>{_NAME})"),

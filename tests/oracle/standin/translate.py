@@ -13,6 +13,8 @@ from sqlglot import exp
 
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.errors import ora
+from tests.oracle.standin.tables import rewritten
+from tests.oracle.standin.statistics import package_function
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
@@ -112,6 +114,10 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
     if isinstance(node, exp.Anonymous) and node.name.upper() == "SYS_EXTRACT_UTC":
         # the only zone of the stand-in
         return node.expressions[0]
+    if isinstance(node, exp.Dot) and node.this.name.upper() == "DBMS_STATS":
+        return package_function(node)
+    if isinstance(node, exp.Column) and node.table.upper() == "DBMS_STATS":
+        return sqlglot.parse_one("TIMESTAMP '2026-10-21 06:30:00'", read="duckdb")
     if isinstance(node, exp.Sub) and _is_date_literal(node.expression):
         # Oracle's difference of two dates is a number of days.
         return sqlglot.parse_one(
@@ -119,6 +125,8 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
             f"- EPOCH(CAST({node.expression.sql('duckdb')} AS TIMESTAMP))) / 86400)",
             read="duckdb",
         )
+    if rewritten(node) is not node:
+        return rewritten(node)
     if isinstance(node, exp.Pseudocolumn | exp.Column) and node.name.upper() == "ROWNUM":
         return exp.Literal.number(1)
     return node

@@ -46,7 +46,7 @@ def _unmoved(works: Sequence[Work], facts: Facts, answers: Answers, kept: Object
     for work in works:
         key = reads.of_schema("stats_record", owner_of(work))
         before, now = _lines(facts.rows(key), work), _lines(answers.get(key, ()), work)
-        looked += sum(int(str(line.get("objects") or 0)) for line in now.values())
+        looked += sum(int(str(line.get("objects") or 0)) for line in before.values())
         for (kind, table), line in sorted(now.items()):
             why = _moved(before.get((kind, table)), line, since(facts))
             if why:

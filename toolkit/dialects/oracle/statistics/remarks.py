@@ -41,7 +41,7 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
 
 def _preferences(work: Work, facts: Facts) -> str:
     known = {
-        name: str(facts.value(reads.of_preference(name), "preference_value"))
+        name: str(facts.value(reads.of_preference(name), "preference_value")).removeprefix("DBMS_STATS.")
         for name in reads.PREFERENCES
         if facts.value(reads.of_preference(name), "preference_value") is not None
     }

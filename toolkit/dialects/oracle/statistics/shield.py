@@ -94,7 +94,7 @@ def shield(works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> t
     """
     if any(owner_of(work) is None for work in works):
         raise ToolkitError("the schema of the table is not known", code="TK-0112", hint="write it as SCHEMA.TABLE")
-    calls = [_export_table(kept), objects.comment(kept, mark)]
+    calls = [_export_table(kept), objects.comment(kept, mark), _lock(kept)]
     calls += [_export(work, kept) for work in works]
     for work in works:
         calls += [_unpublish(name, former) for name, former in _shielded(work, facts)]
@@ -163,6 +163,11 @@ def still_safe(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def _export_table(kept: ObjectRef) -> Call:
     return Call("stats_export_table", _holder(kept), kind=StepKind.BLOCK, effect=Effect.CREATES, object=kept)
+
+
+def _lock(kept: ObjectRef) -> Call:
+    """Lock our own table's statistics: where it stands in the schema that is measured, it is no part of it."""
+    return Call("stats_lock", _holder(kept), kind=StepKind.BLOCK, effect=Effect.CHANGES, object=kept)
 
 
 def _export(work: Work, kept: ObjectRef) -> Call:
