@@ -1,0 +1,168 @@
+"""Index builds and rebuilds as a DBA types them, against the stand-in: what it gets, and how it is left."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.faults import break_connection
+from tests.oracle.standin.state import Made
+from tests.oracle.test_command_line import dbatk
+from tests.oracle.wreck import AFTER, Fault, clean, kill
+
+_PLAIN = ("--snapshot", "none")
+
+
+def rebuilds(standin: Standin) -> list[str]:
+    """Return what was rebuilt, in order: index and part."""
+    found = [re.search(r'"(\w+)" REBUILD(?:\s+\w+ "(\w+)")?', text) for text in standin.statements]
+    return [".".join(part for part in match.groups() if part) for match in found if match]
+
+
+def index(standin: Standin, name: str) -> Made:
+    """Return an index of the user as it is now."""
+    return standin.engine.state.objects["INDEX", ("DBATK", name)]
+
+
+def items(run: dict[str, object]) -> dict[str, dict[str, object]]:
+    """Return the items of the only trial by label."""
+    (trial,) = run["trials"]  # type: ignore[misc, attr-defined]
+    return {item["label"]: item for item in trial["items"]}
+
+
+def test_a_schema_is_rebuilt_part_by_part_by_two_sessions_the_biggest_first(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        line = ("index", "rebuild", "--schema", "DBATK", "--degree", "2", "--concurrency", "2", *_PLAIN)
+        status, run = dbatk(standin, tmp_path, *line)
+        assert status == 0
+        done = rebuilds(standin)
+        assert set(done[:2]) == {"SALES_IX.P3", "SALES_IX.P2"}
+        assert len(done) == 10 and "GTEST_IX" in done and "TRADES_IX.P3_S1" in done
+        assert not any(name.startswith("SALES_TEXT") for name in done)
+        told = items(run)["DBATK.SALES_TEXT"]
+        assert told["outcome"] == "skipped" and "domain index" in str(told["reason"])
+        assert [index(standin, name).degree for name in ("SALES_IX", "TRADES_IX", "GTEST_IX")] == ["4", "4", "1"]
+
+
+def test_what_no_rebuild_takes_is_refused_where_it_was_named(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        status, answer = dbatk(standin, tmp_path, "index", "rebuild", "--index", "SALES_TEXT", *_PLAIN)
+        assert (status, answer["error"]["code"]) == (5, "TK-0304")  # type: ignore[index]
+        assert "domain index" in answer["error"]["message"]  # type: ignore[index]
+
+
+def test_only_the_unusable_partition_is_rebuilt_and_then_there_is_none(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        broken = index(standin, "SALES_IX").shape.parts[1]
+        broken.status, broken.logging = "UNUSABLE", "NO"
+        line = ("index", "rebuild", "--schema", "DBATK", "--unusable-only", "--degree", "8", *_PLAIN)
+        status, _ = dbatk(standin, tmp_path, *line)
+        assert (status, rebuilds(standin)) == (0, ["SALES_IX.P2"])
+        assert (broken.status, broken.logging) == ("USABLE", "NO"), "logging is as it was"
+        assert index(standin, "SALES_IX").degree == "4"
+        status, answer = dbatk(standin, tmp_path, *line)
+        assert status != 0 and "no unusable index" in answer["error"]["message"]  # type: ignore[index]
+
+
+def test_an_error_in_the_middle_leaves_every_degree_as_it_was_and_resume_does_the_rest(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True, fail={"index_rebuild": 54}, fail_times=1)) as standin:
+        status, run = dbatk(
+            standin,
+            tmp_path,
+            "index",
+            "rebuild",
+            "--table",
+            "SALES",
+            "--degree",
+            "8",
+            "--logging",
+            "nologging",
+            *_PLAIN,
+        )
+        assert status != 0
+        outcomes = [items(run)[f"DBATK.SALES_IX partition P{number}"]["outcome"] for number in (3, 2, 1)]
+        assert outcomes == ["failed", "ok", "ok"]
+        sales = index(standin, "SALES_IX")
+        assert sales.degree == "4" and {part.logging for part in sales.shape.parts} == {"YES"}
+        before = len(rebuilds(standin))
+        status, _ = dbatk(standin, tmp_path, "runs", "resume", str(run["run"]))
+        assert (status, rebuilds(standin)[before:]) == (0, ["SALES_IX.P3"])
+        assert sales.degree == "4" and {part.logging for part in sales.shape.parts} == {"YES"}
+
+
+def test_a_client_killed_after_a_rebuild_leaves_what_clean_puts_back(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        line = ("index", "rebuild", "--table", "SALES", "--degree", "8", "--logging", "nologging", *_PLAIN)
+        fault = Fault(break_connection, words='REBUILD PARTITION "P2"', when=AFTER)
+        assert kill(standin, tmp_path, fault, *line)
+        sales = index(standin, "SALES_IX")
+        assert sales.degree == "8"
+        assert {part.logging for part in sales.shape.parts} == {"YES", "NO"}
+        assert clean(standin, tmp_path)[0] == 0
+        assert sales.degree == "4" and {part.logging for part in sales.shape.parts} == {"YES"}
+
+
+def test_a_job_builds_expressions_falling_columns_and_a_prefix_and_only_once(tmp_path: Path) -> None:
+    line = ("index", "build", "--table", "GTEST", "--columns", "UPPER(idname),amount desc", "--name", "GTEST_FX",
+            "--prefix", "1", "--degree", "4", *_PLAIN)  # fmt: skip
+    with running_standin() as standin:
+        status, _ = dbatk(standin, tmp_path, *line)
+        assert status == 0
+        made = index(standin, "GTEST_FX")
+        assert made.shape.type == "FUNCTION-BASED NORMAL" and made.shape.prefix == 1
+        assert [(key.expression, key.descend) for key in made.shape.keys] == [
+            ('UPPER("IDNAME")', "ASC"), ('"AMOUNT"', "DESC"),
+        ]  # fmt: skip
+        assert made.degree == "1"
+        again = [*line]
+        again[again.index("GTEST_FX")] = "GTEST_FY"
+        status, answer = dbatk(standin, tmp_path, *again)
+        assert status == 5 and "ORA-01408" in answer["error"]["message"]  # type: ignore[index]
+        assert not any("GTEST_FY" in text for text in standin.statements if text.startswith("CREATE"))
+
+
+def test_a_measurement_of_function_based_indexes_works_on_copies_of_the_same_kind(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        build = ("index", "build", "--table", "GTEST", "--columns", "UPPER(IDNAME),AMOUNT DESC", "--name", "FX")
+        assert dbatk(standin, tmp_path, *build, *_PLAIN)[0] == 0
+        line = ("index", "rebuild", "--index", "FX", "--degree", "1,2", "--repeat", "1", "--warmup", "0", *_PLAIN)
+        status, _ = dbatk(standin, tmp_path, *line)
+        assert status == 0
+        copies = [text for text in standin.statements if re.match(r'CREATE INDEX "DBATK"\."DBATK_', text)]
+        assert ['(UPPER("IDNAME"), "AMOUNT" DESC)' in text for text in copies] == [True]
+        assert standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
+
+
+def test_a_trial_of_an_unusable_index_rebuilds_its_copy_from_the_table_each_time(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        index(standin, "GTEST_IX").status = "UNUSABLE"
+        line = (
+            "index",
+            "rebuild",
+            "--index",
+            "GTEST_IX",
+            "--degree",
+            "1,2",
+            "--repeat",
+            "1",
+            "--warmup",
+            "1",
+            *_PLAIN,
+        )
+        status, _ = dbatk(standin, tmp_path, *line)
+        assert status == 0
+        told = [text.split()[-1] for text in standin.statements if re.search(r"UNUSABLE$|REBUILD", text)]
+        assert len(told) == 8 and told[::2] == ["UNUSABLE"] * 4
+        assert index(standin, "GTEST_IX").status == "UNUSABLE", "the user's own is left alone"
+
+
+def test_the_sort_area_of_a_sweep_is_the_sessions_own(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        line = ("index", "build", "--table", "GTEST", "--columns", "AMOUNT,ID", "--sort-area-mb", "auto,64",
+                "--degree", "2", "--repeat", "1", "--warmup", "0", *_PLAIN)  # fmt: skip
+        status, run = dbatk(standin, tmp_path, *line)
+        assert status == 0
+        assert {trial["factors"]["sort_area_mb"] for trial in run["trials"]} == {"auto", 64}  # type: ignore[attr-defined]
+        policies = [text.split()[-1] for text in standin.statements if "WORKAREA_SIZE_POLICY" in text]
+        assert policies == ["MANUAL", "AUTO"]
