@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from toolkit.app.planning import cells_in_order, collect_facts, ground_of, planner_of, with_licences
+from toolkit.app.planning import cells_in_order, degree_notes, ground_of, planner_of, with_licences
 from toolkit.dialects.base import Ceiling, Check, Dialect, Grant, Work
 from toolkit.dialects.registry import dialect_of
 from toolkit.executors import Sessions, read_facts, refused
@@ -17,6 +17,7 @@ from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Mode, ObjectKind, OperationName, Role, SupportState
 from toolkit.operations import Planner, operation
 from toolkit.operations.base import support_of
+from toolkit.operations.place import reads_of
 from toolkit.targets.base import Target
 
 
@@ -84,7 +85,9 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
         "source_schema": binds["source_schema"], "source": binds["source_name"],
     }  # fmt: skip
     facts = replace(facts, answers={**facts.answers, "doctor_work": (asked,)})
-    return collect_facts(experiment, dialect, sessions, facts)
+    # What a plan would read besides is how the work is spelled; that `dbatk plan` and `--dry-run` tell.
+    needed = reads_of(operation(experiment.operation), planner_of(experiment, dialect, facts))
+    return read_facts(control, dialect, (query for query in needed if not query.optional), facts)
 
 
 def _names(planner: Planner) -> dict[str, Scalar]:
@@ -112,6 +115,8 @@ def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Ite
     for cell in cells_in_order(experiment):
         support = support_of(planner, work.pieces(planner, cell))
         yield _support_check(f"{experiment.operation} {cell}", support.state, support.sentence)
+    for sentence in degree_notes(experiment, dialect, facts):
+        yield Check("degree", "warning", sentence)
 
 
 def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:

@@ -170,10 +170,12 @@ def _together(checks: Iterable[Check]) -> list[Check]:
 
 
 def _joined(names: list[str]) -> str:
-    tails = {name.partition(" ")[2] for name in names}
-    if len(names) > 1 and len(tails) == 1:
-        return ", ".join(name.partition(" ")[0] for name in names) + f" {tails.pop()}"
-    return ", ".join(names)
+    if len(names) == 1:
+        return names[0]
+    heads, tails = ([name.partition(" ")[part] for name in names] for part in (0, 2))
+    if len(set(tails)) == 1:
+        return f"{', '.join(heads)} {tails[0]}"
+    return f"{heads[0]} {', '.join(tails)}" if len(set(heads)) == 1 else ", ".join(names)
 
 
 _SHORT = 34

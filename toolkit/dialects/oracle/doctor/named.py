@@ -78,7 +78,7 @@ def _switch(facts: Facts, operation: OperationName) -> Iterator[Check]:
 def _kind(facts: Facts, operation: OperationName) -> Iterator[Check]:
     for row in _target(facts, "doctor_object_table"):
         if row.get("cluster_name") is not None:
-            yield _warn("cluster", f"in cluster {row['cluster_name']}", _SERIAL_LOAD, "use a heap table")
+            yield _warn("clustered-table", f"in cluster {row['cluster_name']}", _SERIAL_LOAD, "use a heap table")
         if row.get("iot_type") is not None and row.get("partitioned") != "YES" and operation is _INSERT:
             yield _warn("index-organized", f"{row['iot_type']}, not partitioned", _SERIAL_LOAD, "partition it")
         if row.get("temporary") == "Y":
