@@ -17,7 +17,7 @@ from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.values import Cell, Row, Support
-from toolkit.model.words import EngineName, Mode, Role
+from toolkit.model.words import EngineName, Mode, Role, SupportState
 from toolkit.operations import Operation, Planner, operation
 from toolkit.operations.base import support_of
 from toolkit.operations.place import check_work, reads_of
@@ -121,16 +121,21 @@ def support_table(
     """Say of every cell whether it can be had.
 
     Raises:
-        ToolkitError: TK-0304 when none can, or the one of a job cannot: the sentence says why.
+        ToolkitError: TK-0304 when none can, or the one of a job cannot: the sentence says why; TK-0303 when a
+            licence is missing.
     """
     table = tuple((cell, support_of(planner, work.pieces(planner, cell))) for cell in cells)
     if table and not any(support.ok for _, support in table):
         cell, support = table[0]
         hint = None if len(table) == 1 else f"none of the {len(table)} cells can be had; the first is {cell}"
-        raise ToolkitError(support.sentence, code="TK-0304", hint=hint)
+        raise ToolkitError(support.sentence, code=_code(support), hint=hint)
     if experiment.mode is Mode.JOB and not table[0][1].ok:
-        raise ToolkitError(table[0][1].sentence, code="TK-0304")
+        raise ToolkitError(table[0][1].sentence, code=_code(table[0][1]))
     return table
+
+
+def _code(support: Support) -> str:
+    return "TK-0303" if support.state is SupportState.NEEDS_LICENCE else "TK-0304"
 
 
 def cells_in_order(experiment: Experiment) -> tuple[Cell, ...]:
