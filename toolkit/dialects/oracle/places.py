@@ -37,7 +37,7 @@ class Service:
         tablespaces: the only ones there are; empty when the user may have any.
         packs_included: the Diagnostics and the Tuning Pack come with the service.
         unsettable: session parameters that are refused or ignored without a word.
-        session: parameters every working session is set to.
+        session: what every working session sets: parameter, value, and the default to go back to.
         serial_names: endings of service names whose sessions run serially.
         end_session: how a session is ended by hand; `{sid}` and `{serial}` stand in it.
     """
@@ -51,7 +51,7 @@ class Service:
     tablespaces: frozenset[str] = frozenset()
     packs_included: bool = False
     unsettable: frozenset[str] = frozenset()
-    session: tuple[tuple[str, str], ...] = ()
+    session: tuple[tuple[str, str, str], ...] = ()
     serial_names: tuple[str, ...] = ()
     end_session: str = "ALTER SYSTEM KILL SESSION '{sid},{serial}' IMMEDIATE"
 
@@ -74,7 +74,7 @@ SERVICES: tuple[Service, ...] = (
         packs_included=True,
         unsettable=frozenset({"PARALLEL_MIN_PERCENT"}),
         # A warehouse ignores hints unless its session says otherwise; elsewhere FALSE is the default.
-        session=(("OPTIMIZER_IGNORE_HINTS", "FALSE"),),
+        session=(("OPTIMIZER_IGNORE_HINTS", "FALSE", "FALSE"),),
         serial_names=("_LOW", "_TP"),
     ),
     Service(

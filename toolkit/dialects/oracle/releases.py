@@ -40,10 +40,11 @@ class Feature(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The first release that has a feature, and where that is written."""
+    """The first release that has a feature, where that is written, and the first that has it no more."""
 
     number: tuple[int, ...]
     source: str
+    until: tuple[int, ...] = ()
 
 
 FEATURES: dict[Feature, Since] = {
@@ -109,7 +110,7 @@ _BANNERS: tuple[tuple[str, str], ...] = (
     (r"\bStandard Edition\b|Oracle Database .*Release (?:11|12)\.", "se"),
 )
 
-_ASSUMED: dict[str, tuple[int, ...]] = {
+RELEASES: dict[str, tuple[int, ...]] = {
     "11.2": (11, 2, 0, 4),
     "12.1": (12, 1, 0, 2),
     "12.2": (12, 2, 0, 1),
@@ -176,7 +177,10 @@ MAINTAINED_SCHEMAS = frozenset(
 
 def has(release: Release, feature: Feature) -> bool:
     """Tell whether a release has a feature; an unknown release has them all."""
-    return not release.number or release.number >= FEATURES[feature].number
+    since = FEATURES[feature]
+    if not release.number:
+        return True
+    return release.number >= since.number and not (since.until and release.number >= since.until)
 
 
 def edition_of(facts: Facts) -> Edition:
@@ -210,13 +214,13 @@ def assume(text: str) -> Facts:
         ToolkitError: TK-0102 with the values that are known.
     """
     name, _, edition = text.strip().lower().partition("-")
-    if name not in _ASSUMED or edition not in _ASSUMED_EDITIONS:
+    if name not in RELEASES or edition not in _ASSUMED_EDITIONS:
         raise ToolkitError(
             f"`{text}` is no release and edition of Oracle",
             code="TK-0102",
-            hint=f"`19-ee`: one of {', '.join(_ASSUMED)} and one of {', '.join(_ASSUMED_EDITIONS)}",
+            hint=f"`19-ee`: one of {', '.join(RELEASES)} and one of {', '.join(_ASSUMED_EDITIONS)}",
         )
-    number = _ASSUMED[name]
+    number = RELEASES[name]
     words = f"Oracle Database {name} {EDITIONS[edition].words} Release {'.'.join(map(str, number))} (assumed)"
     server: Row = {"version_text": words, "edition": edition}
     return Facts(EngineName.ORACLE, Release(number, edition, words), answers={"server": (server,)}, assumed=True)

@@ -79,7 +79,7 @@ def _parameters(work: Work, facts: Facts) -> list[tuple[str, str, bool]]:
     if has(facts.release, Feature.IGNORE_PARALLEL_HINTS):
         chosen.append(("OPTIMIZER_IGNORE_PARALLEL_HINTS", "FALSE", True))
     service = service_of(facts)
-    own = dict(service.session)
+    own = {name: value for name, value, _ in service.session}
     if parameters(facts).get("optimizer_ignore_hints", "").upper() == "TRUE":
         own["OPTIMIZER_IGNORE_HINTS"] = "FALSE"
     chosen += [(name, value, True) for name, value in own.items()]
@@ -117,7 +117,8 @@ def _former(name: str, facts: Facts) -> str:
     for row in facts.rows("settings"):
         if str(row.get("name", "")).upper() == name and row.get("value") is not None:
             return str(row["value"])
-    return _DEFAULTS[name]
+    theirs = {each: default for each, _, default in service_of(facts).session}
+    return theirs[name] if name in theirs else _DEFAULTS[name]
 
 
 def _set(name: str, value: str, *, refusable: bool) -> Call:

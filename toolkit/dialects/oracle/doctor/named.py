@@ -260,7 +260,7 @@ def _statistics(facts: Facts, operation: OperationName) -> Iterator[Check]:
 
 
 def _hints(facts: Facts, operation: OperationName) -> Iterator[Check]:
-    ours = {name for name, _ in service_of(facts).session}
+    ours = {name for name, _, _ in service_of(facts).session}
     if ours and operation is _INSERT:
         yield Check("service-session", "ok", f"our sessions set {', '.join(sorted(ours)).lower()} first")
 
