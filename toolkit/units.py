@@ -178,7 +178,7 @@ def ratio(value: float | None) -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """Spell a number of any unit; `seconds`, `bytes`, `percent` and `ratio` have their own forms.
+    """Spell a number of any unit; `seconds`, `bytes`, `percent`, `ratio` and `yes/no` have their own forms.
 
     `bytes_per_second` and the like spell as `1.50 MiB/s`.
     """
@@ -194,7 +194,15 @@ def quantity(value: float | None, unit: str) -> str:
     return text if unit in {"", "count"} else f"{text} {unit}"
 
 
+def yes_or_no(value: float | None) -> str:
+    """Spell an answer kept as a number: 1 is `yes`, 0 `no`, a median between them `in part`."""
+    if value is None or math.isnan(value):
+        return MISSING
+    return "yes" if value == 1 else "no" if value == 0 else "in part"
+
+
 _SPELLERS = {
+    "yes/no": yes_or_no,
     "seconds": seconds,
     "s": seconds,
     "bytes": byte_size,

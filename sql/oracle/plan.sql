@@ -5,8 +5,8 @@
 -- Params: :statement_id (its SQL_ID)
 -- Versions: 11.2 to 26ai
 -- DBMS_XPLAN says in a line of its own when the cursor is gone or a view is not granted; it raises nothing.
-SELECT 'plan' AS metric_kind,
+SELECT p.plan_table_output AS metric_name,
+       ROWNUM AS metric_value,
        'text' AS metric_unit,
-       p.plan_table_output AS metric_name,
-       ROWNUM AS metric_value
+       'plan' AS metric_kind
   FROM TABLE(DBMS_XPLAN.DISPLAY_CURSOR(:statement_id, NULL, 'TYPICAL +NOTE')) p;

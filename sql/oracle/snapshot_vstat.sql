@@ -1,5 +1,5 @@
 -- Title: counters of the instance that need no licence
--- Needs: SELECT on SYS.V_$SYSSTAT
+-- Needs: SELECT on SYS.V_$SYSSTAT and V_$PARAMETER
 -- License: none
 -- Effect: reads only
 -- Params: none
@@ -25,4 +25,13 @@ SELECT s.name AS metric_name,
                   'DFO trees parallelized', 'Parallel operations not downgraded',
                   'Parallel operations downgraded to serial', 'Parallel operations downgraded 75 to 99 pct',
                   'Parallel operations downgraded 50 to 75 pct', 'Parallel operations downgraded 25 to 50 pct',
-                  'Parallel operations downgraded 1 to 25 pct');
+                  'Parallel operations downgraded 1 to 25 pct')
+UNION ALL
+SELECT 'temp written' AS metric_name,
+       s.value * TO_NUMBER(p.value) AS metric_value,
+       'bytes' AS metric_unit,
+       'counter' AS metric_kind
+  FROM v$sysstat s
+  JOIN v$parameter p
+    ON p.name = 'db_block_size'
+ WHERE s.name = 'physical writes direct temporary tablespace';

@@ -137,6 +137,7 @@ def test_servers_at_work_are_seen_from_another_session() -> None:
         assert {row["metric_name"]: row["metric_value"] for row in rows} == {
             "parallel_workers": 4,
             "parallel_degree": 4,
+            "parallel_degree_missing": 0,
         }
         worker.close()
         monitor.close()

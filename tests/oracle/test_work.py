@@ -105,10 +105,13 @@ def test_parallel_dml_is_enabled_for_a_parallel_insert_only_and_disabled_after_a
     assert end[:2] == ["ROLLBACK", "ALTER SESSION DISABLE PARALLEL DML"]
 
 
-def test_a_downgrade_is_forbidden_in_parallel_measurements_only() -> None:
+def test_a_downgrade_is_forbidden_in_measurements_and_the_session_is_set_alike_for_every_degree() -> None:
     forbidden = "ALTER SESSION SET PARALLEL_MIN_PERCENT = 100"
     assert forbidden in texts(DIALECT.worker_begin(work(CTAS, 2), assumed()))
-    assert forbidden not in texts(DIALECT.worker_begin(work(CTAS), assumed()))
+    assert texts(DIALECT.worker_begin(work(CTAS), assumed())) == texts(
+        DIALECT.worker_begin(work(CTAS, 2), assumed())
+    )
+    assert forbidden not in texts(DIALECT.worker_begin(work(CTAS, "default"), assumed()))
     assert forbidden not in texts(DIALECT.worker_begin(work(CTAS, 2, mode=Mode.JOB), assumed()))
 
 
@@ -253,15 +256,23 @@ def test_a_name_that_a_package_would_fold_is_quoted_inside_its_literal() -> None
 
 
 def test_evidence_of_the_degree_is_asked_first_and_the_mark_set_last() -> None:
-    kept = [step.keep_as for step in steps(DIALECT.evidence(work(CTAS, 2), assumed()))]
-    assert kept == ["degree", "rows", "bytes", None]
+    asked = steps(DIALECT.evidence(work(CTAS, 2), assumed()))
+    assert [step.keep_as for step in asked] == ["degree", "rows", None]
+    assert asked[0].parts[0].name == "oracle/pq_sesstat"
+    assert asked[0].text.startswith(asked[0].parts[0].text)
     assert texts(DIALECT.evidence(work(CTAS, 2), assumed()))[-1].startswith("COMMENT ON TABLE")
 
 
 def test_bytes_come_from_the_users_own_segments_where_they_are_his() -> None:
     own = assumed(server=({"user_name": "DBATK", "current_schema": "DBATK"},))
-    assert "user_segments" in texts(DIALECT.evidence(work(CTAS), own))[2]
-    assert "dba_segments" in texts(DIALECT.evidence(work(CTAS), assumed()))[2]
+    assert "user_segments" in texts(DIALECT.evidence(work(CTAS), own))[0]
+    assert "dba_segments" in texts(DIALECT.evidence(work(CTAS), assumed()))[0]
+
+
+def test_a_session_forced_to_query_in_parallel_reads_the_dictionary_apart_from_its_evidence() -> None:
+    first, second, *_ = texts(DIALECT.evidence(work(CTAS, 4, query="SELECT 1 AS a FROM dual"), assumed()))
+    assert "v$pq_sesstat" in first and "dba_segments" not in first
+    assert "dba_segments" in second
 
 
 def test_a_copy_with_indexes_gets_them_under_names_of_ours() -> None:

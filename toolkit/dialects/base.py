@@ -387,12 +387,15 @@ class Dialect(Protocol):
         """
         ...
 
-    def tell(self, work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+    def tell(
+        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
+    ) -> Told:
         """Tell metrics and doubts from what the evidence kept, and from the plan (`plan`, column `line`).
 
         Args:
             work: what was done.
             kept: rows by key.
+            deltas: differences of counters, by name.
             seconds: the trial's elapsed time.
         """
         ...

@@ -16,7 +16,9 @@ from toolkit.units import MISSING, count, quantity, ratio
 
 _MOST_CELLS_ABREAST = 5
 _MATTERS = re.compile(
-    r"(?:^|_)(?:cpu|iowait|disk|wal|redo|temp|reads?|writes?|written|waits?|waiting|spills?)(?:_|$)", re.IGNORECASE
+    r"(?:^|[_ ])(?:cpu|iowait|disk|wal|redo|temp|reads?|writes?|written|waits?|waiting|spills?|skew|extents|plan:)"
+    r"(?:[_ ]|$)",
+    re.IGNORECASE,
 )
 _DIFFERS = 1.05
 """Medians of cells that are further apart than this, and whose ranges do not meet, differ."""
@@ -24,7 +26,9 @@ _DIFFERS = 1.05
 _SHORT_WIDTH = 80
 _LETTERS = "ABCDEFGHIJ"
 _SHORT_NAME = 12
-_SPELLED_UNITS = frozenset({"seconds", "s", "bytes", "percent", "pct", "%", "ratio"})
+_ANSWER = "yes/no"
+"""A unit whose 0 says something."""
+_SPELLED_UNITS = frozenset({"seconds", "s", "bytes", "percent", "pct", "%", "ratio", "yes/no"})
 
 Key = tuple[str, str, str]
 _ByCell = Mapping[Cell, Mapping[Key, CellMetric]]
@@ -58,7 +62,7 @@ def run_metrics(run: RunRecord, ordered: Sequence[Cell], best: Cell | None) -> M
 
 
 def _is_alive(metric: CellMetric | None) -> bool:
-    return metric is not None and (metric.low != 0 or metric.high != 0)
+    return metric is not None and (metric.low != 0 or metric.high != 0 or metric.unit == _ANSWER)
 
 
 def _zero_note(zero: int) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def tell(
     seconds: float,
 ) -> tuple[Metric, ...]:
     """Say the doubts, put size and CPU seconds where the record is made from, and return the metrics."""
-    told = bench.dialect.tell(work, kept, seconds)
+    told = bench.dialect.tell(work, kept, peaks, seconds)
     for sentence in told.sentences:
         bench.warn(f"{planned.cell}: {sentence}")
     if told.bytes is not None:

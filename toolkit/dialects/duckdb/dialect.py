@@ -266,8 +266,10 @@ class DuckdbDialect:
         del work, facts
         return ()
 
-    def tell(self, work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
-        del work, kept, seconds
+    def tell(
+        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
+    ) -> Told:
+        del work, kept, deltas, seconds
         return Told()
 
     def granted(

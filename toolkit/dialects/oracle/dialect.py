@@ -122,8 +122,10 @@ class OracleDialect:
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return evidence(work, facts)
 
-    def tell(self, work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
-        return told.tell(work, kept)
+    def tell(
+        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
+    ) -> Told:
+        return told.tell(work, kept, deltas, seconds)
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return WORDS[work.operation].settle(work, facts)

@@ -28,8 +28,8 @@ def of_kind(kept: Mapping[str, tuple[Row, ...]], kind: str) -> tuple[Row, ...]:
     return tuple(row for row in kept.get(EVIDENCE, ()) if row.get("kind") == kind)
 
 
-def tell(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Told:
-    """Tell metrics and doubts from what was kept."""
+def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float) -> Told:
+    """Tell metrics and doubts from what was kept, and rates and shares from the instance's counters."""
     cost = {str(row["name"]): row for row in of_kind(kept, "sql")}
     once = all(_number(row["detail"]) == 1 for row in cost.values())
     cpu = _number(cost["microseconds"]["value"]) / _MICRO if "microseconds" in cost and once else None
@@ -40,6 +40,7 @@ def tell(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Told:
         *(_of_cost(cost) if once else ()),
         *(_of_segment(segment) if segment else ()),
         *_of_plan(plan),
+        *_derived(deltas, seconds),
     )
     size = int(_number(segment["value"])) if segment else None
     return Told(metrics, _plan_sentences(work, plan), size, cpu)
@@ -90,6 +91,30 @@ def _of_cost(cost: Mapping[str, Row]) -> Iterator[Metric]:
 def _of_segment(row: Row) -> Iterator[Metric]:
     yield Metric("segment bytes", _number(row["value"]), "bytes", SOURCE)
     yield Metric("segment extents", _number(row["total"]), "count", SOURCE)
+
+
+# -- the instance -----------------------------------------------------------------------------------------------
+_RATES = {
+    "physical read total bytes": "read by the instance, per second",
+    "physical write total bytes": "written by the instance, per second",
+    "redo size": "redo of the instance, per second",
+}
+_BUSY, _IDLE = "host BUSY_TIME", "host IDLE_TIME"
+
+
+def _derived(deltas: Mapping[str, float], seconds: float) -> Iterator[Metric]:
+    """Yield what is made of counters, as an AWR report's load profile makes it; nothing of what was not read."""
+    if seconds > 0:
+        for name, rate in _RATES.items():
+            if name in deltas:
+                yield Metric(rate, deltas[name] / seconds, "bytes/s", "vstat")
+        if "DB time" in deltas:
+            yield Metric("average active sessions", deltas["DB time"] / seconds, "", "vstat")
+    if deltas.get("DB time") and "DB CPU" in deltas:
+        yield Metric("CPU of DB time", 100 * deltas["DB CPU"] / deltas["DB time"], "%", "vstat")
+    spent = deltas.get(_BUSY, 0) + deltas.get(_IDLE, 0)
+    if spent and _BUSY in deltas:
+        yield Metric("host CPU busy", 100 * deltas[_BUSY] / spent, "%", "vstat")
 
 
 # -- plan -------------------------------------------------------------------------------------------------------
