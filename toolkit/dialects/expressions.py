@@ -225,5 +225,8 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _bad(text: str, why: str) -> ToolkitError:
-    shown = text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
-    return ToolkitError(f"`{shown[:140]}` is no key of an index: {why}", code="TK-0104", hint=_HINT)
+    return ToolkitError(f"`{_shown(text)}` is no key of an index: {_shown(why)}", code="TK-0104", hint=_HINT)
+
+
+def _shown(text: str) -> str:
+    return (text if text.isprintable() else text.encode("unicode_escape").decode("ascii"))[:140]

@@ -140,7 +140,7 @@ def _prefix(work: Work) -> Support | None:
     if level not in (None, "basic"):
         return no(f"a prefix is compressed by `--compression basic`, not by `{level}`")
     if work.option("bitmap"):
-        return no("a bitmap index is compressed by its nature and takes no other compression (ORA-14071)")
+        return no("a bitmap index is compressed by its nature and takes no other compression")
     most = len(_keys(work)) - bool(work.option("unique"))
     if prefix > most:
         return no(f"the prefix of this index has {most} columns at most, not {prefix} (ORA-25193, ORA-25194)")

@@ -62,7 +62,7 @@ def _compression(work: Work, facts: Facts) -> Support | None:
     if spelling.index_compression(level) is None:
         return no(f"indexes have no compression `{level}`: none, basic (prefix), low or high")
     if is_bitmap(work, facts):
-        return no("a bitmap index is compressed by its nature and takes no other compression (ORA-14071)")
+        return no("a bitmap index is compressed by its nature and takes no other compression")
     single = bool(work.option("unique")) and len(work.keys or work.columns) == 1
     if single and level in ("basic", "low"):
         return no(f"a unique index of one column has no prefix that compression `{level}` could take")
