@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.errors import ora
-from tests.oracle.standin.tables import rewritten
 from tests.oracle.standin.statistics import package_function
+from tests.oracle.standin.tables import rewritten
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
