@@ -96,10 +96,14 @@ def check_experiment(experiment: Experiment, standing: Standing, approvals: Appr
                 )
 
 
+def on_live(experiment: Experiment) -> bool:
+    """Tell whether a measurement works on objects of the user's."""
+    return experiment.mode is Mode.MEASUREMENT and bool(experiment.options.get("on_live_objects"))
+
+
 def _check_live_statistics(experiment: Experiment, standing: Standing, approvals: Approvals) -> None:
     """Refuse to measure on live statistics of production, whatever was approved: plans must not move there."""
-    live = experiment.mode is Mode.MEASUREMENT and bool(experiment.options.get("on_live_objects"))
-    if experiment.operation is not OperationName.STATS_GATHER or not live:
+    if experiment.operation is not OperationName.STATS_GATHER or not on_live(experiment):
         return
     if standing.production or approvals.yes_production is not None:
         raise ToolkitError(

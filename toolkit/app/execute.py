@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from toolkit import __version__
 from toolkit.app import licensing
-from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production
+from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production, on_live
 from toolkit.app.keeping import keep_best
 from toolkit.app.planning import (
     Plan,
@@ -222,7 +222,8 @@ def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> Non
     shown, bill = script_and_bill(bench.experiment, None, engine=target.engine, facts_text=text, standing=standing)
     licensing.keep(store, run, bill)
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
-    mode = "a measurement: every object is ours and is dropped" if not bench.job else "a job: what it makes stays"
+    ours = "put back at the end" if on_live(bench.experiment) else "every object is ours and is dropped"
+    mode = "a job: what it makes stays" if bench.job else f"a measurement: {ours}"
     bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
     for sentence in degree_notes(bench.experiment, bench.dialect, facts):
         bench.events.emit(Event("warning", sentence))

@@ -119,7 +119,7 @@ class Sweep:
         if not stages.setup:
             return
         if any(step.effect == "creates" for step in stages.setup):
-            self._bench.events.emit(Event("setup", "making the copies that are worked on"))
+            self._bench.events.emit(Event("setup", "making what the trials need"))
         kept = self._bench.changes.run(stages.setup)
         has_rows = kept.get("has_rows", ())
         self._bench.source_has_rows = bool(has_rows and has_rows[0].get("has_rows"))

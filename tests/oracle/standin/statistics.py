@@ -58,7 +58,7 @@ class Operation:
 
     number: int
     operation: str
-    target: str
+    target: str | None
     began: datetime.datetime
     ended: datetime.datetime | None = None
     tasks: list[tuple[str, str]] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Statistics:
         """Gather and publish a table's statistics, some time from now."""
         self.published["TABLE", (owner, table)] = _now() + datetime.timedelta(hours=1)
 
-    def run_forever(self, operation: str, target: str) -> None:
+    def run_forever(self, operation: str, target: str | None) -> None:
         """Begin a gathering that does not end."""
         self.operations.append(Operation(len(self.operations) + 1, operation, target, _now()))
 
