@@ -1,13 +1,18 @@
 -- Title: sessions of a run, by their client identifier
--- Needs: SELECT on SYS.V_$SESSION; ALTER SYSTEM to end one
+-- Needs: SELECT on SYS.V_$SESSION; ALTER SYSTEM to end one (on RDS nothing)
 -- License: none
 -- Effect: reads only
 -- Params: :run
 -- Versions: 11.2 to 26ai
+-- On Amazon RDS nobody may ALTER SYSTEM; its own procedure ends a session there.
 -- Parallel servers carry the identifier of their coordinator and end with it, so they are left out.
 SELECT TO_CHAR(s.sid) || ',' || TO_CHAR(s.serial#) AS session_id,
        TO_CHAR(s.logon_time, 'YYYY-MM-DD HH24:MI:SS') AS begun,
-       'ALTER SYSTEM KILL SESSION ''' || TO_CHAR(s.sid) || ',' || TO_CHAR(s.serial#) || ''' IMMEDIATE' AS kill_text
+       CASE WHEN EXISTS (SELECT 1 FROM all_users u WHERE u.username = 'RDSADMIN')
+            THEN 'BEGIN rdsadmin.rdsadmin_util.kill(sid => ' || TO_CHAR(s.sid) || ', serial => '
+                 || TO_CHAR(s.serial#) || ', method => ''IMMEDIATE''); END;'
+            ELSE 'ALTER SYSTEM KILL SESSION ''' || TO_CHAR(s.sid) || ',' || TO_CHAR(s.serial#) || ''' IMMEDIATE'
+       END AS kill_text
   FROM v$session s
  WHERE s.client_identifier = :run
    AND s.sid <> TO_NUMBER(SYS_CONTEXT('USERENV', 'SID'))

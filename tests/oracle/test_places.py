@@ -13,8 +13,11 @@ from toolkit.dialects.oracle import DIALECT, places, releases
 from toolkit.dialects.oracle.places import Barred, Service, refusal_of, service_of
 from toolkit.dialects.oracle.releases import Feature, Since, has
 from toolkit.model.facts import Facts
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
-from toolkit.model.words import Mode, OperationName, SupportState
+from toolkit.model.words import Mode, OperationName, Role, SupportState
+from toolkit.rendering.environment import sql_file
+from toolkit.targets.base import SessionTag
 
 CTAS = OperationName.CTAS
 AUTONOMOUS: tuple[Row, ...] = ({"cloud_service": "DWCS"},)
@@ -106,6 +109,24 @@ def test_a_tablespace_that_the_service_has_not_is_refused() -> None:
     assert "DATA" in DIALECT.support(work(CTAS, tablespace="users"), known).sentence
     assert DIALECT.support(work(CTAS, tablespace="data"), known).ok
     assert DIALECT.support(work(CTAS, tablespace="users"), assumed(doctor_marks=RDS)).ok
+
+
+@pytest.mark.parametrize("name", ["ee-19c", "autonomous", "rds"])
+def test_a_session_is_ended_as_its_service_lets_it_be(name: str) -> None:
+    scenario = scenarios.EVERY[name]()
+    with running_standin(scenario) as standin:
+        where = target(standin)
+        victim, killer = (where.connect(Role.CONTROL, SessionTag(run)) for run in ("gone", "here"))
+        victim.execute("SELECT 1 AS one FROM dual")
+        (row,) = killer.execute(sql_file("oracle", "sessions_of"), {"run": "gone"}).rows
+        sid, serial = str(row["session_id"]).split(",")
+        service = service_of(doctor(where).facts)
+        assert row["kill_text"] == service.end_session.format(sid=sid, serial=serial)
+        killer.execute(str(row["kill_text"]))
+        with pytest.raises(DatabaseError) as error:
+            victim.execute("SELECT 1 AS one FROM dual")
+        assert error.value.lost
+        killer.close()
 
 
 # -- one file and its tests -------------------------------------------------------------------------------------

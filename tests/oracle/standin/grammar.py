@@ -62,6 +62,11 @@ _FORMS: tuple[tuple[str, str], ...] = (
         "switch",
         r"ALTER\s+SESSION\s+(?P<verb>ENABLE|DISABLE|FORCE)\s+PARALLEL\s+(?P<what>DML|DDL|QUERY)(?:\s+PARALLEL\s+(?P<degree>\d+))?",
     ),
+    (
+        "kill",
+        r"BEGIN\s+rdsadmin\.rdsadmin_util\.kill\(sid => (?P<sid>\d+), serial => (?P<serial>\d+), "
+        r"method => 'IMMEDIATE'\);\s+END\s*;",
+    ),
     ("kill", r"ALTER\s+SYSTEM\s+KILL\s+SESSION\s+'(?P<sid>\d+),(?P<serial>\d+)'\s+IMMEDIATE"),
     (
         "stats",

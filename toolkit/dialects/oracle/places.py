@@ -86,7 +86,9 @@ SERVICES: tuple[Service, ...] = (
             Barred.RMAN: "RMAN runs through rdsadmin.rdsadmin_rman_util on RDS; there is no shell",
             Barred.ALTER_SYSTEM: "parameters belong to the DB parameter group on RDS, not to ALTER SYSTEM",
         },
-        end_session="BEGIN rdsadmin.rdsadmin_util.kill({sid}, {serial}, 'IMMEDIATE'); END;",
+        end_session=(
+            "BEGIN rdsadmin.rdsadmin_util.kill(sid => {sid}, serial => {serial}, method => 'IMMEDIATE'); END;"
+        ),
     ),
 )
 
