@@ -154,7 +154,7 @@ def test_the_object_of_a_job_stays_and_its_degree_is_put_back_after_a_kill(kept:
     own.intend([create(table("MADE", ours=False), "ALTER MADE NOPARALLEL")], 1)
     world.things["MADE"] = Thing("new", born=60)
     assert own.completed_job_objects() == ((1, "APP.MADE"),)
-    assert own.undo_all().done == ("settled table `APP.MADE`",)
+    assert own.undo_all().done == ("settled table `APP.MADE` by ALTER MADE NOPARALLEL",)
     assert world.sent == ["ALTER MADE NOPARALLEL"]
     assert "MADE" in world.things
     assert states(kept) == ["abandoned"]
@@ -174,7 +174,7 @@ def test_a_changed_index_gets_its_degree_back(kept: Store) -> None:
     world = World({"ORDERS_IX": Thing("7", born=1)})
     own = changes(world, kept)
     own.made(own.intend([change(index(), "ALTER INDEX NOPARALLEL")], 1))
-    assert own.undo_trial(1).done == ("put back index `APP.ORDERS_IX`",)
+    assert own.undo_trial(1).done == ("put back index `APP.ORDERS_IX` by ALTER INDEX NOPARALLEL",)
     assert world.sent == ["ALTER INDEX NOPARALLEL"]
     assert states(kept) == ["undone"]
 

@@ -172,7 +172,7 @@ def test_what_a_killed_command_factor_left_is_put_back_from_the_journal(kept: St
     killed = outer_factors(bench, PlannedTrial(1, Cell((("io", 8),)), 1), 1)
     killed.__enter__()
     assert file.read_text() == "8"
-    assert bench.changes.undo_all().done == ("put back setting `io`",)
+    assert bench.changes.undo_all().done == ("put back setting `io` to `256`",)
     assert file.read_text() == "256"
 
 

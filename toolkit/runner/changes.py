@@ -90,7 +90,8 @@ class Changes:
             if step.effect is Effect.DROPS and step.object is not None:
                 self._drop(step, step.object)
                 continue
-            created += self.intend((step,), trial)
+            if not _goes_with(step, created):
+                created += self.intend((step,), trial)
             answer = self._sessions.run(step)
             if step.keep_as is not None:
                 kept[step.keep_as] = answer.rows
@@ -338,7 +339,7 @@ class Changes:
         if settled:
             self._run_undo(entry)
         self._journal.abandon(entry.entry)
-        return (f"settled {named(entry)}", True) if settled else ("", True)
+        return (f"settled {named(entry)}{_by(entry)}", True) if settled else ("", True)
 
     def _put_back(self, entry: JournalEntry) -> tuple[str, bool]:
         command = entry.proof.get("command")
@@ -350,8 +351,23 @@ class Changes:
         self._run_undo(entry)
         self._journal.undone(entry.entry)
         before = entry.proof.get("before")
-        return f"put back {named(entry)}" + (f" to `{before}`" if before else ""), True
+        return f"put back {named(entry)}" + (f" to `{before}`" if before else _by(entry)), True
 
     def _run_undo(self, entry: JournalEntry) -> None:
         for text in entry.undo:
             self._sessions.run(Step("undo", text, effect=Effect.CHANGES))
+
+
+def _by(entry: JournalEntry) -> str:
+    """Name the statements that put a change back; of a block its first line."""
+    firsts = [text.strip().splitlines()[0] for text in entry.undo if text.strip()]
+    return f" by {'; '.join(firsts)}" if firsts else ""
+
+
+def _goes_with(step: Step, created: Iterable[Intended]) -> bool:
+    """Tell whether a step indexes a table of ours that was made just before: dropping that drops the index."""
+    ref = step.object
+    if ref is None or step.effect is not Effect.CREATES or ref.kind is not ObjectKind.INDEX:
+        return False
+    tables = {each.object.name for each in created if each.object.kind is ObjectKind.TABLE and each.object.ours}
+    return ref.ours and ref.table in tables
