@@ -127,7 +127,7 @@ OPTIONS: tuple[Option, ...] = (
            engines=_ORACLE, factor=True, choices=("none", "random", "random_local", "partition")),
     Option("into", Kind.CHOICE, "measure into an empty copy, or into one that holds the table's rows",
            _ops(_INSERT), factor=True, choices=("empty", "filled")),
-    Option("bare", Kind.FLAG, "measure into a copy without indexes and constraints", _ops(_INSERT)),
+    Option("bare", Kind.FLAG, "measure into a copy without indexes, constraints and partitions", _ops(_INSERT)),
     Option("online", Kind.FLAG, "allow changes of the table meanwhile (ONLINE, CONCURRENTLY)",
            _ops(_BUILD, _REBUILD), engines=_NOT_DUCKDB, factor=True),
     Option("sort_area_mb", Kind.INTEGER, "memory of each sorting process, in MB; auto leaves it to the database",

@@ -70,7 +70,7 @@ def _create(source: QualifiedName, copy: ObjectRef, facts: Facts, *, bare: bool)
     rows = [row for row in facts.rows("columns") if row["column_name"] not in _identities(facts)]
     listed = bool(_identities(facts) or facts.rows("virtual_columns"))
     chosen = [str(row["column_name"]) for row in rows] if listed else ()
-    made = partitions.of_table(facts)[0]
+    made = None if bare else partitions.of_table(facts)[0]
     free = fact_about(facts, source, "pct_free")
     values: dict[str, ContextValue] = {
         "copy": copy.name,

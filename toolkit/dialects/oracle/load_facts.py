@@ -130,14 +130,14 @@ def _target(work: Work, facts: Facts) -> Iterator[str]:
 
 def _copied(work: Work, facts: Facts) -> Iterator[str]:
     """Say which target is measured: what the copy has, and what it lacks."""
-    made, left_out = partitions.of_table(facts)
-    if left_out:
-        yield left_out
     if facts.assumed:
         return
     if work.option("bare"):
-        yield "measured into a bare copy: without indexes, constraints, defaults and compression"
+        yield "measured into a bare copy: without partitions, indexes, constraints, defaults and compression"
         return
+    made, left_out = partitions.of_table(facts)
+    if left_out:
+        yield left_out
     row = facts.first("target")
     table = QualifiedName(str(row.get("table_name")), str(row.get("schema_name")))
     kinds = _names(facts, "constraints", "constraint_type")

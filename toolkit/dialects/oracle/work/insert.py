@@ -10,7 +10,7 @@ from toolkit.dialects.oracle.work import loads
 from toolkit.dialects.oracle.work.base import asks_nologging, former_logging, segment_bytes, table_attribute
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
-from toolkit.model.words import Effect, Role, SupportState
+from toolkit.model.words import Effect, Mode, Role, SupportState
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -72,9 +72,10 @@ def _switches(work: Work, facts: Facts) -> Support | None:
         return _no(
             "the hint ENABLE_PARALLEL_DML came with release 12.1; use ALTER SESSION (--parallel-dml session)"
         )
-    made = partitions.of_table(facts)[0]
+    bare = work.mode is Mode.MEASUREMENT and work.option("bare")
+    made = None if bare else partitions.of_table(facts)[0]
     if work.option("pq_distribute") == "partition" and made is None and not facts.assumed:
-        return _no("PQ_DISTRIBUTE partition sends rows by partition, and the target has none")
+        return _no("PQ_DISTRIBUTE partition sends rows by partition, and what is filled has none")
     return None
 
 
