@@ -59,7 +59,7 @@ class Workshop:
 
     def write(self, operation: str = "ctas", options: str = "", factors: str = "degree = [1, 4]") -> Path:
         path = self.folder / "experiment.toml"
-        text = options or 'source = "GTEST"\ntable = "GTEST_COPY"\nrepeat = 1\nwarmup = 0'
+        text = options or 'source = "GTEST"\ntable = "GTEST_COPY"\nrepeat = 1\nwarmup = 0\nsnapshot = "none"'
         path.write_text(
             _EXPERIMENT.format(url=self.standin.url, operation=operation, options=text, factors=factors), "utf-8"
         )

@@ -178,7 +178,7 @@ class Client:
 
     def undo(self, connection: oracledb.Connection, text: str) -> None:
         """Do what the block does, which the stand-in cannot interpret."""
-        owner = re.search(r"COALESCE\('([^']*)'", text)
+        owner = re.search(r"COALESCE\((?:NULL|'([^']*)')", text)
         name = re.search(r"object_name = '((?:[^']|'')*)'", text)
         kind = re.search(r"object_type = '(\w+)'", text)
         told = re.search(r"EXECUTE IMMEDIATE '((?:[^']|'')*)'", text, re.S)
@@ -187,7 +187,7 @@ class Client:
         cursor.execute(
             "SELECT COUNT(*) AS n FROM all_objects o"
             " WHERE o.owner = :o AND o.object_name = :n AND o.object_type = :k",
-            {"o": owner[1], "n": name[1].replace("''", "'"), "k": kind[1]},
+            {"o": owner[1] or connection.username.upper(), "n": name[1].replace("''", "'"), "k": kind[1]},
         )
         if cursor.fetchone() == (1,):
             cursor.execute(told[1].replace("''", "'"))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import oracledb
 import pytest
 
 from tests.bundle.conftest import Maker, Workshop
@@ -42,7 +43,7 @@ def hurry(shop: Workshop) -> None:
 def test_a_bundle_runs_to_its_end_and_is_a_run_like_any_other(workshop: Maker, style: str) -> None:
     shop = workshop()
     shop.extra["STUB_STYLE"] = style
-    shop.export()
+    shop.export(options='source = "GTEST"\ntable = "GTEST_COPY"\nrepeat = 1\nwarmup = 0')
     status, said = shop.run()
     assert status == 0, said
     done = shop.ingest()
@@ -116,8 +117,6 @@ def test_after_a_kill_the_broken_trial_is_cleaned_and_run_again(workshop: Maker)
     assert done.returncode == 3
     (trial,) = shop.record().trials
     assert trial.outcome is Outcome.INTERRUPTED and shop.record().head.state is RunState.INTERRUPTED
-    status, said = shop.run()
-    assert status == 5 and "still at work" in said and "KILL SESSION" in said
     hurry(shop)
     wait_for(lambda: not shop.standin.sessions())
     status, said = shop.run()
@@ -129,6 +128,19 @@ def test_after_a_kill_the_broken_trial_is_cleaned_and_run_again(workshop: Maker)
     ]  # fmt: skip
     assert record.head.state is RunState.DONE
     assert shop.standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
+
+
+def test_a_session_of_an_earlier_attempt_is_waited_for(workshop: Maker) -> None:
+    shop = workshop()
+    shop.export()
+    run = (shop.bundle / "PLAN").read_text("utf-8").split()[11]
+    dsn = shop.where.partition("@//")[2]
+    with oracledb.connect(user="dbatk", password=shop.standin.password, dsn=dsn) as ghost:
+        ghost.client_identifier = run
+        ghost.ping()
+        status, said = shop.run()
+    assert status == 5 and "still at work" in said and "KILL SESSION" in said
+    assert not list(shop.spools.glob("t*"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -217,7 +229,11 @@ def test_a_session_that_cannot_begin_fails_the_trial_and_stops_the_others(worksh
 )
 def test_every_operation_runs_from_a_bundle(workshop: Maker, operation: str, options: str) -> None:
     shop = workshop()
-    shop.export(operation=operation, options=f"{options}\nrepeat = 1\nwarmup = 0", factors="degree = [1, 2]")
+    shop.export(
+        operation=operation,
+        options=f'{options}\nrepeat = 1\nwarmup = 0\nsnapshot = "none"',
+        factors="degree = [1, 2]",
+    )
     status, said = shop.run()
     assert status == 0, said
     done = shop.ingest()

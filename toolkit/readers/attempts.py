@@ -56,8 +56,8 @@ class AttemptRead:
     @property
     def lost(self) -> Failure | None:
         """The error that says that a session was lost, or None."""
-        every = [failure for _, failure in self.failures]
-        every += [failure for item in self.items.values() for failure in item.failures]
+        every = [failure for item in self.items.values() for failure in item.failures]
+        every += [failure for _, failure in self.failures]
         return next((failure for failure in every if failure.code in _LOST), None)
 
     def fatal(self) -> Failure | None:

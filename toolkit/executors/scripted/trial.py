@@ -86,6 +86,7 @@ class Writer:
         scribe.say("stage", "prepare")
         scribe.stop_on_error()
         scribe.steps(stages.prepare)
+        scribe.mark("clock")
         self._snapshot(scribe)
 
     def _snapshot(self, scribe: Scribe) -> None:
