@@ -1,0 +1,294 @@
+"""Whatever dies at whatever step: `clean` finds the database as it was, but for what a job has made."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.engines.arena import Heard
+from tests.oracle import wreck
+from tests.oracle.make import target
+from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.faults import AFTER, BEFORE, Act, Fault, break_connection, fail_with, kill_session
+from toolkit.app.approvals import Approvals
+from toolkit.app.execute import resume, start
+from toolkit.app.repair import CleanReport, clean
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
+from toolkit.model.values import Factor
+from toolkit.model.words import Mode, OperationName
+from toolkit.store import Store, open_store
+
+TABLE, INDEX = "TABLE DBATK.MADE", "INDEX DBATK.NEW_IX"
+SETTLED = ("1", "YES", "VALID", "VISIBLE")
+"""Degree, logging, status and visibility of what a job leaves."""
+
+KILLS = [
+    ("ctas-job", 'CREATE TABLE "DBATK"."MADE"', AFTER, TABLE),
+    ("ctas-job", 'ALTER TABLE "DBATK"."MADE" LOGGING', BEFORE, TABLE),
+    ("ctas-job", 'CREATE TABLE "DBATK"."MADE"', BEFORE, None),
+    ("ctas-sweep", 'CREATE TABLE "DBATK"."DBATK_', AFTER, None),
+    ("insert-job", "INSERT /*+", BEFORE, None),
+    ("insert-job", "COMMIT", AFTER, None),
+    ("index-build-job", 'CREATE INDEX "DBATK"."NEW_IX"', AFTER, INDEX),
+    ("index-rebuild-job", "REBUILD", BEFORE, None),
+    ("index-rebuild-job", "REBUILD", AFTER, None),
+]
+
+
+@pytest.mark.parametrize(("operation", "words", "when", "made"), KILLS)
+def test_a_client_killed_at_a_statement_leaves_nothing_that_clean_does_not_put_back(
+    operation: str, words: str, when: str, made: str | None, tmp_path: Path
+) -> None:
+    with running_standin() as standin:
+        wreck.prepare(standin)
+        before = wreck.look(standin)
+        assert wreck.kill(
+            standin, tmp_path, Fault(break_connection, words=words, when=when), *wreck.OPERATIONS[operation]
+        )
+        (script,) = wreck.undo_scripts(tmp_path)
+        assert stat.S_IMODE(script.stat().st_mode) == 0o600
+        _, shown = wreck.run(standin, tmp_path, "runs", "show", "last")
+        assert shown["undo_script"] == str(script)
+        status, done = wreck.clean(standin, tmp_path)
+        assert (status, done["left"]) == (0, [])
+        after = wreck.look(standin)
+        if made is not None:
+            assert after.pop(made)[1:] == SETTLED
+        assert after == before
+        assert wreck.undo_scripts(tmp_path) == []
+        _, again = wreck.clean(standin, tmp_path)
+        assert (again["done"], again["left"]) == ([], [])
+
+
+_OPTIONS = {
+    OperationName.CTAS: {"source": "GTEST", "table": "MADE", "logging": "nologging"},
+    OperationName.INSERT: {"source": "GTEST", "table": "APP.ORDERS", "logging": "nologging"},
+    OperationName.INDEX_BUILD: {"table": "GTEST", "columns": ("ID",), "name": "NEW_IX", "logging": "nologging"},
+    OperationName.INDEX_REBUILD: {"index": "GTEST_IX", "logging": "nologging"},
+}
+
+
+def experiment(standin: Standin, operation: OperationName, mode: Mode = Mode.JOB) -> Experiment:
+    options = {key: value for key, value in _OPTIONS[operation].items() if mode is Mode.JOB or key != "logging"}
+    return Experiment(
+        standin.url, operation, options, (Factor("degree", (4,)),), mode, repeat=1, warmup=0, seed=1  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def run(standin: Standin, store: Store, what: Experiment) -> Heard:
+    """Run an experiment to whatever end it takes."""
+    heard = Heard()
+    reached = target(standin)
+    try:
+        start(what, reached, store=store, approvals=Approvals(not_production=True), events=heard)
+    except ToolkitError:
+        pass
+    finally:
+        reached.close()
+    return heard
+
+
+def cleaned(standin: Standin, store: Store, run_id: str | None = None) -> CleanReport:
+    reached = target(standin)
+    try:
+        return clean(reached, run=run_id, store=store, events=Heard())
+    finally:
+        reached.close()
+
+
+ACTS: dict[str, Act] = {
+    "connection-lost": break_connection,
+    "session-killed": kill_session,
+    "tablespace-full": fail_with(1652),
+}
+STEPS = [
+    (OperationName.CTAS, "ALTER SESSION", BEFORE),
+    (OperationName.CTAS, 'CREATE TABLE "DBATK"."MADE"', AFTER),
+    (OperationName.CTAS, "NOPARALLEL", BEFORE),
+    (OperationName.CTAS, '"MADE" LOGGING', AFTER),
+    (OperationName.INSERT, '"ORDERS" NOLOGGING', AFTER),
+    (OperationName.INSERT, "INSERT /*+", AFTER),
+    (OperationName.INSERT, '"ORDERS" LOGGING', BEFORE),
+    (OperationName.INDEX_BUILD, "CREATE INDEX", AFTER),
+    (OperationName.INDEX_BUILD, '"NEW_IX" LOGGING', BEFORE),
+    (OperationName.INDEX_REBUILD, "REBUILD", BEFORE),
+    (OperationName.INDEX_REBUILD, "REBUILD", AFTER),
+    (OperationName.INDEX_REBUILD, "PARALLEL 2", BEFORE),
+]
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize(("operation", "words", "when"), STEPS)
+def test_what_breaks_beneath_a_job_leaves_degree_and_logging_as_they_were(
+    act: str, operation: OperationName, words: str, when: str, tmp_path: Path
+) -> None:
+    with running_standin() as standin, open_store(tmp_path / "store.db") as store:
+        wreck.prepare(standin)
+        before = wreck.look(standin)
+        fault = Fault(ACTS[act], words=words, when=when)
+        standin.engine.faults.append(fault)
+        run(standin, store, experiment(standin, operation))
+        assert fault.struck is not None
+        assert cleaned(standin, store).left == ()
+        after = wreck.look(standin)
+        for made in (TABLE, INDEX):
+            assert after.pop(made, (0, *SETTLED))[1:] == SETTLED
+        assert after == before
+        assert wreck.undo_scripts(tmp_path) == []
+
+
+@pytest.mark.parametrize("words", ['CREATE TABLE "DBATK"."DBATK_', "COMMENT ON", "DROP TABLE"])
+@pytest.mark.parametrize("when", [BEFORE, AFTER])
+def test_a_sweep_goes_on_after_a_lost_connection_and_leaves_nothing(words: str, when: str, tmp_path: Path) -> None:
+    with running_standin() as standin, open_store(tmp_path / "store.db") as store:
+        before = wreck.look(standin)
+        standin.engine.faults.append(Fault(break_connection, words=words, when=when))
+        run(standin, store, experiment(standin, OperationName.INSERT, Mode.MEASUREMENT))
+        assert cleaned(standin, store).done == ()
+        assert wreck.look(standin) == before
+
+
+def broken_sweep(standin: Standin, store: Store) -> str:
+    """Leave a table of ours behind: the connection breaks and the server is gone until `clean`."""
+    standin.engine.faults += [
+        Fault(break_connection, words='INTO "DBATK"."DBATK_', when=AFTER),
+        *(Fault(break_connection, words="v$session") for _ in range(9)),
+        *(Fault(break_connection, words="all_objects") for _ in range(9)),
+    ]
+    run(standin, store, experiment(standin, OperationName.INSERT, Mode.MEASUREMENT))
+    standin.engine.faults.clear()
+    return store.resolve("last")
+
+
+def ours(standin: Standin) -> list[tuple[str, str]]:
+    return [made.name for made in standin.engine.state.tables() if made.name[1].startswith("DBATK_")]
+
+
+def test_a_table_that_somebody_made_anew_under_our_name_is_not_dropped(tmp_path: Path) -> None:
+    with running_standin() as standin, open_store(tmp_path / "store.db") as store:
+        killed = wreck.OPERATIONS["insert-sweep"]
+        assert wreck.kill(standin, tmp_path, Fault(break_connection, words="INSERT /*+"), *killed)
+        (name,) = ours(standin)
+        made = standin.engine.state.objects["TABLE", name]
+        made.object_id += 500
+        status, done = wreck.clean(standin, tmp_path)
+        assert status == 3
+        assert f'if it is, run: DROP TABLE "DBATK"."{name[1]}" PURGE;' in str(done["left"])
+        assert ours(standin) == [name]
+        made.object_id -= 500
+        assert store.open_entries_all()
+        assert wreck.clean(standin, tmp_path)[0] == 0
+        assert ours(standin) == []
+
+
+def test_partitions_of_the_same_name_and_a_truncate_do_not_change_which_table_it_is(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        assert wreck.kill(
+            standin, tmp_path, Fault(break_connection, words="INSERT /*+"), *wreck.OPERATIONS["insert-sweep"]
+        )
+        (name,) = ours(standin)
+        made = standin.engine.state.objects["TABLE", name]
+        rows = [
+            {"OWNER": name[0], "OBJECT_NAME": name[1], "SUBOBJECT_NAME": part, "OBJECT_ID": number,
+             "DATA_OBJECT_ID": 99, "OBJECT_TYPE": kind, "CREATED": made.created}
+            for part, number, kind in (
+                (None, made.object_id, "TABLE"), ("P1", 1, "TABLE PARTITION"), ("S1", 2, "TABLE SUBPARTITION")
+            )
+        ]  # fmt: skip
+        standin.engine.scenario = Scenario(views={"ALL_OBJECTS": rows})
+        status, done = wreck.clean(standin, tmp_path)
+        assert (status, done["left"]) == (0, [])
+        assert ours(standin) == []
+
+
+def test_the_undo_script_says_all_without_the_store(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        wreck.prepare(standin)
+        assert wreck.kill(
+            standin, tmp_path, Fault(break_connection, words="REBUILD", when=AFTER),
+            *wreck.OPERATIONS["index-rebuild-job"],
+        )  # fmt: skip
+        (script,) = wreck.undo_scripts(tmp_path)
+        text = script.read_text()
+        made = standin.engine.state.objects["INDEX", ("DBATK", "GTEST_IX")]
+        assert "SET ECHO ON DEFINE OFF" in text
+        assert f"o.object_id = {made.object_id}" in text
+        assert 'EXECUTE IMMEDIATE \'ALTER INDEX "DBATK"."GTEST_IX" PARALLEL 2\'' in text
+        assert 'EXECUTE IMMEDIATE \'ALTER INDEX "DBATK"."GTEST_IX" LOGGING\'' in text
+        assert f"client_identifier = '{script.stem}'" in text
+        assert standin.password not in text
+
+
+def test_no_change_is_made_where_the_undo_script_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "undo").write_text("a file where the folder would be")
+    with running_standin() as standin, open_store(tmp_path / "store.db") as store:
+        before = wreck.look(standin)
+        run(standin, store, experiment(standin, OperationName.INDEX_REBUILD))
+        (trial,) = store.load_run(store.resolve("last")).trials
+        assert (trial.outcome.value, trial.error_code) == ("failed", "TK-0405")
+        assert wreck.look(standin) == before
+        assert not any("REBUILD" in text for text in standin.statements)
+
+
+@pytest.mark.parametrize("operation", _OPTIONS)
+def test_what_was_written_nologging_needs_a_backup_since_then(operation: OperationName, tmp_path: Path) -> None:
+    with running_standin() as standin, open_store(tmp_path / "store.db") as store:
+        heard = run(standin, store, experiment(standin, operation))
+        record = store.load_run(store.resolve("last"))
+        (said,) = [warning for warning in record.warnings if "needs a backup" in warning]
+        assert said in heard.texts("warning")
+        assert "ORA-26040" in said
+        assert "users01.dbf" in said
+        assert cleaned(standin, store, record.head.run).backup == (f"{record.head.run}: {said}",)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words"),
+    [
+        (Scenario(denied=frozenset({"V$DATAFILE"})), "may not be read"),
+        (Scenario(views={"V$DATABASE": [{"LOG_MODE": "ARCHIVELOG", "FORCE_LOGGING": "YES"}]}), None),
+        (
+            Scenario(views={"V$DATABASE": [{"FORCE_LOGGING": "STANDBY NOLOGGING FOR DATA AVAILABILITY"}]}),
+            "V$DATAFILE",
+        ),
+    ],
+    ids=["not-readable", "forced", "18c-standby-nologging"],
+)
+def test_forced_logging_needs_no_backup_and_a_refused_view_is_said(
+    scenario: Scenario, words: str | None, tmp_path: Path
+) -> None:
+    with running_standin(scenario) as standin, open_store(tmp_path / "store.db") as store:
+        run(standin, store, experiment(standin, OperationName.INDEX_REBUILD))
+        said = [each for each in store.load_run(store.resolve("last")).warnings if "needs a backup" in each]
+    assert [words in each for each in said if words] == ([True] if words else [])
+
+
+def test_a_dropped_object_needs_no_backup(tmp_path: Path) -> None:
+    with running_standin() as standin, open_store(tmp_path / "store.db") as store:
+        what = experiment(standin, OperationName.CTAS)
+        run(standin, store, what)
+        run_id = store.resolve("last")
+        del standin.engine.state.objects["TABLE", ("DBATK", "MADE")]
+        assert cleaned(standin, store, run_id).backup == ()
+
+
+def test_a_killed_job_whose_table_was_made_is_resumed_without_making_it_twice(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        assert wreck.kill(
+            standin, tmp_path, Fault(break_connection, words='CREATE TABLE "DBATK"."MADE"', when=AFTER),
+            *wreck.OPERATIONS["ctas-job"],
+        )  # fmt: skip
+        reached = target(standin)
+        with open_store(tmp_path / "store.db") as store:
+            run_id = store.resolve("last")
+            resume(run_id, reached, store=store, approvals=Approvals(not_production=True), events=Heard())
+            record = store.load_run(run_id)
+            assert store.journal(run_id).open_entries() == ()
+        reached.close()
+        made = standin.engine.state.objects["TABLE", ("DBATK", "MADE")]
+        assert (made.degree, made.logging) == ("1", "YES")
+        assert sum('CREATE TABLE "DBATK"."MADE"' in text for text in standin.statements) == 1
+        assert any("needs a backup" in warning for warning in record.warnings)
