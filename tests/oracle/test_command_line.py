@@ -21,7 +21,8 @@ def dbatk(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[st
         "DBATK_CONFIG": str(folder / "config"),
         "DBATK_PASSWORD": standin.password,
     }
-    command = [sys.executable, "-m", "toolkit", *arguments, "-t", standin.url, "--not-production", "--json"]
+    sure = () if arguments[0] in ("doctor", "clean") else ("--not-production",)
+    command = [sys.executable, "-m", "toolkit", *arguments, "-t", standin.url, *sure, "--json"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert standin.password not in done.stdout + done.stderr
     return done.returncode, json.loads(done.stdout)
