@@ -90,8 +90,7 @@ class Changes:
             if step.effect is Effect.DROPS and step.object is not None:
                 self._drop(step, step.object)
                 continue
-            if not _goes_with(step, created):
-                created += self.intend((step,), trial)
+            created += self.intend((step,), trial)
             answer = self._sessions.run(step)
             if step.keep_as is not None:
                 kept[step.keep_as] = answer.rows
@@ -362,12 +361,3 @@ def _by(entry: JournalEntry) -> str:
     """Name the statements that put a change back; of a block its first line."""
     firsts = [text.strip().splitlines()[0] for text in entry.undo if text.strip()]
     return f" by {'; '.join(firsts)}" if firsts else ""
-
-
-def _goes_with(step: Step, created: Iterable[Intended]) -> bool:
-    """Tell whether a step indexes a table of ours that was made just before: dropping that drops the index."""
-    ref = step.object
-    if ref is None or step.effect is not Effect.CREATES or ref.kind is not ObjectKind.INDEX:
-        return False
-    tables = {each.object.name for each in created if each.object.kind is ObjectKind.TABLE and each.object.ours}
-    return ref.ours and ref.table in tables
