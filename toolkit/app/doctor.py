@@ -114,9 +114,16 @@ def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Ite
     work.check(planner)
     for cell in cells_in_order(experiment):
         support = support_of(planner, work.pieces(planner, cell))
-        yield _support_check(f"{experiment.operation} {cell}", support.state, support.sentence)
+        sentence = support.sentence or _on_what(experiment)
+        yield _support_check(f"{experiment.operation} {cell}", support.state, sentence)
     for sentence in degree_notes(experiment, dialect, facts):
         yield Check("degree", "warning", sentence)
+
+
+def _on_what(experiment: Experiment) -> str:
+    """Say that a measurement leaves the named object alone, and with it what stands on that object."""
+    copied = experiment.mode is Mode.MEASUREMENT and experiment.operation is not OperationName.CTAS
+    return "can be had, measured on a copy" if copied else ""
 
 
 def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:

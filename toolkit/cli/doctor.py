@@ -140,11 +140,12 @@ def _show(found: Doctor) -> None:
     fine = [one for one in checks if one.state == "ok" and not one.read]
     if fine:
         _paragraph("ok       ", "; ".join(_short(one) for one in fine))
-    out("`--verbose` shows every check, with what to do" + _grants_words(found))
+    out("`--verbose` shows every check" + _grants_words(found))
 
 
 def _head(found: Doctor) -> str:
-    lines = [found.target, str(found.facts.release)]
+    engine, release = found.facts.engine.value, str(found.facts.release)
+    lines = [found.target, release if engine in release.lower() else f"{engine} {release}"]
     ceiling = found.ceiling
     if ceiling.degree is not None:
         reason = ceiling.reasons[0][1]
