@@ -9,6 +9,8 @@ from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import break_connection
 from tests.oracle.standin.state import Made
 from tests.oracle.test_command_line import dbatk
+from tests.oracle.test_judge import judge
+from tests.oracle.test_licence_runs import Site
 from tests.oracle.wreck import AFTER, Fault, clean, kill
 
 _PLAIN = ("--snapshot", "none")
@@ -166,3 +168,43 @@ def test_the_sort_area_of_a_sweep_is_the_sessions_own(tmp_path: Path) -> None:
         assert {trial["factors"]["sort_area_mb"] for trial in run["trials"]} == {"auto", 64}  # type: ignore[attr-defined]
         policies = [text.split()[-1] for text in standin.statements if "WORKAREA_SIZE_POLICY" in text]
         assert policies == ["MANUAL", "AUTO"]
+
+
+def test_temporary_space_too_small_for_the_sort_is_found_before_anything_is_built(tmp_path: Path) -> None:
+    rows = [{"TABLESPACE_NAME": "TEMP", "TABLESPACE_SIZE": 4096, "ALLOCATED_SPACE": 4096, "FREE_SPACE": 4096}]
+    with running_standin(Scenario(views={"DBA_TEMP_FREE_SPACE": rows, "DBA_TEMP_FILES": []})) as standin:
+        line = ("index", "build", "--table", "GTEST", "--columns", "AMOUNT", "--name", "A_IX", *_PLAIN)
+        status, answer = dbatk(standin, tmp_path, *line)
+        assert status != 0 and answer["error"]["code"] == "TK-0305"  # type: ignore[index]
+        assert "temporary space to sort" in answer["error"]["message"]  # type: ignore[index]
+        assert not any(text.startswith("CREATE") for text in standin.statements)
+
+
+def test_every_statement_of_a_schema_rebuild_and_a_build_stands_before_two_grammars(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        index(standin, "TRADES_IX").shape.parts[0].subs[0].status = "UNUSABLE"
+        rebuild = ("index", "rebuild", "--schema", "DBATK", "--degree", "4", "--concurrency", "2", *_PLAIN)
+        build = ("index", "build", "--table", "SALES", "--columns", "AMOUNT,NVL(IDNAME,'x') DESC", *_PLAIN)
+        assert [dbatk(standin, tmp_path, *line)[0] for line in (rebuild, build)] == [0, 0]
+        sent = dict.fromkeys(standin.statements, "sent")
+    assert any("SUBPARTITION" in text for text in sent) and any("NVL" in text for text in sent)
+    rejected = [line for line in judge(sent, tmp_path).splitlines() if ": rejected" in line]
+    assert rejected == []
+
+
+def test_a_local_index_is_measured_on_a_copy_with_the_same_partitions_where_that_is_declared(
+    tmp_path: Path,
+) -> None:
+    rebuild = ("index", "rebuild", "-t", "dwh", "--table", "SALES", "--degree", "1,2", "--concurrency", "2",
+               "--repeat", "1", "--warmup", "0", *_PLAIN)  # fmt: skip
+    with running_standin(Scenario(partitioned=True)) as standin:
+        status, said = Site(standin, tmp_path)(*rebuild)
+        assert status == 5 and "Partitioning" in said
+        assert not any(text.startswith("CREATE") for text in standin.statements)
+        declared = 'licenses.partitioning = {by = "J. Doe", on = 2026-01-31}'
+        status, said = Site(standin, tmp_path, declared)(*rebuild)
+        assert status == 0, said
+        (copy,) = [text for text in standin.statements if text.startswith("CREATE INDEX")]
+        assert 'LOCAL (PARTITION "P1", PARTITION "P2", PARTITION "P3")' in " ".join(copy.split())
+        assert len([name for name in rebuilds(standin) if name.endswith(".P3")]) == 2
+        assert "DBATK.SALES" in standin.tables() and len(standin.tables()) == 4

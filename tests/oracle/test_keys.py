@@ -42,7 +42,8 @@ def test_a_key_is_read_and_spelled_anew(text: str, spelled: str) -> None:
     "text",
     [
         "A;DROP TABLE T", "(select 1 from dual)", "UPPER(a", "a)", "a--x", "a/**/", "a /* b", "a:b", "x(a@l)",
-        "t.a", "select(a)", "a b'", "'", "&a", "CAST(a AS (SELECT(x)))", "a,b", "", "a from b", "f(a from b)", "x'y\0z'",
+        "t.a",
+        "select(a)", "a b'", "'", "&a", "CAST(a AS (SELECT(x)))", "a,b", "", "a from b", "f(a from b)", "x'y\0z'",
         "exists(a)", "(((", "a\\", "1a", "q'[a]'[", "a" * 3000,
     ],
 )  # fmt: skip

@@ -42,7 +42,8 @@ class IndexRebuild:
         if table is not None:
             parts = dialect.index_reads(table.schema, table.name, facts, copied=on_copy)
             asked = (relation_query("target", table), relation_query("indexes", table, "table_indexes"))
-            return (*asked, *parts)
+            copied = (relation_query("columns", table, "columns"),) if on_copy else ()
+            return (*asked, *parts, *copied)
         return tuple(
             query
             for schema in planner.schemas()
