@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.oracle.make import assumed
-from toolkit.dialects.base import IndexDefinition, IndexPart
+from toolkit.dialects.indexes import IndexDefinition, IndexPart
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row

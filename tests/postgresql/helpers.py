@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tests.servers.postgresql import Server
-from toolkit.dialects.base import Call, Granted, IndexDefinition, Work
+from toolkit.dialects.base import Call, Granted, Work
+from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.postgresql import DIALECT
 from toolkit.model.address import Address
 from toolkit.model.facts import Facts

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.records import Metric
@@ -53,58 +54,6 @@ class Call:
     binds: Mapping[str, Scalar] = field(default_factory=dict)
     also: tuple[Call, ...] = ()
     """Further files of the same columns, read in the same statement; a refused one does not take the others along."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexKey:
-    """One part of an index's key: a column or an expression, spelled for a statement (names quoted)."""
-
-    text: str
-    column: str | None = None
-    """The column's name; None for an expression."""
-    descending: bool = False
-
-    @property
-    def spelled(self) -> str:
-        """The key as CREATE INDEX takes it."""
-        return f"{self.text} DESC" if self.descending else self.text
-
-
-@dataclass(frozen=True, slots=True)
-class IndexPart:
-    """A partition or subpartition of an index, where an engine rebuilds each by a statement of its own."""
-
-    name: str
-    level: str
-    """`partition` or `subpartition`."""
-    bytes: float = 0.0
-    valid: bool = True
-
-    def __str__(self) -> str:
-        return f"{self.level} {self.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class IndexDefinition:
-    """An index as the catalogue describes it, enough to build the same one on a copy of its table.
-
-    `definition` is the engine's own text after the table's name (PostgreSQL: `USING btree (a) WHERE ...`);
-    where an engine has none, `columns` (already quoted where needed) serve. `leftover` says that an online rebuild
-    of an index of this table failed before and left an invalid index there.
-    """
-
-    name: QualifiedName
-    table: QualifiedName
-    unique: bool = False
-    columns: tuple[str, ...] = ()
-    definition: str | None = None
-    bytes: float = 0.0
-    valid: bool = True
-    leftover: bool = False
-    parts: tuple[IndexPart, ...] = ()
-    """What is rebuilt one by one; empty for an index that one statement rebuilds."""
-    of: QualifiedName | None = None
-    """The user's index that a copy stands for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
-from toolkit.dialects.base import IndexKey
+from toolkit.dialects.indexes import IndexKey
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.values import QualifiedName, Scalar

@@ -18,13 +18,13 @@ from toolkit.dialects.base import (
     ErrorAdvice,
     Grant,
     Granted,
-    IndexDefinition,
     Room,
     Told,
     Watching,
     Work,
 )
 from toolkit.dialects.duckdb.errors import ERRORS
+from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.names import bad_name, split_name
 from toolkit.dialects.rows import ALL_ROWS, rows_of
 from toolkit.dialects.statistics import LiveStatistics

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from toolkit.dialects.base import Call, ContextValue, IndexDefinition
+from toolkit.dialects.base import Call, ContextValue
+from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import index_facts, partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.objects import build_index_copy, comment

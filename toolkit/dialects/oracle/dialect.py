@@ -7,19 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.base import (
-    Call,
-    Ceiling,
-    Check,
-    ErrorAdvice,
-    Grant,
-    Granted,
-    IndexDefinition,
-    Room,
-    Told,
-    Watching,
-    Work,
-)
+from toolkit.dialects.base import Call, Ceiling, Check, ErrorAdvice, Grant, Granted, Room, Told, Watching, Work
+from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
     copies,
     degrees,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, ContextValue, IndexDefinition
+from toolkit.dialects.base import Call, ContextValue
+from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import index_facts
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.base import (
-    Call,
-    Ceiling,
-    Check,
-    ErrorAdvice,
-    Grant,
-    Granted,
-    IndexDefinition,
-    Room,
-    Told,
-    Watching,
-    Work,
-)
+from toolkit.dialects.base import Call, Ceiling, Check, ErrorAdvice, Grant, Granted, Room, Told, Watching, Work
+from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.postgresql import advice, checks, names, objects, release, support
 from toolkit.dialects.postgresql import granted as granting
 from toolkit.dialects.postgresql import work as working

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolkit.dialects.base import Call, ContextValue, IndexDefinition
+from toolkit.dialects.base import Call, ContextValue
+from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import ALL_ROWS
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Scalar

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolkit.dialects.base import Call, ContextValue, IndexKey, Work
+from toolkit.dialects.base import Call, ContextValue, Work
+from toolkit.dialects.indexes import IndexKey
 from toolkit.dialects.postgresql.names import clipped, parse_name, quote
 from toolkit.dialects.postgresql.objects import comment, marked, name_binds
 from toolkit.dialects.postgresql.release import major
