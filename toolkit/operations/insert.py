@@ -49,7 +49,7 @@ class Insert:
             raise ToolkitError(
                 "source and table have no column name in common",
                 code="TK-0107",
-                hint="name the columns yourself with --query",
+                hint="name the columns yourself: --columns, and --query for what goes into them",
             )
 
     def _columns(self, planner: Planner) -> tuple[str, ...]:

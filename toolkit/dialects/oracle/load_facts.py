@@ -160,4 +160,4 @@ def _live(work: Work, facts: Facts) -> Iterator[str]:
         causes.append("a foreign key")
     direct = work.option("load") != "conventional"
     if causes and (direct or not spelling.is_serial(work)):
-        yield f"{_listed(causes)} on `{work.object.name}`: Oracle then loads serially and conventionally"
+        yield f"loads into `{work.object.name}` are serial and conventional, because of {_listed(causes)}"

@@ -14,7 +14,7 @@ from toolkit.dialects.base import Work
 from toolkit.dialects.oracle.work.base import asks_nologging
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
-from toolkit.model.words import Mode, OperationName, SupportState
+from toolkit.model.words import OperationName, SupportState
 
 _KEY = "redo_rules"
 
@@ -46,11 +46,6 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
         yield f"FORCE LOGGING is {_forced(facts)}: NOLOGGING saves no redo here"
     elif mode == "NOARCHIVELOG":
         yield "the database is in NOARCHIVELOG mode: a direct load writes no redo with LOGGING either"
-    elif work.mode is Mode.JOB:
-        yield (
-            f"`{work.object.name}` needs a backup after this NOLOGGING load: recovery would find its blocks "
-            "corrupt (ORA-26040)"
-        )
 
 
 def _forced(facts: Facts) -> str | None:

@@ -1,0 +1,141 @@
+"""What is said before a load, and whether it fits: from the catalogue's answers alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.oracle.make import assumed, texts, work
+from tests.oracle.test_load_statements import COLUMNS, PARTITIONED, TARGET
+from toolkit.dialects.oracle import DIALECT
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts
+from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import Mode, OperationName
+
+CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
+QUOTA: Row = {"user_name": "DBATK", "default_tablespace": "USERS", "tablespace_name": "USERS",
+              "used_byte_count": 10, "quota_byte_count": 100, "unlimited": 0}  # fmt: skip
+FREE: tuple[Row, ...] = (
+    {"tablespace_name": "USERS", "status": "ONLINE", "contents": "PERMANENT", "free_byte_count": 50,
+     "growth_byte_count": 20},
+    {"tablespace_name": "OLD", "status": "READ ONLY", "contents": "PERMANENT", "free_byte_count": 9,
+     "growth_byte_count": 0},
+)  # fmt: skip
+
+
+def room(tablespace: str | None = None, schema: str | None = None, **answers: tuple[Row, ...]) -> float | None:
+    """Return the free bytes that are told of a place."""
+    server: Row = {"user_name": "DBATK", "current_schema": "DBATK"}
+    return DIALECT.room(assumed(server=(server,), **answers), schema, tablespace).free_bytes
+
+
+def test_the_smaller_of_quota_and_tablespace_is_the_room() -> None:
+    assert room(space_quota=(QUOTA,), space_free=FREE) == 70
+    assert room(space_quota=({**QUOTA, "used_byte_count": 80},), space_free=FREE) == 20
+    assert room(space_quota=({**QUOTA, "quota_byte_count": -1},), space_free=FREE) == 70
+    assert room(space_quota=({**QUOTA, "unlimited": 1, "tablespace_name": None},), space_free=FREE) == 70
+
+
+def test_what_was_not_read_is_not_known() -> None:
+    assert room() is None
+    assert room(space_quota=({**QUOTA, "quota_byte_count": -1},)) is None
+    assert room(schema="APP", space_quota=(QUOTA,), space_free=FREE) is None
+    owner: Row = {"user_name": "APP", "default_tablespace": "USERS"}
+    assert room(schema="APP", space_quota=(QUOTA,), space_free=FREE, space_schemas=(owner,)) == 70
+
+
+@pytest.mark.parametrize(
+    ("tablespace", "code", "hint"),
+    [("USRES", "TK-0204", "USERS"), ("old", "TK-0305", "--tablespace"), ('"users"', "TK-0204", "USERS")],
+)
+def test_a_place_that_takes_nothing_is_refused(tablespace: str, code: str, hint: str) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        room(tablespace, space_quota=({**QUOTA, "unlimited": 1},), space_free=FREE)
+    assert caught.value.code == code and hint in str(caught.value.hint)
+
+
+def test_a_schema_without_quota_gets_the_statement_to_ask_for() -> None:
+    with pytest.raises(ToolkitError, match="no quota in tablespace `DATA`") as caught:
+        room("data", space_quota=(QUOTA,))
+    assert caught.value.hint == 'ALTER USER "DBATK" QUOTA UNLIMITED ON "DATA"'
+
+
+def said(item: object, facts: Facts) -> str:
+    """Return all remarks as one text."""
+    return "; ".join(DIALECT.remarks(item, facts))  # type: ignore[arg-type]
+
+
+def test_what_a_copy_does_not_carry_is_said() -> None:
+    facts = replace(
+        assumed(
+            source_columns=COLUMNS, source_invisible_columns=({"column_name": "HID"},),
+            source_virtual_columns=({"column_name": "V"},), source_redactions=({"redacted_column": "CODE"},),
+            source_row_archival=({"archive_column": "ORA_ARCHIVE_STATE"},),
+        ),
+        assumed=False,
+    )  # fmt: skip
+    text = said(work(CTAS, 4), facts)
+    for part in ("invisible columns that are not copied: HID", "virtual columns become ordinary ones", "ORA-28081",
+                 "archives rows", "`NOTE` is a LONG"):  # fmt: skip
+        assert part in text
+    chosen = replace(work(CTAS, 4), columns=("ID", "HID"))
+    assert "invisible" not in said(chosen, facts)
+    assert 'TO_LOB(s."NOTE") AS "NOTE" FROM' in texts(DIALECT.timed(work(CTAS), facts))[0]
+
+
+def test_a_degree_that_partitions_cannot_use_is_said_before() -> None:
+    facts = assumed(source_columns=COLUMNS[:4])
+    assert "has at most degree 6; 8 was asked for" in said(work(CTAS, 8, partition_by="hash(ID) 6"), facts)
+    assert "a power of two makes them even" in said(work(CTAS, 1, partition_by="hash(ID) 6"), facts)
+    assert said(work(CTAS, 8, partition_by="hash(ID) 8"), facts) == ""
+    assert "share the first partition" in said(work(CTAS, 1, partition_by="range(ID) interval 5"), facts)
+
+
+def test_the_target_that_was_measured_is_named() -> None:
+    facts = replace(assumed(**TARGET, **PARTITIONED[2]), assumed=False)
+    text = said(work(INSERT, 4), facts)
+    assert "copy with range partitions, 1 indexes, 2 keys and 2 checks" in text
+    assert "not the HASH subpartitions" in text
+    assert "1 foreign keys, trigger T1" in text
+    assert "without partitions, indexes" in said(work(INSERT, 4, bare=True), facts)
+    assert "serial and conventional, because of trigger T1, a foreign key" in said(
+        work(INSERT, 4, Mode.JOB), facts
+    )
+
+
+def test_a_copy_gets_the_constraints_columns_and_defaults_of_the_real_table() -> None:
+    made = texts(
+        DIALECT.empty_copy(QualifiedName("GTEST", "DBATK"), work(CTAS).object, "m", assumed(**TARGET), bare=False)
+    )
+    assert made[0] == (
+        'CREATE TABLE "DBATK"."DBATK_261121051342AB3F_1" PCTFREE 5 COLUMN STORE COMPRESS FOR QUERY LOW NOPARALLEL '
+        'AS SELECT s."DT", s."TS", s."CODE" FROM "DBATK"."GTEST" s WHERE 1 = 0'
+    )
+    words = [text.removeprefix('ALTER TABLE "DBATK"."DBATK_261121051342AB3F_1" ') for text in made[2:]]
+    assert words == [
+        'ADD ( "V" GENERATED ALWAYS AS ("ID"*2) VIRTUAL, "ID" NUMBER GENERATED ALWAYS AS IDENTITY )',
+        'CREATE UNIQUE INDEX "DBATK"."DBATK_261121051342AB3F_1_I1" '
+        'ON "DBATK"."DBATK_261121051342AB3F_1" ("ID") NOPARALLEL',
+        "ADD CHECK (code in ('a', 'b')) DEFERRABLE INITIALLY DEFERRED",
+        'ADD PRIMARY KEY ("ID") USING INDEX "DBATK"."DBATK_261121051342AB3F_1_I1"',
+        'ADD UNIQUE ("CODE", "DT")',
+        "MODIFY ( \"CODE\" DEFAULT 'x' )",
+    ]
+
+
+def test_parallel_dml_by_hint_leaves_the_session_alone() -> None:
+    item = work(INSERT, 4, parallel_dml="hint")
+    assert "ENABLE_PARALLEL_DML" in texts(DIALECT.timed(item, assumed()))[0]
+    assert not any("PARALLEL DML" in text for text in texts(DIALECT.worker_begin(item, assumed())))
+    assert "came with release 12.1" in DIALECT.support(item, assumed("11.2-ee")).sentence
+    assert "ENABLE_PARALLEL_DML" not in texts(DIALECT.timed(work(INSERT, 1, parallel_dml="hint"), assumed()))[0]
+
+
+def test_a_measured_query_of_the_users_is_answered_by_its_tables() -> None:
+    wanted = "ALTER SESSION SET QUERY_REWRITE_ENABLED = FALSE"
+    assert wanted in texts(DIALECT.worker_begin(work(CTAS, 2, query="select 1 a from dual"), assumed()))
+    assert wanted not in texts(DIALECT.worker_begin(work(CTAS, 2), assumed()))
+    job = work(CTAS, 2, Mode.JOB, query="select 1 a from dual")
+    assert wanted not in texts(DIALECT.worker_begin(job, assumed()))
