@@ -317,7 +317,8 @@ def _facts_for_script(
 
 
 def _head(experiment: Experiment, facts: Facts, work: Operation, planner: Planner) -> list[str]:
-    reads = ", ".join(f"sql/{facts.engine.value}/{query.file}.sql" for query in reads_of(work, planner))
+    files = dict.fromkeys(query.file for query in reads_of(work, planner))
+    reads = ", ".join(f"sql/{facts.engine.value}/{file}.sql" for file in files)
     known = f"{'assumed ' if facts.assumed else ''}{facts.engine.value} {facts.release}"
     lines = [f"dbatk {experiment.operation}, {experiment.mode}", known, f"read before: {reads}"]
     if experiment.mode is Mode.MEASUREMENT:

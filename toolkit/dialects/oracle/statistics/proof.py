@@ -118,6 +118,8 @@ def _mend(name: QualifiedName, facts: Facts, kept: ObjectRef | None) -> Call:
 # -- a job: everything is newer ---------------------------------------------------------------------------------
 def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
     begun = since(facts)
+    if reads.CLOCK not in facts.answers:
+        return Proof(good=False, sentence="not verified: the clock of the database was not read at the beginning")
     old: list[str] = []
     gathered = 0
     for work in works:

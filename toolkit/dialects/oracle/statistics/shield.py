@@ -23,6 +23,7 @@ from toolkit.model.words import Effect, Mode, ObjectKind, StepKind, SupportState
 
 _CONCURRENT_BY_HAND = frozenset({"MANUAL", "ALL", "TRUE"})
 """Values of CONCURRENT under which a gathering by hand runs in jobs (TRUE in 11.2)."""
+_NEVER = "9999-12-31 00:00:00"
 
 
 def on_live(work: Work) -> bool:
@@ -92,6 +93,7 @@ def shield(works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> t
     Raises:
         ToolkitError: TK-0112 when the catalogue was not read, or the schema is not known.
     """
+    facts.require(reads.CLOCK)
     if any(owner_of(work) is None for work in works):
         raise ToolkitError("the schema of the table is not known", code="TK-0112", hint="write it as SCHEMA.TABLE")
     calls = [_export_table(kept), objects.comment(kept, mark), _lock(kept)]
@@ -110,8 +112,6 @@ def unshield(works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
 def _shielded(work: Work, facts: Facts) -> Iterable[tuple[QualifiedName, str | None]]:
     """Return the tables whose statistics a gathering would replace, each with its own PUBLISH, or None."""
     owner, table = owner_of(work), table_of(work)
-    if table is not None and facts.assumed:
-        return [(QualifiedName(table, owner), None)]
     rows = facts.require(reads.of_schema("stats_shielded", owner))
     return [
         (QualifiedName(str(row["shielded_table"]), owner), _text(row.get("publish")))
@@ -150,8 +150,8 @@ def delete_pending(work: Work, facts: Facts) -> Call:
 
 
 def since(facts: Facts) -> str:
-    """Return the database's clock at the beginning of the run, as a text; a script has a placeholder."""
-    return str(facts.value(reads.CLOCK, "instant_date") or "2000-01-01 00:00:00")
+    """Return the database's clock at the beginning of the run, as a text; where it is not known, never."""
+    return str(facts.value(reads.CLOCK, "instant_date") or _NEVER)
 
 
 def still_safe(work: Work, facts: Facts) -> tuple[Call, ...]:
