@@ -29,6 +29,7 @@ from toolkit.app.planning import (
 )
 from toolkit.app.preview import remarks_of
 from toolkit.app.providers import host_is_ours, providers_of
+from toolkit.app.reading import PROVENANCE
 from toolkit.app.repair import (
     database_of,
     read_server,
@@ -294,6 +295,12 @@ def resume(
     """
     standing = standing or Standing()
     record = store.load_run(run)
+    if PROVENANCE in record.environment:
+        raise ToolkitError(
+            f"run {run} came from a bundle, whose own script goes on with it",
+            code="TK-0107",
+            hint="run its run.sh again, then `dbatk ingest` its folder again",
+        )
     experiment = record.head.experiment
     check_experiment(experiment, standing, approvals)
     dialect = dialect_of(target.engine)

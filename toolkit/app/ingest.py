@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.app.planning import facts_from_text, planned_trials
-from toolkit.app.reading import Attempt, Folder, open_folder
+from toolkit.app.reading import PROVENANCE, Folder, open_folder
 from toolkit.app.spooled import Recorder
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -30,9 +30,6 @@ from toolkit.runner import environment_of
 from toolkit.runner.trial import unsupported
 from toolkit.store import Store
 from toolkit.store.codec import experiment_from_json
-
-PROVENANCE = "provenance"
-"""In the environment of a run: who ran it, when it was not dbatk itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
     manifest = folder.manifest
     experiment = experiment_from_json(manifest.experiment)
     facts = replace(facts_from_text(manifest.facts), assumed=manifest.assumed)
-    _refuse_another(folder, store, experiment)
+    _refuse_another(folder, store)
     recorder = _recorder(folder, experiment, facts)
     records = list(_records(folder, experiment, recorder))
     new = _new(records, store.load_run(manifest.run).trials if _stored(store, manifest.run) else ())
@@ -149,7 +146,7 @@ def _stored(store: Store, run: str) -> bool:
     return True
 
 
-def _refuse_another(folder: Folder, store: Store, experiment: Experiment) -> None:
+def _refuse_another(folder: Folder, store: Store) -> None:
     """Refuse a run of this id that did not come from this bundle."""
     run = folder.manifest.run
     if not _stored(store, run):
@@ -161,7 +158,6 @@ def _refuse_another(folder: Folder, store: Store, experiment: Experiment) -> Non
             code="TK-0406",
             hint="ingest into another store (--store)",
         )
-    del experiment
 
 
 def _head(manifest: Manifest, experiment: Experiment, records: Sequence[TrialRecord]) -> RunHead:
@@ -225,6 +221,3 @@ def _end(store: Store, run: str, experiment: Experiment) -> int:
     at = max((each.ended_at for each in stored), default=datetime.now(UTC))
     store.end_run(run, RunState.INTERRUPTED if missing else RunState.DONE, at)
     return missing
-
-
-__all__ = ["PROVENANCE", "Attempt", "Ingested", "ingest_bundle"]
