@@ -44,6 +44,7 @@ class Engine(IndexWork):
         self.scenario = scenario
         self.state = State(scenario)
         self.statements: list[str] = []
+        self.sent: list[tuple[int, str]] = []  # the same with the number of the session
         self.failed: dict[str, int] = {}
         self.lock = threading.RLock()
         self.changing = threading.RLock()

@@ -101,6 +101,7 @@ class Backend:
         if session.sid not in self.engine.state.sessions:
             self.drop_connection()
         self.engine.statements.append(sql)
+        self.engine.sent.append((session.sid, sql))
         number = len(self.engine.statements)
         faults.strike(self.engine.faults, self, self.engine.state, number, sql, faults.BEFORE)
         result = self._answer(session, sql, binds)
