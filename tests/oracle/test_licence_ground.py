@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import cast
 
 import pytest
 
 from toolkit.app import licensing
+from toolkit.app.approvals import Standing as TargetStanding
 from toolkit.config.profiles import Licence
-from toolkit.dialects.oracle.licences import Findings, declarable, licences, look
+from toolkit.dialects.oracle.licences import Findings, Use, declarable, licences, look
 from toolkit.dialects.oracle.licences.ground import Ground, judge, refusals, refuse
 from toolkit.dialects.oracle.licences.resolution import findings, follow
 from toolkit.dialects.oracle.licences.scripts import look_file, look_script
 from toolkit.errors import ToolkitError
-from toolkit.model.bill import Bill, Standing, bill_from_text, bill_to_text
+from toolkit.model.address import Address
+from toolkit.model.bill import Bill, Standing, bill_among, bill_from_text, bill_to_text
+from toolkit.model.facts import Facts, Release
+from toolkit.model.records import Artifact
 from toolkit.model.values import Row
+from toolkit.model.words import EngineName
+from toolkit.store import Store
+from toolkit.targets.base import Access
+from toolkit.targets.oracle import OracleTarget
 
 AWR = "SELECT * FROM dba_hist_sysstat"
 MONITOR = "SELECT * FROM v$sql_monitor"
@@ -63,6 +72,7 @@ def test_the_default_of_the_parameter_is_no_evidence() -> None:
     ("text", "ground", "part"),
     [
         (AWR, _on(declared=PACKS, edition="se2"), "Standard Edition 2 cannot have, although it is declared"),
+        (AWR, _on(lapsed=PACKS), "declared for this target, but not for today"),
         (AWR, Ground(PACKS, "ee", (19, 0), pack_access="NONE"), "control_management_pack_access is NONE"),
         (AWR, Ground(PACKS, "ee", (19, 0), pack_access=None), "unreadable means no"),
         (MONITOR, _on(declared=PACKS, pack_access="DIAGNOSTIC"), "access is DIAGNOSTIC"),
@@ -244,3 +254,35 @@ def test_a_bill_is_read_as_it_was_written() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"used": [{}], "notes": [], "unseen": [], "as_of": ""}', "\0"])
 def test_a_damaged_bill_is_no_bill(text: str) -> None:
     assert bill_from_text(text) is None
+
+
+# -- what was really sent ---------------------------------------------------------------------------------------
+class _Kept:
+    """A store that keeps one artifact."""
+
+    artifact: Artifact | None = None
+
+    def load_artifact(self, run: str, name: str) -> Artifact | None:
+        return self.artifact
+
+    def keep_artifact(self, run: str, artifact: Artifact) -> None:
+        self.artifact = artifact
+
+
+def test_what_was_sent_beyond_the_plan_is_added_to_the_bill_however_the_run_ends() -> None:
+    target = OracleTarget(Access(Address(EngineName.ORACLE, "S", "u", "h", 1521), lambda: None))
+    facts = Facts(EngineName.ORACLE, Release((19, 0), "ee"), {"pack_access": ({"pack_access": "DIAGNOSTIC"},)})
+    standing = TargetStanding(licences=frozenset(_DECLARED), declarations=_DECLARED)
+    store = cast("Store", _Kept())
+    licensing.keep(store, "r", licensing.bill_of(look(OLTP), _on(), {}))
+    with pytest.raises(KeyError), licensing.sent_kept(store, "r", target, facts, standing):
+        target.guard.used[Use("diagnostics_pack", "DBA_HIST_SYSSTAT")] = None
+        raise KeyError
+    artifact = store.load_artifact("r", "licences.json")
+    assert artifact is not None
+    kept = bill_among([artifact])
+    assert kept is not None
+    assert [(one.licence, one.by) for one in kept.positions if one.licence.endswith("pack")] == [
+        ("diagnostics_pack", "J. Doe")
+    ]
+    assert "advanced_compression" in {one.licence for one in kept.positions}

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracle.make import realdata
-from toolkit.dialects.oracle import licences
+from tests.oracle.make import assumed, realdata, steps, work
+from tests.oracle.test_judge import statements
+from toolkit.dialects.oracle import DIALECT, licences
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, TUNING, look, tokens
 from toolkit.dialects.oracle.licences import look as look_module
 from toolkit.dialects.oracle.licences.lists import canonical, spellings
+from toolkit.model.words import OperationName
 from toolkit.rendering.environment import sql_file
 from toolkit.resources import sql_root
 
@@ -453,3 +455,30 @@ def test_every_list_names_its_source_and_a_way_without_it() -> None:
         assert one.alternative
         assert one.kind in {"pack", "option", "edition", "storage"}
         assert all(clause.find.groups == 0 for clause in (*one.clauses, *one.noted)), one.key
+
+
+def test_every_statement_we_render_is_seen_whole_and_needs_only_what_was_asked_for() -> None:
+    asked = {
+        "advanced_compression": ("FOR OLTP", "COMPRESS ADVANCED"),
+        "hybrid_columnar": ("FOR QUERY", "FOR ARCHIVE"),
+        "enterprise_edition": ("PARALLEL", "ONLINE", "COMPRESS"),
+        "partitioning": ("PARTITION", "LOCAL"),
+    }
+    for text, source in statements().items():
+        found = look(text)
+        for use in found.uses:
+            assert any(words in text for words in asked[use.licence]), f"{source}: {use}"
+        assert found.unseen == (), source
+        assert not found.changes_packs
+        if not any(words in text for words in ("FOR OLTP", "COMPRESS ADVANCED")):
+            assert "advanced_compression" not in {use.licence for use in found.uses}, source
+
+
+@pytest.mark.parametrize("release", ["19-se2", "21-se2", "11.2-se2"])
+def test_nothing_we_render_serially_and_uncompressed_needs_enterprise_edition(release: str) -> None:
+    for operation in OperationName:
+        item = work(operation, 1)
+        facts = assumed(release)
+        calls = (*DIALECT.worker_begin(item, facts), *DIALECT.timed(item, facts), *DIALECT.settle(item, facts))
+        for step in steps(calls):
+            assert look(step.text).uses == (), step.name

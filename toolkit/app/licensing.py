@@ -131,6 +131,11 @@ def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Fa
 
 
 # -- the bill ---------------------------------------------------------------------------------------------------
+def _ground(facts: Facts, standing: Standing) -> ground.Ground:
+    lapsed = frozenset(standing.declarations) - standing.licences
+    return replace(ground.ground_of(facts, standing.licences), lapsed=lapsed)
+
+
 def bill_of(found: Findings, on: ground.Ground, declarations: Mapping[str, Licence]) -> Bill:
     """Write the bill: each licence with what is used of it, and on whose word."""
     things: dict[str, list[str]] = {}
@@ -162,7 +167,7 @@ def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, stand
     if facts.engine is not EngineName.ORACLE:
         return None
     found = find(scripts, experiment, facts)
-    on = ground.ground_of(facts, standing.licences)
+    on = _ground(facts, standing)
     ground.refuse(found, on)
     return bill_of(found, on, standing.declarations)
 
@@ -185,7 +190,7 @@ def teach(target: Target, facts: Facts, standing: Standing) -> None:
     if facts.engine is EngineName.ORACLE and "cloud_service" in {*facts.answers, *facts.refused}:
         guard = _guard(target)
         if guard is not None:
-            guard.ground = ground.ground_of(facts, standing.licences)
+            guard.ground = _ground(facts, standing)
 
 
 def sent(target: Target) -> Findings:
@@ -224,5 +229,5 @@ def _keep_sent(store: Store, run: str, target: Target, facts: Facts, standing: S
     known = {(one.licence, thing) for one in bill.positions for thing in one.things}
     more = tuple(use for use in sent(target).uses if (use.licence, use.thing) not in known)
     if more:
-        added = bill_of(Findings(more), ground.ground_of(facts, standing.licences), standing.declarations)
+        added = bill_of(Findings(more), _ground(facts, standing), standing.declarations)
         keep(store, run, replace(bill, positions=(*bill.positions, *added.positions)))

@@ -19,6 +19,8 @@ from toolkit.model.facts import Facts
 PACK_PARAMETER = "control_management_pack_access"
 _UNKNOWN = Edition("", "an edition that is not known", parallel=True, enterprise=None)
 _XE_WITH_OPTIONS = (18,)
+_NOT_DECLARED = "which is not declared for this target"
+_LAPSED = "which is declared for this target, but not for today"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Ground:
         autonomous: whether this is an Autonomous Database: packs and options come with the service.
         pack_access: the parameter's value; None when it could not be read.
         asked: whether it was looked for: a script for an assumed release is sent nowhere.
+        lapsed: licences that the profile declares, but not for today.
     """
 
     declared: frozenset[str] = frozenset()
@@ -40,6 +43,7 @@ class Ground:
     autonomous: bool = False
     pack_access: str | None = None
     asked: bool = True
+    lapsed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,8 @@ def judge(key: str, ground: Ground) -> Verdict:
     found = _without_declaration(edition, ground) if licence.kind == "option" else None
     if found is not None:
         return found
-    off = "which is not declared for this target" if key not in ground.declared else ""
+    off = _NOT_DECLARED if key not in ground.declared else ""
+    off = _LAPSED if off and key in ground.lapsed else off
     off = off or (_switched_off(key, ground) if licence.kind == "pack" else "")
     return Verdict(Standing.REFUSED, off) if off else Verdict(Standing.DECLARED, "you declared it")
 
@@ -154,7 +159,7 @@ def _refusal(use: Use, licence: LicenceList, missing: str, reason: str, ground: 
     belongs = f"{thing} belongs to {licence.title}"
     needed = "" if missing == licence.key else f", which needs {licences()[missing].title}"
     hint = licence.alternative
-    if reason.startswith("which is not declared") and licences()[missing].declarable:
+    if reason in {_NOT_DECLARED, _LAPSED}:
         hint += f"; or declare it in the profile: `licenses.{missing} = {{by, on, until}}`"
     elif "cannot be read" in reason:
         hint += "; or GRANT SELECT ON SYS.V_$PARAMETER"
