@@ -87,3 +87,52 @@ def test_statistics_are_told_by_samples_only() -> None:
     assert granted(STATS, 4, misleading).degree is None
     assert granted(STATS, 4, misleading, parallel_degree=4).degree == 4
     assert granted(STATS, 1, misleading).degree == 1
+
+
+def counted(**peaks: float) -> Granted:
+    """Ask of a parallel build of degree 8 that V$PQ_SESSTAT calls good."""
+    good = rows(DDL_Parallelized=1, Server_Threads=16, DOP=8, Slave_Sets=2)
+    return DIALECT.granted(work(BUILD, 8), {"degree": good}, peaks, ())
+
+
+def test_sources_that_agree_are_believed() -> None:
+    told = counted(parallel_degree=8, parallel_workers=16, parallel_degree_missing=0)
+    assert (told.degree, told.sentence, told.downgraded) == (8, "", False)
+
+
+def test_samples_that_saw_less_are_said_and_count() -> None:
+    told = counted(parallel_degree=6)
+    assert told.degree == 6
+    assert "the sources disagree" in told.sentence
+
+
+def test_servers_asked_for_and_not_had_are_a_downgrade() -> None:
+    told = counted(parallel_degree=6, parallel_degree_missing=2)
+    assert (told.degree, told.downgraded) == (6, True)
+
+
+def test_a_downgrade_counted_in_our_own_session_is_one_whatever_the_degree_looks_like() -> None:
+    told = counted(**{"Parallel operations downgraded 25 to 50 pct (session)": 1})
+    assert told.downgraded
+    assert "downgraded 25 to 50 pct" in told.sentence
+    assert not counted(**{"Parallel operations downgraded 25 to 50 pct": 5}).downgraded, "of another session"
+
+
+def test_a_statement_begun_again_without_a_word_is_no_good_trial() -> None:
+    told = counted(**{"execution abc": 2})
+    assert told.downgraded
+    assert "ORA-12842" in told.sentence
+    assert not counted(**{"execution abc": 1}).downgraded
+
+
+def test_without_the_view_v_sql_tells_a_serial_statement() -> None:
+    row: Row = {"kind": "sql", "name": "parallel server executions", "detail": "1", "value": 0, "total": 1}
+    told = DIALECT.granted(work(CTAS, 8), {"degree": (row,)}, {}, ())
+    assert (told.degree, told.source) == (1, "V$SQL")
+
+
+def test_the_sessions_own_switch_explains_a_serial_load() -> None:
+    switches: Row = {"kind": "switches", "name": "PDML DISABLED, PDDL ENABLED, PQ ENABLED", "value": None}
+    kept = (*rows(DML_Parallelized=0, Server_Threads=8, DOP=8), switches)
+    told = DIALECT.granted(work(INSERT, 8), {"degree": kept}, {}, ())
+    assert told.sentence.endswith("(PDML_STATUS of the session is DISABLED)")
