@@ -10,19 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from toolkit.dialects.answers import Ceiling, Check, ErrorAdvice, GoesOn, Grant, Granted, Room, Told, Watching
 from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
-from toolkit.model.records import Metric
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, EngineName, Mode, OperationName, Role, StepKind
 
 if TYPE_CHECKING:
     from toolkit.dialects.statistics import LiveStatistics
+
+__all__ = [
+    "Call",
+    "Ceiling",
+    "Check",
+    "ContextValue",
+    "Dialect",
+    "ErrorAdvice",
+    "GoesOn",
+    "Grant",
+    "Granted",
+    "IndexDefinition",
+    "IndexKey",
+    "IndexPart",
+    "Room",
+    "Told",
+    "Watching",
+    "Work",
+]
 
 ContextValue = Scalar | QualifiedName | tuple[str, ...] | tuple[QualifiedName, ...]
 
@@ -89,126 +107,6 @@ class Work:
     def option(self, name: str) -> OptionValue | None:
         """Return an option or level, or None when it was not said."""
         return self.options.get(name)
-
-
-@dataclass(frozen=True, slots=True)
-class Granted:
-    """The degree a statement really had; `degree` None when no evidence could be had (say why in `sentence`).
-
-    `downgraded` says that the server counted a downgrade, whatever the degree looks like.
-    """
-
-    degree: int | None
-    source: str
-    sentence: str = ""
-    downgraded: bool = False
-
-
-class GoesOn(StrEnum):
-    """What can go on after an error.
-
-    `trial`: it may pass, the same trial may be tried again. `run`: this trial fails, others may do. `nothing`: it
-    does not depend on the cell, every trial would fail alike until somebody mends it.
-    """
-
-    TRIAL = "trial"
-    RUN = "run"
-    NOTHING = "nothing"
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorAdvice:
-    """What a database's error means to a DBA and what to do about it.
-
-    `goes_on` says what can go on after it; `downgrade` says that the degree could not be had.
-    """
-
-    code: str
-    meaning: str
-    advice: str
-    goes_on: GoesOn = GoesOn.RUN
-    downgrade: bool = False
-
-    @property
-    def passing(self) -> bool:
-        """Whether it may be gone at the next try."""
-        return self.goes_on is GoesOn.TRIAL
-
-
-@dataclass(frozen=True, slots=True)
-class Watching:
-    """How an engine is watched during a trial, on the monitor session: plain SQL files, without suffix.
-
-    Attributes:
-        snapshots: counters read before and after: metric_name, metric_value, metric_unit, metric_kind (see
-            `toolkit.snapshots.counters`). The provider's name is the file's name without `snapshot_`.
-        samples: read again and again meanwhile (bind :run): metric_name, metric_value. Peaks of `parallel_workers`
-            become evidence of the granted degree; the rest is drawn.
-        progress: read now and then during long statements (binds :run, :seconds): operation, target, done, total,
-            unit, seconds_left.
-        plan: the plan of a statement that ran (bind :statement_id), its lines as metric_name, in the columns of a
-            snapshot.
-        together: whether files are read in one statement: where every statement is a round trip.
-        after_evidence: whether the server publishes its counters only when the worker asks it to; elsewhere they are
-            read at once, before our own questions are counted.
-    """
-
-    snapshots: tuple[str, ...] = ()
-    samples: tuple[str, ...] = ()
-    progress: str | None = None
-    plan: str | None = None
-    together: bool = False
-    after_evidence: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What the evidence of a trial tells besides the degree; `sentences` are warnings."""
-
-    metrics: tuple[Metric, ...] = ()
-    sentences: tuple[str, ...] = ()
-    bytes: int | None = None
-    cpu_seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What is free where new objects go, in bytes; None: not known."""
-
-    place: str = ""
-    free_bytes: float | None = None
-    temporary_bytes: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One line of `doctor`: state (`ok`, `note`, `warning`, `problem`), evidence, consequence, what to do.
-
-    `read` names the read whose refusal it stands for.
-    """
-
-    name: str
-    state: str
-    evidence: str
-    consequence: str = ""
-    action: str = ""
-    read: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Ceiling:
-    """The highest degree that can be had now (None: not known), and each limit with its reason, tightest first."""
-
-    degree: int | None = None
-    reasons: tuple[tuple[int, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """A privilege that is missing: the statement that gives it, and what it is for."""
-
-    statement: str
-    purpose: str
 
 
 class Dialect(Protocol):
