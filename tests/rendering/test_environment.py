@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from toolkit import resources
 from toolkit.dialects.base import Call, ContextValue, Dialect
 from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.rows import ALL_ROWS
 from toolkit.errors import ToolkitError
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import EngineName
@@ -71,7 +72,7 @@ def test_a_users_query_keeps_its_own_lines_in_a_template() -> None:
         values: dict[str, ContextValue] = {
             "table": QualifiedName("n", "s"), "source": None, "query": query, "unlogged": False,
             "fillfactor": None, "tablespace": None, "pctfree": None, "logging": "LOGGING", "compression": None,
-            "parallel": "NOPARALLEL", "hints": "",
+            "parallel": "NOPARALLEL", "load_hints": "", "query_hints": "", "partition_method": None, **ALL_ROWS,
         }  # fmt: skip
         assert query in render_call(dialect, Call("ctas", values))
 
