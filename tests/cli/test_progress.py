@@ -93,3 +93,30 @@ def test_tables_fit_80_columns_and_take_no_markup(capsys: pytest.CaptureFixture[
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert "[bold]x[/bold]" in shown
     assert shown.count("z") == 200
+
+
+def test_a_terminal_shows_a_bar_of_the_statement_that_runs_and_a_pipe_does_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    halfway = Event(
+        "statement-progress",
+        "Sort Output APP.T",
+        {"operation": "Sort Output", "percent": 61.0, "seconds_left": 31.0},
+    )
+    with Progress() as piped:
+        piped.emit(halfway)
+    assert capsys.readouterr().err == ""
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    with Progress() as progress:
+        progress.emit(halfway)
+        assert progress._live is not None
+        progress._live.refresh()
+        shown = screen.getvalue()
+        progress.emit(Event("statement-progress", "", {}))
+        screen.truncate(0)
+        progress._live.refresh()
+    assert "[######----] 61 % Sort Output, 0:31 left" in shown
+    assert "%" not in screen.getvalue()

@@ -126,3 +126,75 @@ def test_no_more_threads_worked_than_there_are(used: dict[int, float]) -> None:
     count, total = busy_threads({}, used)
     assert count is None or 1 <= count <= len(used)
     assert total == sum(used.values())
+
+
+def identity(name: str, value: float, guards: str = "all") -> Row:
+    return {"metric_name": name, "metric_value": value, "metric_unit": guards, "metric_kind": "identity"}
+
+
+def test_after_a_restart_nothing_is_subtracted_and_it_is_said() -> None:
+    before = (identity("begin of the instance", 5), row("read", 10))
+    one = provider(Scripted(before, (identity("begin of the instance", 9), row("read", 25))))
+    one.begin()
+    assert one.end() == ()
+    assert one.warnings() == ("counters began anew and are left out: another begin of the instance",)
+
+
+def test_other_sessions_than_before_cost_the_sessions_counters_only() -> None:
+    before = (identity("sessions", 5, "(session)"), row("read", 10), row("read (session)", 1))
+    after = (identity("sessions", 6, "(session)"), row("read", 25), row("read (session)", 9))
+    one = provider(Scripted(before, after))
+    one.begin()
+    assert [(each.name, each.value) for each in one.end()] == [("read", 15)]
+    assert "another sessions" in one.warnings()[0]
+
+
+def test_an_instance_that_counts_less_than_our_own_sessions_is_not_the_whole_one() -> None:
+    before = (row("redo", 0), row("redo (session)", 0), row("calls", 0), row("calls (session)", 0))
+    after = (row("redo", 0), row("redo (session)", 500), row("calls", 9), row("calls (session)", 4))
+    one = provider(Scripted(before, after))
+    one.begin()
+    assert {each.name for each in one.end()} == {"redo (session)", "calls", "calls (session)"}
+    assert one.warnings()[0].endswith("and are left out: redo")
+
+
+def test_of_ranked_differences_only_the_largest_are_kept() -> None:
+    before = tuple(row(f"event {number}", 0, "ranked") for number in range(15))
+    after = tuple(row(f"event {number}", number, "ranked") for number in range(15))
+    one = provider(Scripted(before, after))
+    one.begin()
+    assert [each.value for each in one.end()] == [14, 13, 12, 11, 10, 9, 8, 7, 6, 5]
+
+
+def test_two_executions_of_a_statement_are_counted_and_not_drawn() -> None:
+    ask = Scripted((row("execution abc", 7),), (row("execution abc", 7),), (row("execution abc", 8),))
+    one = provider(ask, sample=True)
+    one.begin()
+    assert [one.sample(at) for at in (0.1, 0.2, 0.3)] == [(), (), ()]
+    assert one.peaks() == {"execution abc": 2}
+
+
+def test_a_plan_is_read_with_the_counters_in_the_order_of_its_lines_and_is_no_metric() -> None:
+    def line(text: str, place: int) -> Row:
+        return {"metric_name": text, "metric_value": place, "metric_unit": "text", "metric_kind": "plan"}
+
+    ask = Scripted((row("read", 1),), (line("second", 2), row("read", 3), line("first", 1)))
+    one = CounterProvider("vstat", "oracle", ask, "run 1", snapshot="snapshot_vstat", plan="plan")
+    one.begin()
+    one.explain("abc")
+    assert [each.name for each in one.end()] == ["read"]
+    assert one.plan == ("first", "second")
+    assert len(ask.asked) == 2
+    assert ask.asked[1].binds["statement_id"] == "abc"
+    one.plan = ()
+
+
+def test_of_files_read_together_a_refused_one_is_left_out_from_then_on() -> None:
+    denied = DatabaseError("ORA-00942: no such view", code="ORA-00942")
+    files = ("snapshot_vstat", "snapshot_vstat_time")
+    ask = Scripted(denied, (row("redo", 1),), denied, (row("redo", 4),))
+    one = CounterProvider("vstat", "oracle", ask, "run 1", snapshot=files)
+    one.begin()
+    assert [(each.name, each.value) for each in one.end()] == [("redo", 3)]
+    assert len(ask.asked) == 4, "all at once, each by itself, and then what is left in one statement"
+    assert one.warnings() == ("`snapshot_vstat_time` could not be read: ORA-00942: no such view",)
