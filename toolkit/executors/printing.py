@@ -18,7 +18,11 @@ _CLIENT = {
     EngineName.DUCKDB: "the DuckDB shell",
 }
 _OPENING = {
-    EngineName.ORACLE: ("SET ECHO ON TIMING ON", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
+    # an `&` in a name or a literal is no variable, and a blank line does not end a statement
+    EngineName.ORACLE: (
+        "SET ECHO ON TIMING ON DEFINE OFF SQLBLANKLINES ON",
+        "WHENEVER SQLERROR EXIT FAILURE ROLLBACK",
+    ),
     EngineName.POSTGRESQL: (r"\set ON_ERROR_STOP on", r"\timing on"),
     EngineName.DUCKDB: (".bail on", ".timer on"),
 }
@@ -29,7 +33,6 @@ _ON_ERROR = {
 }
 """The client's own commands around a statement that may fail."""
 _GOING_ON = {
-    # an `&` in a name or a literal is no variable, and a blank line does not end a statement
     EngineName.ORACLE: ("SET ECHO ON DEFINE OFF SQLBLANKLINES ON", "WHENEVER SQLERROR CONTINUE"),
     EngineName.POSTGRESQL: (r"\set ON_ERROR_STOP off",),
     EngineName.DUCKDB: (".bail off",),
