@@ -253,6 +253,20 @@ def test_the_tuning_pack_needs_the_diagnostics_pack_beside_it() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        """SELECT * FROM XMLTABLE('fn:collection("oradb:/SYS/DBA_HIST_SYSSTAT")' COLUMNS v NUMBER)""",
+        "SELECT DBURITYPE('/SYS/DBA_HIST_SYSSTAT').getXml() FROM dual",
+        "SELECT XMLQUERY('for $i in ora:view(\"SYS\", \"DBA_HIST_SYSSTAT\") return $i' RETURNING CONTENT) FROM t",
+        "WITH FUNCTION f RETURN NUMBER IS BEGIN EXECUTE IMMEDIATE 'select 1 from dba_hist_sysstat'; END; SELECT f",
+        "SELECT * FROM TABLE(dbms_xplan.display_awr('abc'))",
+    ],
+)  # fmt: skip
+def test_a_view_read_by_way_of_xml_or_a_function_is_found(text: str) -> None:
+    assert _packs(text) == {DIAGNOSTICS}
+
+
+@pytest.mark.parametrize(
     ("text", "unseen"),
     [
         ("BEGIN EXECUTE IMMEDIATE v_text; END;", "EXECUTE IMMEDIATE"),

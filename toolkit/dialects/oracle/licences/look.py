@@ -184,6 +184,8 @@ class _Work:
         before: list[str] = []
         for at, token in enumerate(found):
             sign = token.text if token.kind is Kind.SIGN else ""
+            if token.kind is Kind.NAME and "/" in token.text:
+                self.scan(token.text)  # XQuery names a table as "oradb:/SYS/T"
             if token.kind in (Kind.WORD, Kind.NAME):
                 dotted = path and _is(found, at - 1, ".")
                 before, path = path, [*path[:_LONGEST_PATH], token.text] if dotted else [token.text]
