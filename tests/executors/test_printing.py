@@ -26,7 +26,8 @@ STAGES = Stages(
 )
 OPENING = {
     EngineName.ORACLE: (
-        "-- runs by hand in SQL*Plus\nSET ECHO ON TIMING ON DEFINE OFF SQLBLANKLINES ON\nWHENEVER SQLERROR EXIT FAILURE ROLLBACK"
+        "-- runs by hand in SQL*Plus\nSET ECHO ON TIMING ON DEFINE OFF SQLBLANKLINES ON\n"
+        "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"
     ),
     EngineName.POSTGRESQL: "-- runs by hand in psql\n\\set ON_ERROR_STOP on\n\\timing on",
     EngineName.DUCKDB: "-- runs by hand in the DuckDB shell\n.bail on\n.timer on",
