@@ -46,7 +46,7 @@ from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.records import Artifact, RunHead, TrialRecord
+from toolkit.model.records import Artifact, RunHead, RunRecord, TrialRecord
 from toolkit.model.runid import new_run_id
 from toolkit.model.words import Keep, RunState
 from toolkit.operations import operation
@@ -295,12 +295,7 @@ def resume(
     """
     standing = standing or Standing()
     record = store.load_run(run)
-    if PROVENANCE in record.environment:
-        raise ToolkitError(
-            f"run {run} came from a bundle, whose own script goes on with it",
-            code="TK-0107",
-            hint="run its run.sh again, then `dbatk ingest` its folder again",
-        )
+    _refuse_ingested(record)
     experiment = record.head.experiment
     check_experiment(experiment, standing, approvals)
     dialect = dialect_of(target.engine)
@@ -321,6 +316,7 @@ def resume(
             changes = _changes(record.head, sessions, dialect, store, approvals, events, stop)
             made = repair(run, changes, store, events)
             facts = facts_of(experiment, dialect, sessions, standing)
+            licensing.keep(store, run, _check_licences(experiment, dialect, facts, target, standing))
             bench = _bench(
                 run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt
             )
@@ -329,13 +325,21 @@ def resume(
             planned, done = planned_trials(experiment), store.load_run(run).trials
             if not made and missing(planned, done, experiment.mode):
                 _check(experiment, dialect, facts, target)
-            licensing.keep(store, run, _check_licences(experiment, dialect, facts, target, standing))
             with licensing.sent_kept(store, run, target, facts, standing):
                 return _sweep(bench, target, planned, done)
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
         sessions.close()
+
+
+def _refuse_ingested(record: RunRecord) -> None:
+    if PROVENANCE in record.environment:
+        raise ToolkitError(
+            f"run {record.head.run} came from a bundle, whose own script goes on with it",
+            code="TK-0107",
+            hint="run its run.sh again, then `dbatk ingest` its folder again",
+        )
 
 
 _TIDES = frozenset({"server", "space", "settings", "target_name"})
