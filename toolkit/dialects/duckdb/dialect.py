@@ -44,6 +44,16 @@ def _refused(sentence: str) -> Support:
     return Support(SupportState.UNSUPPORTED, sentence)
 
 
+def _of_index(work: Work) -> Support | None:
+    if any(key.column is None or key.descending for key in work.keys):
+        return _refused(
+            "dbatk indexes plain columns on DuckDB, whose indexes know no order: no expression, no DESC"
+        )
+    if work.option("on_live_objects") and work.operation is OperationName.INDEX_BUILD:
+        return _refused("DuckDB has no invisible index; measure on the copy")
+    return None
+
+
 def _keyword(ref: ObjectRef) -> str:
     return "INDEX" if ref.kind is ObjectKind.INDEX else "TABLE"
 
@@ -98,7 +108,7 @@ class DuckdbDialect:
         del message
         return ERRORS.get(code)
 
-    def object_files(self, operation: OperationName) -> tuple[str, ...]:  # noqa: ARG002
+    def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:  # noqa: ARG002
         return ()
 
     def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:  # noqa: ARG002
@@ -155,13 +165,7 @@ class DuckdbDialect:
             return _refused(f"DuckDB knows no compression `{compression}`; it takes none or auto")
         if compression is not None and work.operation is not OperationName.CTAS:
             return _refused("an index of DuckDB is never compressed")
-        if any(key.column is None or key.descending for key in work.keys):
-            return _refused(
-                "dbatk indexes plain columns on DuckDB, whose indexes know no order: no expression, no DESC"
-            )
-        if work.option("on_live_objects") and work.operation is OperationName.INDEX_BUILD:
-            return _refused("DuckDB has no invisible index; measure on the copy")
-        return _SUPPORTED
+        return _of_index(work) or _SUPPORTED
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts

@@ -59,7 +59,7 @@ class PostgresqlDialect:
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return checks.checks(facts)
 
-    def object_files(self, operation: OperationName) -> tuple[str, ...]:  # noqa: ARG002
+    def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:  # noqa: ARG002
         return ()
 
     def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:  # noqa: ARG002
@@ -152,6 +152,7 @@ class PostgresqlDialect:
     def index_reads(
         self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
     ) -> tuple[Query, ...]:
+        del schema, name, facts, suffix, copied
         return ()
 
     def has_rows(self, table: QualifiedName) -> Call:
