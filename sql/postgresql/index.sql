@@ -1,4 +1,4 @@
--- Title: The index of a name
+-- Title: The index of a name; of a partitioned one those of its partitions
 -- Needs: none
 -- License: none
 -- Effect: reads only
@@ -34,5 +34,9 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
                             AS head,
                             quote_ident(n.nspname) || '.' || quote_ident(c.relname) || ' ' AS qualified,
                             quote_ident(c.relname) || ' ' AS bare) p
- WHERE s.nspname = coalesce(:schema, current_schema()) AND i.relname = :name
+ WHERE i.oid IN (SELECT coalesce(leaf.relid::oid, r.oid)
+                   FROM pg_catalog.pg_class r JOIN pg_catalog.pg_namespace rn ON rn.oid = r.relnamespace
+                   LEFT JOIN LATERAL (SELECT t.relid FROM pg_partition_tree(r.oid) t WHERE t.isleaf) leaf
+                     ON r.relkind = 'I'
+                  WHERE rn.nspname = coalesce(:schema, current_schema()) AND r.relname = :name)
  ORDER BY byte_count DESC, i.relname;

@@ -1,4 +1,4 @@
--- Title: Indexes of a table
+-- Title: Indexes of a table; of a partitioned one those of its partitions
 -- Needs: none
 -- License: none
 -- Effect: reads only
@@ -34,6 +34,13 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
                             AS head,
                             quote_ident(n.nspname) || '.' || quote_ident(c.relname) || ' ' AS qualified,
                             quote_ident(c.relname) || ' ' AS bare) p
- WHERE n.nspname = coalesce(:schema, current_schema()) AND c.relname = :name
+ WHERE i.oid IN (SELECT coalesce(leaf.relid::oid, r.oid)
+                   FROM pg_catalog.pg_index rx
+                   JOIN pg_catalog.pg_class r ON r.oid = rx.indexrelid
+                   JOIN pg_catalog.pg_class rc ON rc.oid = rx.indrelid
+                   JOIN pg_catalog.pg_namespace rn ON rn.oid = rc.relnamespace
+                   LEFT JOIN LATERAL (SELECT t.relid FROM pg_partition_tree(r.oid) t WHERE t.isleaf) leaf
+                     ON r.relkind = 'I'
+                  WHERE rn.nspname = coalesce(:schema, current_schema()) AND rc.relname = :name)
    AND (x.indisvalid OR i.relname !~ '_cc(new|old)[0-9]*$')
  ORDER BY byte_count DESC, i.relname;

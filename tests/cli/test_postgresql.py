@@ -135,3 +135,31 @@ def test_a_user_who_may_not_create_is_told_so_before_anything_runs(
     Path("q.sql").write_text("select 1 as a")
     answer = dbatk(*line)
     assert (answer.status, "[TK-0306]" in answer.err, "GRANT CREATE ON SCHEMA" in answer.err) == (5, True, True)
+
+
+def test_an_index_of_expressions_on_a_partitioned_table_is_built_and_rebuilt_leaf_by_leaf(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str
+) -> None:
+    with postgresql_server.connect() as session:
+        session.execute(f'CREATE TABLE "{postgresql_schema}".p (i int, x text) PARTITION BY RANGE (i)')
+        for low in (0, 100):
+            session.execute(
+                f'CREATE TABLE "{postgresql_schema}".p{low} PARTITION OF "{postgresql_schema}".p'
+                f" FOR VALUES FROM ({low}) TO ({low + 100})"
+            )
+    table = ("-t", postgresql_url, "--not-production", "--json")
+    name = f"{postgresql_schema}.p"
+    build = dbatk("index", "build", *table, "--table", name, "--columns", "upper(x),i desc", "--name", "p_ix")
+    assert build.status == 0, build.out
+    with postgresql_server.connect() as session:
+        (text,) = session.execute(
+            "SELECT pg_get_indexdef(c.oid) FROM pg_class c"
+            " WHERE c.relname = 'p_ix' AND c.relnamespace = %s::regnamespace",
+            [f'"{postgresql_schema}"'],
+        ).fetchone() or ("",)
+    assert "(upper(x), i DESC)" in str(text)
+    for which in (("--index", f"{postgresql_schema}.p_ix"), ("--table", name)):
+        answer = dbatk("index", "rebuild", *table, *which, "--concurrency", "2")
+        assert answer.status == 0, answer.out
+        (trial,) = json.loads(answer.out)["trials"]
+        assert len(trial["items"]) == 2 and {item["outcome"] for item in trial["items"]} == {"ok"}
