@@ -296,6 +296,9 @@ def test_busy_servers_are_counted_through_padded_words(scenario: Callable[[], Sc
 def test_every_file_doctor_names_is_there_and_no_other() -> None:
     from toolkit.model.words import OperationName
 
-    named = {*FILES, *(file for operation in OperationName for file in DIALECT.object_files(operation))}
+    named = {
+        *FILES,
+        *(file for operation in OperationName for file in DIALECT.object_files(operation, calls=True)),
+    }
     there = {path.stem for path in (sql_root() / "oracle").glob("doctor_*.sql")}
     assert {file for file in named if file.startswith("doctor_")} == there

@@ -171,6 +171,33 @@ def test_the_objects_of_somebody_else_are_not_confused_with_those_named() -> Non
     assert "trigger" not in by_name(examined(INSERT, Scenario(views={"ALL_TRIGGERS": [other]})))
 
 
+def test_a_function_that_is_not_parallel_is_found_in_the_query() -> None:
+    rows: list[ViewRow] = [
+        {"OWNER": "APP", "OBJECT_NAME": name, "PROCEDURE_NAME": inner, "OBJECT_TYPE": kind, "PARALLEL": parallel}
+        for name, inner, kind, parallel in (
+            ("TAX", None, "FUNCTION", "NO"), ("RATES", "TODAY", "PACKAGE", "NO"), ("NET", None, "FUNCTION", "YES"),
+            ("UNUSED", None, "FUNCTION", "NO"),
+        )
+    ]  # fmt: skip
+    query = "SELECT g.id, tax(g.id) AS t, rates.today (1) AS r, net(2) AS n, 'unused(1)' AS s FROM dbatk.gtest g"
+    experiment = build_experiment(CTAS, {"query": query, "table": "N"}, {"degree": (4,)}, General(target="t"))
+    with running_standin(Scenario(views={"ALL_PROCEDURES": rows})) as standin:
+        found = doctor(target(standin), experiment).checks
+    said = {check.evidence for check in found if check.name == "function"}
+    assert said == {"APP.TAX is not PARALLEL_ENABLE", "APP.RATES.TODAY is not PARALLEL_ENABLE"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("dbatk.gtest@far g", True), ("dbatk.gtest g WHERE 'a@b' = 'c'", False)]
+)
+def test_a_database_link_in_the_query_is_told_from_a_literal(text: str, told: bool) -> None:
+    work: dict[str, OptionValue] = {"query": f"SELECT g.id FROM {text}", "table": "N"}
+    experiment = build_experiment(CTAS, work, {"degree": (4,)}, General(target="t"))
+    with running_standin() as standin:
+        found = doctor(target(standin), experiment).checks
+    assert ("database-link" in {check.name for check in found}) == told
+
+
 def test_a_trigger_on_updates_only_leaves_a_load_parallel() -> None:
     update = {**_TRIGGER, "TRIGGERING_EVENT": "UPDATE"}
     assert "trigger" not in by_name(examined(INSERT, Scenario(views={"ALL_TRIGGERS": [update]})))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ from toolkit.app.planning import cells_in_order, degree_notes, ground_of, planne
 from toolkit.dialects.base import Ceiling, Check, Dialect, Grant, Work
 from toolkit.dialects.registry import dialect_of
 from toolkit.executors import Sessions, read_facts, refused
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, Spec
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
@@ -78,11 +79,13 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
     if experiment is None:
         return facts
     binds = _names(planner_of(experiment, dialect, facts))
-    objects = tuple(Query(file, file, binds, optional=True) for file in dialect.object_files(experiment.operation))
+    named = dialect.object_files(experiment.operation, calls=bool(binds["words"]))
+    objects = tuple(Query(file, file, binds, optional=True) for file in named)
     facts = read_facts(control, dialect, objects, facts)
     asked: Row = {
         "operation": experiment.operation.value, "schema": binds["schema"], "table": binds["name"],
         "source_schema": binds["source_schema"], "source": binds["source_name"],
+        "remote": "yes" if _REMOTE.search(_without_strings(experiment)) else "no",
     }  # fmt: skip
     facts = replace(facts, answers={**facts.answers, "doctor_work": (asked,)})
     # What a plan would read besides is how the work is spelled; that `dbatk plan` and `--dry-run` tell.
@@ -99,7 +102,29 @@ def _names(planner: Planner) -> dict[str, Scalar]:
         "name": table.name if table else None,
         "source_schema": source.schema if source else None,
         "source_name": source.name if source else None,
+        "words": "".join(f"|{word}" for word in _called(planner.spec)) + "|" if _called(planner.spec) else None,
     }
+
+
+_CALL = re.compile(r"([A-Za-z][\w$#]*)\s*\(")
+_REMOTE = re.compile(r"\w\s*@\s*[A-Za-z]")
+_STRING = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def _without_strings(spec: Spec | Experiment) -> str:
+    """Return what a user wrote of a work, without literals and comments."""
+    columns = spec.options.get("columns")
+    texts = (
+        spec.options.get("query"),
+        spec.options.get("where"),
+        *(columns if isinstance(columns, tuple) else ()),
+    )
+    return _STRING.sub(" ", " ".join(str(text) for text in texts if text))
+
+
+def _called(spec: Spec) -> tuple[str, ...]:
+    """Return the words before a parenthesis: functions, and keywords that no function is called by."""
+    return tuple(dict.fromkeys(word.upper() for word in _CALL.findall(_without_strings(spec))))
 
 
 def _refused_reads(facts: Facts, said: set[str]) -> Iterator[Check]:

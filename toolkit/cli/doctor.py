@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ORDER = ("problem", "warning", "note", "ok")
 _STATES = {"ok": "ok", "note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 _HELP = "Say what a target can do, and what it cannot and why."
-_GIVEN = ("source", "table", "columns")
+_GIVEN = ("source", "query", "table", "columns")
 
 
 def add_doctor(app: typer.Typer) -> None:
@@ -38,6 +38,7 @@ def _parameters() -> list[inspect.Parameter]:
         TARGET,
         option("operation", "judge this operation", metavar="NAME"),
         option("source", "table it reads", metavar="NAME"),
+        option("query", "query it runs", metavar="FILE|-"),
         option("table", "table it works on", metavar="NAME"),
         option("columns", "columns of an index", metavar="A,B"),
         option("degree", "degrees to judge (1,2,4,8)", metavar="1,2,4"),
@@ -113,12 +114,19 @@ def _asked_work(said: Said) -> Experiment | None:
     operation = operation or OperationName.CTAS
     taken = {one.name for one in options_of(operation)}
     options: dict[str, OptionValue] = {
-        key: parse_value(BY_NAME[key], said.required(key)) for key in given if key in taken
+        key: parse_value(BY_NAME[key], _text(said, key)) for key in given if key in taken
     }
-    if "source" in options and "table" not in options:
-        options["table"] = f"{options['source']}_DBATK"
+    if "table" not in options and ("source" in options or "query" in options):
+        options["table"] = f"{options.get('source', 'QUERY')}_DBATK"
     levels = {"degree": parse_levels(BY_NAME["degree"], said.text("degree") or "1,2,4,8")}
     return build_experiment(operation, options, levels, General(target=said.text("target") or ""))
+
+
+def _text(said: Said, key: str) -> str:
+    from toolkit.cli.launch import read_text
+
+    text = said.required(key)
+    return read_text(text) if key == "query" else text
 
 
 # -- one screen -------------------------------------------------------------------------------------------------

@@ -173,10 +173,11 @@ class Dialect(Protocol):
         """Judge what `doctor` read (`server` and `doctor_files`): parallelism, settings, space, grants."""
         ...
 
-    def object_files(self, operation: OperationName) -> tuple[str, ...]:
+    def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
         """Name the SQL files doctor reads of the objects of a work; each optional.
 
-        Binds: :schema, :name of what is worked on; :source_schema, :source_name of what is read.
+        Binds: :schema, :name of what is worked on; :source_schema, :source_name of what is read; with `calls`
+        :words, the words before a parenthesis in the text of the work, each between bars.
         """
         ...
 

@@ -78,8 +78,8 @@ class OracleDialect:
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return doctor.checks(facts)
 
-    def object_files(self, operation: OperationName) -> tuple[str, ...]:
-        return doctor.object_files(operation)
+    def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
+        return doctor.object_files(operation, calls=calls)
 
     def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:
         return degrees.ceiling(facts) if work is None else degrees.ceiling_of(work, facts)

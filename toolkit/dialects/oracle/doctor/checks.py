@@ -35,18 +35,21 @@ FILES = (
     "doctor_windows",
 )
 _OF_OBJECTS = ("doctor_object_alias", "doctor_object_guards", "doctor_object_table")
-_OF_LOADS = ("doctor_object_columns", "doctor_object_indexes")
+_OF_OPERATIONS: dict[OperationName, tuple[str, ...]] = {
+    OperationName.CTAS: ("doctor_object_columns",),
+    OperationName.INSERT: ("doctor_object_columns", "doctor_object_indexes", "doctor_object_archive"),
+    OperationName.INDEX_BUILD: ("doctor_object_columns", "doctor_object_indexes"),
+    OperationName.INDEX_REBUILD: ("doctor_object_indexes",),
+    OperationName.STATS_GATHER: ("doctor_object_statistics",),
+}
 
 _PARTS = (home.checks, parallel.checks, named.checks, packs.checks, room.checks, calm.checks, refused.checks)
 
 
-def object_files(operation: OperationName) -> tuple[str, ...]:
+def object_files(operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
     """Return what is read of the objects of a work: what can stand in the way of its operation."""
-    if operation is OperationName.STATS_GATHER:
-        return (*_OF_OBJECTS, "doctor_object_statistics")
-    if operation is OperationName.CTAS:
-        return (*_OF_OBJECTS, "doctor_object_columns")
-    return (*_OF_OBJECTS, *_OF_LOADS, "doctor_object_archive")
+    functions = ("doctor_object_functions",) if calls else ()
+    return (*_OF_OBJECTS, *_OF_OPERATIONS[operation], *functions)
 
 
 def checks(facts: Facts) -> tuple[Check, ...]:

@@ -229,6 +229,24 @@ def _alias(facts: Facts, _: OperationName) -> Iterator[Check]:
             )
 
 
+def _query(facts: Facts, operation: OperationName) -> Iterator[Check]:
+    for row in facts.rows("doctor_object_functions"):
+        names = (row.get("owner_name"), row.get("object_name"), row.get("procedure_name"))
+        yield _warn(
+            "function",
+            f"{'.'.join(str(name) for name in names if name is not None)} is not PARALLEL_ENABLE",
+            "what calls it runs serially, the query or the build",
+            "declare it PARALLEL_ENABLE where it keeps no state",
+        )
+    if facts.value("doctor_work", "remote") == "yes" and operation is not OperationName.STATS_GATHER:
+        yield _warn(
+            "database-link",
+            "the query names a database link",
+            "a distributed statement loads serially; a remote table is read by one session",
+            "copy the rows here first",
+        )
+
+
 def _archive(facts: Facts, _: OperationName) -> Iterator[Check]:
     for row in _target(facts, "doctor_object_archive"):
         yield Check(
@@ -277,6 +295,7 @@ _PARTS: tuple[Callable[[Facts, OperationName], Iterator[Check]], ...] = (
     _guards,
     _indexes,
     _alias,
+    _query,
     _archive,
     _statistics,
     _hints,
