@@ -125,6 +125,14 @@ def test_a_copy_gets_the_constraints_columns_and_defaults_of_the_real_table() ->
     ]
 
 
+def test_a_copy_has_the_invisible_columns_too_since_a_load_may_name_them() -> None:
+    facts = assumed(columns=COLUMNS[:1], invisible_columns=({"column_name": "HID", "data_type": "NUMBER"},))
+    (made, _) = texts(
+        DIALECT.empty_copy(QualifiedName("GTEST", "DBATK"), work(CTAS).object, "m", facts, bare=True)
+    )
+    assert 'SELECT s."ID", s."HID" FROM' in made
+
+
 def test_parallel_dml_by_hint_leaves_the_session_alone() -> None:
     item = work(INSERT, 4, parallel_dml="hint")
     assert "ENABLE_PARALLEL_DML" in texts(DIALECT.timed(item, assumed()))[0]

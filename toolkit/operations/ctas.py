@@ -21,7 +21,7 @@ class Ctas:
     """Measured: every trial makes a table under a generated name and drops it."""
 
     name = OperationName.CTAS
-    version = 1
+    version = 2
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
         table = planner.named("table")

@@ -20,11 +20,21 @@ from toolkit.operations.sources import (
 )
 
 
+def _refuse_own_values(chosen: tuple[str, ...], own: tuple[str, ...]) -> None:
+    for name in chosen:
+        if name in own:
+            raise ToolkitError(
+                f"`{name}` is GENERATED ALWAYS AS IDENTITY and takes no value",
+                code="TK-0107",
+                hint="leave it out of --columns",
+            )
+
+
 class Insert:
     """Every trial fills a new, empty copy, so that all begin in the same state."""
 
     name = OperationName.INSERT
-    version = 1
+    version = 2
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
         table = planner.named("table")
@@ -64,8 +74,9 @@ class Insert:
         target = [name for name in column_names(planner, ["columns"]) if name not in own]
         readable = readable_columns(planner)
         if planner.spec.names("columns"):
-            known = (*target, *column_names(planner, ["invisible_columns"]))
-            chosen = chosen_columns(planner, known, f"`{planner.spec.text('table')}` (as far as it takes values)")
+            known = (*target, *own, *column_names(planner, ["invisible_columns"]))
+            chosen = chosen_columns(planner, known, f"`{planner.spec.text('table')}`")
+            _refuse_own_values(chosen, own)
             if readable:
                 chosen_columns(planner, readable, f"`{planner.spec.text('source')}`")
             return chosen

@@ -69,8 +69,9 @@ def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) 
 
 def _create(source: QualifiedName, copy: ObjectRef, facts: Facts, *, bare: bool) -> Call:
     rows = [row for row in facts.rows("columns") if row["column_name"] not in _identities(facts)]
-    listed = bool(_identities(facts) or facts.rows("virtual_columns"))
-    chosen = [str(row["column_name"]) for row in rows] if listed else ()
+    unseen = facts.rows("invisible_columns")  # a load may name them; `s.*` would leave them out
+    listed = bool(_identities(facts) or facts.rows("virtual_columns") or unseen)
+    chosen = [str(row["column_name"]) for row in (*rows, *unseen)] if listed else ()
     made = None if bare else partitions.of_table(facts)[0]
     free = fact_about(facts, source, "pct_free")
     values: dict[str, ContextValue] = {
