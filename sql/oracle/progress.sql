@@ -17,7 +17,7 @@ SELECT l.opname AS operation,
     ON s.sid = CASE WHEN l.qcsid > 0 THEN l.qcsid ELSE l.sid END
  WHERE s.client_identifier = :run
    AND l.totalwork > 0
-   AND l.start_time >= SYSDATE - (:seconds + 1) / 86400
+   AND l.start_time - DATE '1970-01-01' >= SYSDATE - DATE '1970-01-01' - (:seconds + 1) / 86400
  GROUP BY l.sql_exec_id, l.opname
 HAVING SUM(l.sofar) < SUM(l.totalwork)
  ORDER BY MAX(l.last_update_time) DESC;

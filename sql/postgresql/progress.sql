@@ -2,7 +2,7 @@
 -- Needs: none for one's own sessions
 -- License: none
 -- Effect: reads only
--- Params: :run (the run's id, which is the application_name of its sessions), :seconds (since the clock began)
+-- Params: :run (the run's id, which is the application_name of its sessions)
 -- Versions: PostgreSQL 14 and later
 -- An index build counts blocks while it scans and tuples while it loads; each phase counts from the beginning.
 SELECT 'index build: ' || p.phase AS operation,
@@ -13,7 +13,7 @@ SELECT 'index build: ' || p.phase AS operation,
        NULL::float8 AS seconds_left
   FROM pg_catalog.pg_stat_progress_create_index p
   JOIN pg_catalog.pg_stat_activity a ON a.pid = p.pid
- WHERE a.application_name = :run AND :seconds >= 0
+ WHERE a.application_name = :run
  UNION ALL
 SELECT 'analyze: ' || p.phase, p.relid::regclass::text, p.sample_blks_scanned, p.sample_blks_total, 'blocks', NULL
   FROM pg_catalog.pg_stat_progress_analyze p

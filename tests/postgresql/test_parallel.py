@@ -141,7 +141,7 @@ def test_counters_read_around_a_ctas_hold_its_log_and_rows(big: Bench) -> None:
     def counters() -> dict[str, float]:
         return {
             str(row["metric_name"]): float(str(row["metric_value"]))
-            for file in DIALECT.snapshot_files(big.facts)
+            for file in DIALECT.watching(big.facts).snapshots
             for row in big.monitor.execute(sql_file("postgresql", file)).rows
         }
 
@@ -154,8 +154,7 @@ def test_counters_read_around_a_ctas_hold_its_log_and_rows(big: Bench) -> None:
 
 def test_a_sample_counts_our_own_sessions_and_not_the_monitor(big: Bench) -> None:
     facts: Facts = big.facts
-    file = DIALECT.sample_file(facts)
-    assert file is not None
+    (file,) = DIALECT.watching(facts).samples
     rows = {row["metric_name"]: row["metric_value"] for row in big.monitor.execute(
         sql_file("postgresql", file), {"run": RUN}).rows}  # fmt: skip
     assert (rows["active_sessions"], rows["parallel_workers"]) == (0, 0)

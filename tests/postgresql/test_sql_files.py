@@ -127,7 +127,7 @@ def _wrong_counters(rows: tuple[Row, ...]) -> str:
 def test_the_snapshot_files_of_a_release_are_for_it_and_no_counter_comes_twice(release: Bench) -> None:
     number = release.facts.release.number[0]
     names: list[object] = []
-    for file in DIALECT.snapshot_files(release.facts):
+    for file in DIALECT.watching(release.facts).snapshots:
         low, high = versions(resources.sql_root() / "postgresql" / f"{file}.sql")
         assert low <= number <= high
         names += [row["metric_name"] for row in release.read(file)]

@@ -95,7 +95,7 @@ def test_known_releases_can_be_assumed(text: str) -> None:
     facts = DIALECT.assume(text)
     assert facts.assumed
     assert facts.release.number[0] == int(text[:2])
-    assert len(DIALECT.snapshot_files(facts)) >= 3
+    assert len(DIALECT.watching(facts).snapshots) >= 3
 
 
 @pytest.mark.parametrize("text", ["13", "19-ee", "", "x", "99"])
