@@ -6,15 +6,21 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.project.tree import ROOT
+from toolkit.app.ingest import new_of
 from toolkit.cli.main import main
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.client import refuse_unspellable
 from toolkit.executors.scripted.columns import columns_of
+from toolkit.model.records import TrialRecord
+from toolkit.model.values import Cell
+from toolkit.model.words import Outcome
 from toolkit.resources import sql_root, template_root
 
 URL = "oracle://scott@db1:1521/dwh"
@@ -277,3 +283,18 @@ def test_a_spool_that_breaks_off_is_an_interrupted_trial(
 def test_the_driver_is_the_one_in_the_templates(export: Exporter) -> None:
     assert (export() / "run.sh").read_text("utf-8") == RUN_SH.read_text("utf-8")
     assert RUN_SH.is_relative_to(ROOT)
+
+
+# -- what is new ------------------------------------------------------------------------------------------------
+def test_an_attempt_stored_while_it_ran_is_stored_again_when_it_has_an_end() -> None:
+    now = datetime(2026, 11, 21, tzinfo=UTC)
+
+    def record(attempt: int, outcome: Outcome) -> TrialRecord:
+        return TrialRecord(1, attempt, Cell(()), 1, outcome, now, now)
+
+    broken, whole = record(1, Outcome.INTERRUPTED), record(1, Outcome.OK)
+    assert new_of([broken], []) == [broken]
+    assert new_of([broken], [broken]) == []
+    assert new_of([whole], [broken]) == [replace(whole, attempt=2)]
+    assert new_of([whole], [broken, replace(whole, attempt=2)]) == []
+    assert new_of([broken, record(2, Outcome.OK)], []) == [broken, record(2, Outcome.OK)]

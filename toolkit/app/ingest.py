@@ -64,7 +64,7 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
     _refuse_another(folder, store)
     recorder = _recorder(folder, experiment, facts)
     records = list(_records(folder, experiment, recorder))
-    new = _new(records, store.load_run(manifest.run).trials if _stored(store, manifest.run) else ())
+    new = new_of(records, store.load_run(manifest.run).trials if _stored(store, manifest.run) else ())
     if not _stored(store, manifest.run):
         store.create_run(_head(manifest, experiment, records))
     _keep(folder, facts, store)
@@ -112,7 +112,7 @@ def _degree(planned: PlannedTrial) -> int | None:
     return level if isinstance(level, int) else None
 
 
-def _new(records: Sequence[TrialRecord], stored: Sequence[TrialRecord]) -> list[TrialRecord]:
+def new_of(records: Sequence[TrialRecord], stored: Sequence[TrialRecord]) -> list[TrialRecord]:
     """Leave out what is stored: trials with an end, and broken attempts that are known as such.
 
     An attempt that was stored while it ran, as interrupted, and has an end now is stored as a further one.
