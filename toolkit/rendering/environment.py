@@ -123,9 +123,14 @@ def _new_environment(dialect: Dialect) -> jinja2.Environment:
     def literal(value: Scalar) -> Rendered:
         return _as_it_is(dialect.literal(value))
 
+    def block_literal(body: str) -> Rendered:
+        # The values inside are rendered already: what stands for their line ends is no NUL of theirs.
+        return literal(body.replace(_LINE_END, "\n"))
+
     environment.filters.update(
         identifier=_quoter(dialect),
         literal=literal,
+        block_literal=block_literal,
         integer=_integer,
         number=_number,
         keyword=_keyword,
