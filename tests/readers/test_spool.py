@@ -137,7 +137,8 @@ def at(second: float) -> str:
 WHOLE = "\n".join(
     [
         mark("clock", at(1)), mark("stage", "prepare"), mark("clock", at(2)), mark("stage", "snapshot"),
-        mark("rows", "snapshot:v", "METRIC_NAME", "METRIC_VALUE"), mark("row", "snapshot:v", at(2), "redo size", "10"),
+        mark("rows", "snapshot:v", "METRIC_NAME", "METRIC_VALUE"),
+        mark("row", "snapshot:v", at(2), "redo size", "10"),
         mark("stage", "timed"), mark("clock", at(3)), mark("item", "1"),
         "Table created.", "Elapsed: 00:00:04.00", "ORA-12801: error signaled in parallel query server P003",
         "ORA-01652: unable to extend temp segment", mark("stage", "evidence"),
@@ -170,7 +171,8 @@ def test_a_spool_cut_off_anywhere_has_no_end() -> None:
 
 def test_a_tolerated_error_is_no_failure() -> None:
     text = "\n".join(
-        [mark("stage", "begin"), mark("may-fail", "ORA-02248,ORA-65040"), "ORA-65040: not in a PDB", mark("may-fail"),
+        [mark("stage", "begin"), mark("may-fail", "ORA-02248,ORA-65040"), "ORA-65040: not in a PDB",
+         mark("may-fail"),
          "ORA-65040: not in a PDB"]
     )  # fmt: skip
     attempt = read_attempt([read_spool(text)])
