@@ -133,6 +133,27 @@ def test_a_copy_has_the_invisible_columns_too_since_a_load_may_name_them() -> No
     assert 'SELECT s."ID", s."HID" FROM' in made
 
 
+def test_an_old_release_is_not_asked_for_what_it_does_not_have() -> None:
+    newer = {"invisible_columns", "identity_columns", "row_archival", "automatic_list"}
+    for filled in (True, False):
+        assert newer.isdisjoint(DIALECT.table_files(assumed("11.2-ee"), filled=filled))
+    assert "automatic_list" not in DIALECT.table_files(assumed("12.1-ee"), filled=True)
+    assert "automatic_list" in DIALECT.table_files(assumed("19-ee"), filled=True)
+
+
+@pytest.mark.parametrize(
+    ("forced", "standbys", "fits"), [("NO", 0, True), ("NO", 1, False), ("YES", 1, True), (None, None, True)]
+)
+def test_redo_is_left_out_only_where_no_standby_misses_it(
+    forced: str | None, standbys: int | None, *, fits: bool
+) -> None:
+    rules: Row = {"log_mode": "ARCHIVELOG", "force_logging": forced, "standby_count": standbys}
+    for operation in (CTAS, INSERT):
+        item = work(operation, 2, logging="nologging")
+        assert DIALECT.support(item, assumed(redo_rules=(rules,))).ok is fits
+        assert DIALECT.support(work(operation, 2), assumed(redo_rules=(rules,))).ok
+
+
 def test_parallel_dml_by_hint_leaves_the_session_alone() -> None:
     item = work(INSERT, 4, parallel_dml="hint")
     assert "ENABLE_PARALLEL_DML" in texts(DIALECT.timed(item, assumed()))[0]

@@ -343,7 +343,7 @@ def _refuse_ingested(record: RunRecord) -> None:
 
 
 _TIDES = frozenset({"server", "space", "settings", "target_name"})
-_TIDAL = ("doctor_", "stats_")
+_TIDAL = ("doctor_", "space_", "stats_")
 
 
 def _warn_of_changes(bench: Bench, facts: Facts, target: Target) -> None:
