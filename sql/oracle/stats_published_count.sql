@@ -2,7 +2,7 @@
 -- Needs: to see the tables (ALL_ views)
 -- License: none
 -- Effect: reads only
--- Params: :schema (exact case), :table (exact case, null for all), :since (YYYY-MM-DD HH24:MI:SS, the database's clock)
+-- Params: :schema (exact case), :table (exact case, null for all), :since (date and time by the clock of the database)
 -- Versions: 11.2 to 26ai
 SELECT 'tables_gathered' AS metric_name,
        COUNT(*) AS metric_value,
