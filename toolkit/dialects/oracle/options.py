@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolkit.dialects.oracle.licences import licences
 from toolkit.dialects.oracle.licences.ground import ground_of, judge
 from toolkit.dialects.oracle.releases import edition_of
 from toolkit.model.facts import Facts
@@ -36,5 +37,6 @@ def _needed(key: str, option: str, what: str, facts: Facts) -> Support | None:
         return None
     return Support(
         SupportState.NEEDS_LICENCE,
-        f"{what} needs the {option} option; declare `{key}` in the target's profile",
+        f"{what} needs the {option} option, which nobody declared for this target; {licences()[key].alternative}; "
+        f"or declare `{key}` in the profile",
     )
