@@ -97,11 +97,19 @@ def test_a_sweep_killed_in_the_middle_of_the_timed_statement_is_resumed(
     assert [t.trial for t in record.trials if t.outcome is Outcome.OK] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("die_at", [8, 10, 12, 14, 16])
-def test_a_job_killed_anywhere_does_each_item_exactly_once(arena: Arena, tmp_path: Path, die_at: int) -> None:
+@pytest.mark.parametrize(
+    ("operation", "items", "die_at"),
+    [
+        *(("index-rebuild", {"gtest_idname", "gtest_k"}, at) for at in (8, 10, 12, 14, 16)),
+        *(("stats-gather", {"gtest", "nothing"}, at) for at in (9, 12, 15)),
+    ],
+)
+def test_a_job_killed_anywhere_does_each_item_exactly_once(
+    arena: Arena, tmp_path: Path, operation: str, items: set[str], die_at: int
+) -> None:
     store = tmp_path / "store.sqlite"
     told = sweep(
-        arena, store, operation="index-rebuild", options={"schema": [arena.schema]}, mode="job",
+        arena, store, operation=operation, options={"schema": [arena.schema]}, mode="job",
         repeat=1, warmup=0, die_at=die_at,
     )  # fmt: skip
     killed = drive(**told)
@@ -116,8 +124,7 @@ def test_a_job_killed_anywhere_does_each_item_exactly_once(arena: Arena, tmp_pat
         line.removeprefix("progress: ") for line in resumed.stdout.splitlines() if line.startswith("progress")
     }
     assert before.isdisjoint(again)
-    expected = {f"{arena.schema}.gtest_idname", f"{arena.schema}.gtest_k"}
-    assert expected <= before | again
+    assert {f"{arena.schema}.{item}" for item in items} <= before | again
     check_nothing_is_left(arena)
 
 
