@@ -232,13 +232,13 @@ def test_every_operation_runs_from_a_bundle(workshop: Maker, operation: str, opt
     shop.export(
         operation=operation,
         options=f'{options}\nrepeat = 1\nwarmup = 0\nsnapshot = "none"',
-        factors="degree = [1, 2]",
+        factors="degree = [2]",
     )
     status, said = shop.run()
     assert status == 0, said
     done = shop.ingest()
     assert done.returncode == 0, done.stderr
-    assert [trial.outcome.value for trial in shop.record().trials] == ["ok", "ok"]
+    assert [trial.outcome.value for trial in shop.record().trials] == ["ok"]
     assert shop.standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
 
 
