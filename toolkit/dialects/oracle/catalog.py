@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName, Row, Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class SameFacts:
+    """Facts as a key of a cache: a big schema is looked through once, not once for each of its indexes."""
+
+    facts: Facts
+
+    def __hash__(self) -> int:
+        return id(self.facts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameFacts) and other.facts is self.facts
 
 
 def same_schema(facts: Facts, schema: str | None) -> bool:

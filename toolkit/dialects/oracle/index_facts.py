@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import partitions
-from toolkit.dialects.oracle.catalog import rows_about, same_schema
+from toolkit.dialects.oracle.catalog import SameFacts, rows_about, same_schema
 from toolkit.dialects.oracle.names import quote
 from toolkit.model.facts import Facts, Query
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -43,32 +42,19 @@ def original(work: Work) -> QualifiedName:
 def row_of(facts: Facts, index: QualifiedName) -> Row:
     """Return the catalogue row of an index, or an empty one."""
     schema = index.schema or facts.value("server", "current_schema")
-    found = _indexed(_Same(facts)).get(index.name, ())
+    found = _indexed(SameFacts(facts)).get(index.name, ())
     return next((row for row in found if schema in (None, row.get("schema_name"))), {})
 
 
 def details(facts: Facts, file: str, index: QualifiedName) -> tuple[Row, ...]:
     """Return the rows of `index_keys`, `index_partitions` or `index_subpartitions` about an index, each once."""
     schema = index.schema or facts.value("server", "current_schema")
-    rows = _detailed(_Same(facts), file).get(index.name, ())
+    rows = _detailed(SameFacts(facts), file).get(index.name, ())
     return tuple(row for row in rows if schema in (None, row.get("of_schema")))
 
 
-@dataclass(frozen=True, eq=False)
-class _Same:
-    """Facts as a key of a cache: a big schema is looked through once, not once for each of its indexes."""
-
-    facts: Facts
-
-    def __hash__(self) -> int:
-        return id(self.facts)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.facts is self.facts
-
-
 @functools.lru_cache(maxsize=8)
-def _indexed(same: _Same) -> Mapping[Scalar, tuple[Row, ...]]:
+def _indexed(same: SameFacts) -> Mapping[Scalar, tuple[Row, ...]]:
     found: dict[Scalar, tuple[Row, ...]] = {}
     for rows in same.facts.answers.values():
         for row in rows:
@@ -78,7 +64,7 @@ def _indexed(same: _Same) -> Mapping[Scalar, tuple[Row, ...]]:
 
 
 @functools.lru_cache(maxsize=32)
-def _detailed(same: _Same, file: str) -> Mapping[Scalar, tuple[Row, ...]]:
+def _detailed(same: SameFacts, file: str) -> Mapping[Scalar, tuple[Row, ...]]:
     found: dict[Scalar, list[Row]] = {}
     for key, rows in same.facts.answers.items():
         for row in rows if key.partition(":")[0] == file else ():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.catalog import SameFacts
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.places import Barred, refusal_of, service_of
 from toolkit.dialects.oracle.releases import MAINTAINED_SCHEMAS, edition_of
@@ -54,10 +57,17 @@ def _owner(work: Work, facts: Facts) -> Support | None:
 
 
 def _said_maintained(facts: Facts, schema: str) -> bool:
-    return any(
-        row.get("oracle_maintained") == "Y" and row.get("schema_name") == schema
-        for rows in facts.answers.values()
+    return schema in _maintained(SameFacts(facts))
+
+
+@functools.lru_cache(maxsize=8)
+def _maintained(same: SameFacts) -> frozenset[str]:
+    """Return the schemas that the catalogue says are the software's own: looked for once, not for each object."""
+    return frozenset(
+        str(row.get("schema_name"))
+        for rows in same.facts.answers.values()
         for row in rows
+        if row.get("oracle_maintained") == "Y"
     )
 
 
