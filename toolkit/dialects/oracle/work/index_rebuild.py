@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import index_facts, spelling
-from toolkit.dialects.oracle.catalog import fact_about
 from toolkit.dialects.oracle.work import indexes
-from toolkit.dialects.oracle.work.base import former_logging, segment_bytes
+from toolkit.dialects.oracle.work.base import segment_bytes
 from toolkit.dialects.oracle.work.indexes import no
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Support
@@ -76,18 +75,17 @@ def _usable(work: Work) -> bool:
 
 
 def _former_degree(work: Work, facts: Facts) -> str:
-    degree = str(fact_about(facts, work.object.name, "degree") or "1").strip().upper()
+    row = index_facts.row_of(facts, work.object.name)
+    degree = str(row.get("degree") or "1").strip().upper()
     if degree == "DEFAULT":
         return "PARALLEL"
     return f"PARALLEL {int(degree)}" if degree not in ("0", "1") else "NOPARALLEL"
 
 
 def _former_logging(work: Work, facts: Facts) -> str | None:
-    if work.part is None:
-        return former_logging(work, facts)
-    if work.part.level == _SUB:
+    if work.part is not None and work.part.level == _SUB:
         return None
-    row = _part_row(work, facts)
+    row = _part_row(work, facts) if work.part else index_facts.row_of(facts, work.object.name)
     return "NOLOGGING" if str(row.get("logging") or "YES").strip().upper() == "NO" else "LOGGING"
 
 
