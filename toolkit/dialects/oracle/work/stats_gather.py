@@ -9,6 +9,7 @@ from __future__ import annotations
 from toolkit.dialects.base import Call, Work
 from toolkit.dialects.oracle.statistics import arguments, counts, remarks, shield
 from toolkit.dialects.oracle.statistics.reads import PARTITION
+from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Role, StepKind, SupportState
@@ -48,7 +49,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
     """Judge arguments, partition, locks, rights, and whether live objects can be measured now.
 
     Raises:
-        ToolkitError: as `arguments.judge`.
+        ToolkitError: as `arguments.judge`; TK-0204 for a partition that is not there.
     """
     return (
         arguments.judge(work, facts)
@@ -65,7 +66,11 @@ def _partition(work: Work, facts: Facts) -> Support | None:
     if work.object.ours:
         return _no("a copy has no partitions; measure on the table itself (--on-live-objects)")
     if PARTITION in facts.answers and not facts.rows(PARTITION):
-        return _no(f"{work.object.name} has no partition {partition}")
+        raise ToolkitError(
+            f"`{work.object.name}` has no partition `{partition}`",
+            code="TK-0204",
+            hint="a name in double quotes keeps its case; ALL_TAB_PARTITIONS lists them",
+        )
     return None
 
 
