@@ -54,7 +54,7 @@ def test_what_matters_most_comes_first(tmp_path: Path) -> None:
 def test_verbose_shows_every_check_and_every_limit(tmp_path: Path) -> None:
     _, shown, _, _ = dbatk(Scenario(), tmp_path, "doctor", "--verbose")
     assert "session-switches" in shown
-    assert "2 for each degree" in shown.replace("\n", " ")
+    assert "2 servers for each degree" in shown.replace("\n", " ")
     assert all(len(line) <= WIDTH for line in shown.splitlines())
 
 

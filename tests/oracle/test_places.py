@@ -77,6 +77,13 @@ def test_work_is_refused_nowhere_else(name: str) -> None:
     assert refusal_of(read(scenarios.EVERY[name]())) is None
 
 
+def test_a_snapshot_standby_is_open_for_work_and_says_what_becomes_of_it() -> None:
+    facts = read(Scenario(views={"V$DATABASE": [scenarios.database(role="SNAPSHOT STANDBY")]}))
+    assert refusal_of(facts) is None
+    role = next(check for check in DIALECT.checks(facts) if check.name == "role")
+    assert (role.state, "lost" in role.consequence) == ("note", True)
+
+
 def test_a_schema_of_oracles_own_is_refused_by_what_the_catalogue_says() -> None:
     ref = replace(SCHEMA, name=replace(SCHEMA.name, name="NEWSYS"))
     known = assumed(doctor_maintained=({"schema_name": "NEWSYS", "oracle_maintained": "Y"},))

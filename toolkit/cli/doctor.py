@@ -158,7 +158,7 @@ def _head(found: Doctor) -> str:
     if ceiling.degree is not None:
         reason = ceiling.reasons[0][1]
         lines.append(f"highest degree now: {ceiling.degree} ({reason})")
-    return "\n".join(textwrap.shorten(line, WIDTH, placeholder=" ...") for line in lines) + "\n"
+    return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines)
 
 
 def _sentence(check: Check) -> str:

@@ -85,7 +85,7 @@ def _of_servers(facts: Facts, sets: int) -> Iterator[Limit]:
         return
     nodes = instances(facts)
     where = f" on each of {nodes} instances" if nodes > 1 else ""
-    each = f", {sets} for each degree" if sets > 1 else ""
+    each = f", {sets} servers for each degree" if sets > 1 else ""
     yield most * nodes // sets, f"parallel_max_servers is {most}{where}{each}"
     busy = max(_whole(facts.value("doctor_servers", name)) or 0 for name in ("busy_count", "counted_busy"))
     if busy:

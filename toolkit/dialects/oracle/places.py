@@ -95,6 +95,10 @@ SERVICES: tuple[Service, ...] = (
 # Containers where no table of a user belongs (Multitenant Administrator's Guide).
 _NO_HOME = {"CDB$ROOT": "the root container", "PDB$SEED": "the seed"}
 
+# A snapshot standby is opened for changes, which are thrown away when it follows its primary again (Data Guard
+# Concepts and Administration); the other standbys take their changes from the primary alone.
+WRITABLE_ROLES = frozenset({"PRIMARY", "SNAPSHOT STANDBY"})
+
 _ADMIN_ONLY = "only sessions with RESTRICTED SESSION get in; somebody is at maintenance"
 
 
@@ -121,7 +125,7 @@ def refusal_of(facts: Facts) -> str | None:
 
 def _by_role(facts: Facts) -> str | None:
     role = facts.value("doctor_database", "database_role")
-    if role not in (None, "PRIMARY"):
+    if role is not None and role not in WRITABLE_ROLES:
         return f"this database is a {role}: nothing can be created here; connect to the primary"
     mode = facts.value("doctor_pdb", "open_mode") or facts.value("doctor_database", "open_mode")
     if mode not in (None, "READ WRITE"):

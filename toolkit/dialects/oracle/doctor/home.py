@@ -52,7 +52,7 @@ def _edition(facts: Facts) -> Iterator[Check]:
     there = [str(row["parameter"]) for row in facts.rows("doctor_options") if str(row["value"]).upper() == "TRUE"]
     if facts.rows("doctor_options"):
         missing = [str(row["parameter"]) for row in facts.rows("doctor_options") if row["parameter"] not in there]
-        yield Check("options", "ok", f"has {', '.join(there) or 'none'}; not {', '.join(missing) or 'any'}")
+        yield Check("options", "ok", f"has {', '.join(there) or 'none'}; lacks {', '.join(missing) or 'none'}")
 
 
 def _service(facts: Facts) -> Iterator[Check]:
@@ -110,8 +110,10 @@ def _role(facts: Facts) -> Iterator[Check]:
     if not row:
         return
     evidence = f"{row.get('database_role')}, {row.get('open_mode')}, {row.get('log_mode')}"
-    writable = row.get("open_mode") == "READ WRITE" and row.get("database_role") == "PRIMARY"
-    if writable:
+    writable = row.get("open_mode") == "READ WRITE" and row.get("database_role") in places.WRITABLE_ROLES
+    if writable and row.get("database_role") != "PRIMARY":
+        yield Check("role", "note", evidence, "what is made here is lost when it follows its primary again")
+    elif writable:
         yield Check("role", "ok", evidence)
     else:
         yield Check(
