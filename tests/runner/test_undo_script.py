@@ -1,0 +1,106 @@
+"""The undo script is there before a change, says what is open, and is gone when nothing is."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.runner.world import DIALECT, KEY, RUN, Thing, World, change, create, drop, index, table
+from tests.store.make import head
+from toolkit.model.protocols import Answer
+from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import Effect, ObjectKind, StepKind
+from toolkit.runner import Changes, UndoScript
+from toolkit.store import Store, open_store
+
+NAME = f"DBATK_{KEY}_1"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.sqlite") as opened:
+        opened.create_run(head(RUN))
+        yield opened
+
+
+class Watched(World):
+    """A world that notes whether the undo script was there when a statement came."""
+
+    path: Path
+    there: tuple[bool, ...] = ()
+
+    def run(self, step: Step, number: int = 0) -> Answer:
+        if step.effect is not Effect.READS:
+            self.there += (self.path.exists(),)
+        return super().run(step, number)
+
+
+def changes(world: World, kept: Store) -> tuple[Changes, Path, list[Path]]:
+    told: list[Path] = []
+    path = kept.undo_script(RUN)
+    script = UndoScript(path, DIALECT, RUN, "dwh", told.append)
+    return Changes(world, DIALECT, kept.journal(RUN), script=script), path, told  # type: ignore[arg-type]
+
+
+def test_it_is_on_disk_before_the_first_change_and_gone_after_the_last(kept: Store) -> None:
+    world = Watched()
+    own, world.path, told = changes(world, kept)
+    own.run([create(table())], 1)
+    assert world.there == (True,)
+    assert told == [world.path]
+    assert stat.S_IMODE(world.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(world.path.parent.stat().st_mode) == 0o700
+    assert f'EXECUTE IMMEDIATE \'DROP TABLE "APP"."{NAME}" PURGE\'' in world.path.read_text()
+    own.run([drop(table())], 1)
+    assert not world.path.exists()
+    own.run([create(table(f"DBATK_{KEY}_2"))], 2)
+    assert told == [world.path]
+
+
+def test_it_tells_what_was_made_from_what_was_only_meant(kept: Store) -> None:
+    own, path, _ = changes(World(now=1795284000), kept)
+    own.intend([create(table())], 1)
+    text = path.read_text()
+    assert "o.created >= DATE '1970-01-01' + 1795284000 / 86400" in text
+    assert "o.object_id" not in text
+
+
+def test_a_line_end_in_a_name_ends_no_comment(kept: Store) -> None:
+    world = World({"A\nDROP TABLE b;": Thing("7 2026-11-21 05:13:42")})
+    own, path, _ = changes(world, kept)
+    own.intend([change(index("A\nDROP TABLE b;"), "ALTER INDEX x NOPARALLEL")], 1)
+    lines = path.read_text().splitlines()
+    assert [line for line in lines if line.startswith("-- index")] == [
+        "-- index `APP.A DROP TABLE b;` was changed, about to be made in trial 1"
+    ]
+    assert "o.object_id = 7" in path.read_text()
+
+
+def test_a_preference_stands_in_it_with_its_former_value_and_is_put_back_to_it(kept: Store) -> None:
+    world = World()
+    own, path, _ = changes(world, kept)
+    ref = ObjectRef(ObjectKind.PREFERENCE, QualifiedName("PUBLISH", "APP"), table=QualifiedName("ORDERS", "APP"))
+    back = "BEGIN DBMS_STATS.SET_TABLE_PREFS('APP', 'ORDERS', 'PUBLISH', 'TRUE'); END;"
+    step = Step(
+        "prefs", "BEGIN x; END;", StepKind.BLOCK, effect=Effect.CHANGES, object=ref, undo=(back,), before="TRUE"
+    )
+    own.run([step])
+    assert f"-- its former value was `TRUE`\n{back}\n/\n" in path.read_text()
+    assert own.undo_all().done == ("put back preference `PUBLISH` of `APP.ORDERS` to `TRUE`",)
+    assert world.sent[-1] == back
+    assert not path.exists()
+
+
+def test_a_command_of_the_host_is_shown_and_never_run_by_the_script(kept: Store) -> None:
+    own, path, _ = changes(World(), kept)
+    ref = ObjectRef(ObjectKind.SETTING, QualifiedName("read_ahead"))
+    proof = {"before": "256", "command": json.dumps(["blockdev", "--setra", "256", "/dev/s db"])}
+    entry = own.note(Step("factor", "", effect=Effect.CHANGES, object=ref), 1, proof)
+    assert "-- on the host, run: blockdev --setra 256 '/dev/s db'" in path.read_text()
+    own.settled(entry)
+    assert not path.exists()
