@@ -25,7 +25,7 @@ def test_a_parallel_trial_keeps_servers_skew_cost_segment_and_counters(tmp_path:
     ]
     assert (told["parallel servers"], told["rows of dfo 1 queue 0 producers"]) == (4, 2000)
     assert told["row skew of parallel servers"] > 1.5
-    assert told["segment bytes"] > 0
+    assert told["segment bytes"] == 65536 * told["segment extents"] > 0
     assert 0 < told["redo size (session)"] <= told["redo size"]
     assert "event direct path write (session)" in told
     assert not any("Idle" in name or "SQL*Net message from client" in name for name in told)

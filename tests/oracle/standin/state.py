@@ -315,7 +315,7 @@ def _tablespaces(_: State, __: Session) -> list[CatalogueRow]:
 def _segments(state: State, session: Session | None) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "SEGMENT_NAME": made.name[1], "PARTITION_NAME": part, "SEGMENT_TYPE": kind,
-         "BYTES": size}
+         "BYTES": size, "EXTENTS": size // 65536}
         for made in list(state.objects.values())
         for part, kind, size in indexes.segments(made)
         if session is None or made.name[0] == session.user
