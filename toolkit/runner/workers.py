@@ -1,8 +1,8 @@
 """What the workers' sessions are set to.
 
 Where every step that sets a session up says how it is undone, the session stays as it is from trial to trial and
-only what differs is sent: every statement is a round trip. After a failure it is put back as a whole, and at the end
-of the run in any case.
+only what differs is sent: every statement is a round trip. After a failure it is put back as a whole, and at the
+end of the run in any case.
 """
 
 from __future__ import annotations
