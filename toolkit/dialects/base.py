@@ -71,7 +71,7 @@ class Call:
     file: bool = False
     binds: Mapping[str, Scalar] = field(default_factory=dict)
     also: tuple[Call, ...] = ()
-    """Further files of the same columns, read in the same statement; a refused one does not take the others along."""
+    """Further files of the same columns, read in the same statement; a refused one is left out."""
 
 
 @dataclass(frozen=True, slots=True)
