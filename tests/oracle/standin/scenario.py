@@ -20,8 +20,9 @@ class Scenario:
 
     `fail` raises an ORA- number when a statement of that kind comes (`ctas`, `insert`, `index_build`,
     `index_rebuild`, `stats`, `commit`, `drop`), the first `fail_times` times or always (0); several numbers
-    are a stack, the outermost first. `lose` drops the
-    connection in the middle of one. `delay_seconds` slows timed statements down, those with `delay_text` if given. `denied` views answer `denied_code`, `parameters_refused` ORA-65040.
+    are a stack, the outermost first. `lose` drops the connection in the middle of one. `delay_seconds` slows timed
+    statements down, those with `delay_text` if given. `denied` views answer `denied_code`, `parameters_refused`
+    ORA-65040.
 
     `partitioned` adds partitioned tables with local indexes (SALES, TRADES with subpartitions).
 
