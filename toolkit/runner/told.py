@@ -33,8 +33,9 @@ def plan_of(provider: Provider) -> Mapping[str, tuple[Row, ...]]:
 
 def keep_plan(bench: Bench, planned: PlannedTrial, kept: Mapping[str, tuple[Row, ...]]) -> None:
     """Keep the plan as it was printed, with the first trial of its cell that has a time."""
-    lines = [str(row["line"]) for row in kept.get("plan", ())]
-    if lines and "line" in kept["plan"][0] and bench.dialect.watching(bench.facts).plan:
+    # Another engine's plan is evidence of its dialect alone, in columns of its own.
+    lines = [str(row["line"]) for row in kept.get("plan", ()) if "line" in row]
+    if lines and bench.dialect.watching(bench.facts).plan:
         name = f"plan-{planned.cell}.txt"
         text = "\n".join(lines) + "\n"
         bench.store.keep_artifact(bench.run, Artifact(name, "text/plain", text.encode(), planned.number))
