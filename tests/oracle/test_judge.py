@@ -90,7 +90,7 @@ def _objects(facts: Facts) -> Iterator[Step]:
     )
     yield from steps((*DIALECT.drop(copy), *DIALECT.drop(INDEX)))
     for identity, born in (("70001 2026-11-21 05:13:42", None), (None, 1795284000), (None, None)):
-        guarded = DIALECT.by_hand("DROP TABLE \"DBATK\".\"it's\" PURGE", copy, identity, born)
+        guarded = DIALECT.by_hand('DROP TABLE "DBATK"."it\'s" PURGE', copy, identity, born)
         assert guarded is not None
         yield from steps((guarded,))
 

@@ -1,5 +1,7 @@
 """Every form of CTAS and INSERT AS SELECT, on every release and edition, before two grammars of Oracle."""
 
+# ruff: noqa: E501 (rows of a catalogue, one a line)
+
 from __future__ import annotations
 
 import re

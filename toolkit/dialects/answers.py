@@ -66,8 +66,8 @@ class Watching:
         plan: the plan of a statement that ran (bind :statement_id), its lines as metric_name, in the columns of a
             snapshot.
         together: whether files are read in one statement: where every statement is a round trip.
-        after_evidence: whether the server publishes its counters only when the worker asks it to; elsewhere they are
-            read at once, before our own questions are counted.
+        after_evidence: whether the server publishes its counters only when the worker asks it to; elsewhere they
+            are read at once, before our own questions are counted.
     """
 
     snapshots: tuple[str, ...] = ()

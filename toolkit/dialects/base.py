@@ -53,7 +53,7 @@ class Call:
     how an object of ours is dropped needs no saying. Other fields as in `Step`.
 
     Whatever is changed outside a session is journalled by its call alone: `effect` CHANGES, an `object` (kind
-    TABLE or INDEX, which are looked up again before the undo; SETTING, STATISTICS or PREFERENCE, which are not), the
+    TABLE or INDEX, looked up again before the undo; SETTING, STATISTICS or PREFERENCE, which are not), the
     `undo` calls, and the former value in `before`. A crash at any later step puts it back, newest first.
     """
 
@@ -220,7 +220,7 @@ class Dialect(Protocol):
         ...
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Do what must come just before the clock (a checkpoint); calls that are equal for several works run once."""
+        """Do what must come just before the clock (a checkpoint); equal calls of several works run once."""
         ...
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -354,7 +354,7 @@ class Dialect(Protocol):
         ...
 
     def backup_reads(self, since: Scalar) -> Call | None:
-        """Ask what the server records of changes that redo lacks, since an instant; None when it keeps no record."""
+        """Ask what the server records of changes that redo lacks, since an instant; None without a record."""
         ...
 
     def backup_sentence(self, what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:

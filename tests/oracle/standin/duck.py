@@ -12,7 +12,16 @@ from tests.oracle.standin.translate import Translated
 
 Rows = tuple[list[tuple[str, str]], list[tuple[object, ...]]]  # (name, DuckDB type) of each column, rows
 
-_FORMATS = (("YYYY", "%Y"), ("MM", "%m"), ("DD", "%d"), ("HH24", "%H"), ("MI", "%M"), ("SS", "%S"), ("FF6", "%f"), ("TZH:TZM", "+00:00"))
+_FORMATS = (
+    ("YYYY", "%Y"),
+    ("MM", "%m"),
+    ("DD", "%d"),
+    ("HH24", "%H"),
+    ("MI", "%M"),
+    ("SS", "%S"),
+    ("FF6", "%f"),
+    ("TZH:TZM", "+00:00"),
+)
 
 
 def fetch(data: duckdb.DuckDBPyConnection, translated: Translated) -> Rows:

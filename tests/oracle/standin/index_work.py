@@ -172,5 +172,3 @@ def fill(state: State, data: duckdb.DuckDBPyConnection, schema: str) -> None:
             "INDEX", index, table=name, columns=[("ID", "", "")], rows=rows, shape=shape, degree="4", status="N/A"
         )
     state.add("INDEX", (schema, "SALES_TEXT"), table=(schema, "SALES"), shape=Shape("DOMAIN", [Key("IDNAME")]))
-
-

@@ -197,7 +197,8 @@ def _pq_sesstat(state: State, session: Session) -> list[CatalogueRow]:
 def _sysstat(state: State, _: Session) -> list[CatalogueRow]:
     names = [str(row["NAME"]) for row in observed.rows_of(state, "V$STATNAME", _)]
     return [
-        {"STATISTIC#": number, "NAME": name, "VALUE": observed.system(state, name)} for number, name in enumerate(names)
+        {"STATISTIC#": number, "NAME": name, "VALUE": observed.system(state, name)}
+        for number, name in enumerate(names)
     ]
 
 
@@ -246,8 +247,8 @@ def _dictionary(scenario: Scenario) -> list[CatalogueRow]:
 def _tables(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "TABLESPACE_NAME": "USERS", "STATUS": "VALID",
-         "LOGGING": made.logging, "DEGREE": made.degree.rjust(10), "PARTITIONED": "YES" if made.bounds else "NO", "TEMPORARY": "N",
-         "SECONDARY": "N", "NESTED": "NO", "COMPRESSION": made.compression, "DROPPED": "NO"}
+         "LOGGING": made.logging, "DEGREE": made.degree.rjust(10), "PARTITIONED": "YES" if made.bounds else "NO",
+         "TEMPORARY": "N", "SECONDARY": "N", "NESTED": "NO", "COMPRESSION": made.compression, "DROPPED": "NO"}
         for made in state.tables()
     ]  # fmt: skip
 

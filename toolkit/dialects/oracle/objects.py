@@ -94,7 +94,7 @@ def instant() -> Call:
 
 
 def by_hand(text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call:
-    """Run a statement only where OBJECT_ID and CREATED are those of the object, or it was made since an instant."""
+    """Run a statement only where OBJECT_ID and CREATED are the object's, or it was made since an instant."""
     number, _, created = str(identity or "").partition(" ")
     values: dict[str, ContextValue] = {
         "schema": ref.name.schema,
