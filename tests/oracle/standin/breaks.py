@@ -1,7 +1,8 @@
 """Cancelling during a call: the client's break marker is seen while a statement waits.
 
 The driver sends its marker at once (MARKER packet, type interrupt), also while it waits for an answer; the
-server's loop reads it after the call only. So whoever waits inside a call looks at the socket without taking anything.
+server's loop reads it after the call. So whoever waits in a call looks at the
+socket without taking anything.
 """
 
 from __future__ import annotations
