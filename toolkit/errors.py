@@ -179,6 +179,13 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "no row was made where rows were expected",
             "look at the source and the filter",
         ),
+        _entry(
+            "TK-0209",
+            _R,
+            "load of unknown end",
+            "the client was killed, or lost its connection, while it loaded a table of the user's",
+            "count the rows of the table; begin the load anew when they are missing",
+        ),
         # 03xx: guards
         _entry(
             "TK-0301",

@@ -82,7 +82,7 @@ def test_a_dry_run_prints_the_script_alone_and_changes_nothing(dbatk: Dbatk, url
     assert tables(home) == {"small"}
     assert not (home / "store.sqlite").exists()
     document = dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--dry-run", "--json")
-    assert json.loads(document.out) == {"script": answer.out}
+    assert json.loads(document.out) == {"script": answer.out, "licences": None}
 
 
 def test_an_assumed_oracle_needs_no_target(dbatk: Dbatk) -> None:
@@ -286,11 +286,26 @@ def test_a_job_that_failed_is_done_by_resume(dbatk: Dbatk, url: str, home: Path)
 def test_a_failed_trial_of_a_measurement_is_a_result_and_is_not_done_again(
     dbatk: Dbatk, url: str, home: Path
 ) -> None:
-    (home / "query.sql").write_text("select i from later")
+    (home / "query.sql").write_text("select error('no') as i")
     assert dbatk("ctas", "-t", url, "--query", "query.sql", "--table", "s2", "--repeat", "2").status == 3
     before = json.loads(dbatk("runs", "show", "last", "--json").out)["trials"]
     assert dbatk("runs", "resume", "last").status == 3
     assert json.loads(dbatk("runs", "show", "last", "--json").out)["trials"] == before
+
+
+def test_a_run_that_no_cell_can_help_ends_early_and_goes_on_when_that_is_mended(
+    dbatk: Dbatk, url: str, home: Path
+) -> None:
+    (home / "query.sql").write_text("select i from later")
+    line = ("ctas", "-t", url, "--query", "query.sql", "--table", "s2", "--degree", "1,2", "--repeat", "3")
+    assert dbatk(*line, "--warmup", "0").status == 3
+    run = json.loads(dbatk("runs", "show", "last", "--json").out)
+    assert (run["state"], len(run["trials"])) == ("failed", 2)
+    with duckdb.connect(str(home / "small.duckdb")) as connection:
+        connection.execute("create table later as select 1 as i")
+    assert dbatk("runs", "resume", "last").status == 0
+    run = json.loads(dbatk("runs", "show", "last", "--json").out)
+    assert [trial["outcome"] for trial in run["trials"]] == ["failed"] * 2 + ["ok"] * 4
 
 
 def test_a_listed_run_can_be_copied_whole(dbatk: Dbatk, url: str) -> None:

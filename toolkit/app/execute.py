@@ -33,6 +33,7 @@ from toolkit.app.reading import PROVENANCE
 from toolkit.app.repair import (
     database_of,
     read_server,
+    refuse_loading_twice,
     refuse_other_database,
     repair,
 )
@@ -315,6 +316,7 @@ def resume(
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
             changes = _changes(record.head, sessions, dialect, store, approvals, events, stop)
             made = repair(run, changes, store, events)
+            refuse_loading_twice(run, store)
             facts = facts_of(experiment, dialect, sessions, standing)
             licensing.keep(store, run, _check_licences(experiment, dialect, facts, target, standing))
             bench = _bench(

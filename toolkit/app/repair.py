@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolkit.app.proving import prove_after_crash
@@ -18,6 +18,7 @@ from toolkit.model.records import ItemRecord, RunHead
 from toolkit.model.words import EngineName, Keep, Mode, Outcome, Role
 from toolkit.runner import Changes, end_ghosts, interrupted
 from toolkit.runner.backup import need_backup
+from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -148,11 +149,35 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     return made
 
 
+def refuse_loading_twice(run: str, store: Store) -> None:
+    """Refuse to load the user's table again when nobody knows whether its rows are there already.
+
+    A client that was killed, or lost its connection, cannot tell a COMMIT that arrived from one that did not.
+
+    Raises:
+        ToolkitError: TK-0209 naming the table.
+    """
+    record = store.load_run(run)
+    last = record.trials[-1] if record.trials else None
+    if last is None or last.error_code != END_UNKNOWN:
+        return
+    if any(item.outcome is Outcome.OK for item in store.items_of(run, last.trial)):
+        return
+    table = record.head.experiment.options.get("table")
+    raise ToolkitError(
+        f"whether the rows of run {run} are in `{table}` is not known: it was cut off while it loaded",
+        code=END_UNKNOWN,
+        hint=f"count the rows of `{table}`; when they are missing, begin the load anew",
+    )
+
+
 def _mark_broken(run: str, store: Store, events: Events) -> None:
     """Record the trial that a kill cut off as interrupted; it is never in the numbers."""
+    unknown = END_UNKNOWN if may_load_twice(store.load_head(run).experiment) else None
     for mark in store.unended_trials(run):
         planned = PlannedTrial(mark.trial, mark.cell, mark.repeat)
-        store.end_trial(run, interrupted(planned, mark.attempt, mark.began_at))
+        ended = replace(interrupted(planned, mark.attempt, mark.began_at), error_code=unknown)
+        store.end_trial(run, ended)
         events.emit(Event("warning", f"trial {mark.trial} ({mark.cell}) was cut off and is run again"))
 
 

@@ -17,6 +17,7 @@ from toolkit.runner.bench import Others
 from toolkit.runner.clock import TimedResult
 from toolkit.runner.stop import Stop
 
+END_UNKNOWN = "TK-0209"
 _MAKES_ROWS = frozenset({OperationName.CTAS, OperationName.INSERT})
 
 
@@ -78,6 +79,11 @@ def judge_trial(
         outcome = Outcome.DOWNGRADED
         reason_or_none = granted.sentence or f"degree {granted.degree} of {requested} was granted"
     return Judged(outcome, reason_or_none, None, True, requested, granted, rows, size, disturbed)
+
+
+def may_load_twice(experiment: Experiment) -> bool:
+    """Tell whether doing the work again would add its rows a second time: an insert into the user's own table."""
+    return experiment.mode is Mode.JOB and experiment.operation is OperationName.INSERT
 
 
 def _requested(pieces: Sequence[Piece]) -> int | None:
@@ -160,6 +166,9 @@ def _not_ended(
     if error is None:
         return Judged(Outcome.FAILED, "no session was left to work", requested=requested)
     reason = _sentence(error, timed)
+    if timed is not None and getattr(error, "lost", False) and may_load_twice(bench.experiment):
+        reason = f"{reason}; whether its rows were committed is not known"
+        return Judged(Outcome.INTERRUPTED, reason, END_UNKNOWN, requested=requested)
     advice = bench.dialect.explain(error.code, error.message)
     if advice is not None and advice.downgrade:
         return Judged(
