@@ -122,6 +122,13 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "the script cannot be made without reading the catalogue",
             "connect, or give --facts FILE",
         ),
+        _entry(
+            "TK-0113",
+            _U,
+            "no AWR or Statspack report",
+            "a file is not the report it should be, or only a part of one",
+            "give the file as awrrpt.sql, awrgrpt.sql or spreport.sql wrote it",
+        ),
         # 02xx: the database
         _entry(
             "TK-0201",

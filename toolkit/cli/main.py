@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import typer
 
 from toolkit import __version__
+from toolkit.cli.awr import add_awr
 from toolkit.cli.bundles import add_bundles
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
@@ -61,6 +62,9 @@ def build_app() -> typer.Typer:
     add_results(app, runs)
     app.add_typer(target, name="target")
     add_doctor(app)
+    awr = _group("Read AWR and Statspack reports.")
+    app.add_typer(awr, name="awr")
+    add_awr(awr)
     add_targets(app, target)
     return app
 

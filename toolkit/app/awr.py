@@ -1,0 +1,87 @@
+"""`awr show`: reports in files, read one by one, several at once on several cores."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolkit.errors import ToolkitError
+
+_LARGEST_FILE = 4_000_000_000
+_WORTH_A_PROCESS = 6_000_000
+"""Bytes of reports that are read quicker by one process than a second one begins."""
+_MOST_PROCESSES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What became of one file.
+
+    `text` is its document as JSON, empty where the file is no report; `faults` are the sentences for which the
+    file counts as bad input: no report at all, cut off, or contradicting itself.
+    """
+
+    file: str
+    text: str
+    faults: Sequence[str] = field(default=())
+    hint: str = ""
+
+    def document(self) -> dict[str, object]:
+        """Return the document of the report."""
+        document: dict[str, object] = json.loads(self.text)
+        return document
+
+
+def show_reports(files: Sequence[Path]) -> Iterator[Shown]:
+    """Read reports, in the order given.
+
+    Yields:
+        One result per file; a file that cannot be read gives its sentence and does not stop the others.
+    """
+    sizes = [_size(file) for file in files]
+    workers = min(len(files), _MOST_PROCESSES, _cores())
+    if workers < 2 or sum(sizes) < _WORTH_A_PROCESS:
+        yield from map(_show, files)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        yield from pool.map(_show, files)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def _show(file: Path) -> Shown:
+    from toolkit.readers.awr.report import read_report
+
+    try:
+        report = read_report(_bytes(file), str(file))
+    except ToolkitError as error:
+        return Shown(str(file), "", [error.message], error.hint)
+    text = json.dumps(report.document(), allow_nan=False)
+    return Shown(str(file), text, [f"`{file}`: {fault}" for fault in report.faults])
+
+
+def _bytes(file: Path) -> bytes:
+    if file.is_dir():
+        raise ToolkitError(f"`{file}` is a folder", code="TK-0113", hint="name the reports in it")
+    if not file.is_file():
+        raise ToolkitError(f"there is no file `{file}`", code="TK-0113", hint="check the path")
+    if _size(file) > _LARGEST_FILE:
+        raise ToolkitError(f"`{file}` is larger than 4 GB: no report is", code="TK-0113", hint="check the path")
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ToolkitError(f"`{file}` cannot be read: {reason}", code="TK-0113", hint="check its rights") from None

@@ -1,0 +1,71 @@
+"""The bytes of a report as text: gzip, byte order marks, UTF-16 without one, UTF-8, windows-1252."""
+
+from __future__ import annotations
+
+import codecs
+import zlib
+
+from toolkit.errors import ToolkitError
+
+LARGEST_UNPACKED = 200_000_000
+"""More than any report: beyond lies only a mistake or a bomb."""
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
+)  # fmt: skip
+_SHORTEST = 100
+_STEP = 1 << 20
+_CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 27})
+
+
+def text_of(raw: bytes, name: str) -> str:
+    """Return the text of a file.
+
+    Raises:
+        ToolkitError: TK-0113 when it is empty, packed otherwise than by gzip, binary or too large.
+    """
+    if raw[:2] == b"\x1f\x8b":
+        raw = _unpacked(raw, name)
+    if len(raw) < _SHORTEST:
+        raise _refused(name, "it is empty" if not raw.strip() else f"it has {len(raw)} bytes only")
+    if raw[:4] in {b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf", b"%PDF"}:
+        raise _refused(name, "it is an archive or a PDF", hint="unpack it, and give the report that is in it")
+    for mark, encoding in _BOMS:
+        if raw.startswith(mark):
+            return raw[len(mark) :].decode(encoding, "replace")
+    head = raw[:4096]
+    if head.count(0) > len(head) // 4:
+        return raw.decode("utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be", "replace")
+    if len(head.translate(None, _CONTROLS)) < 0.98 * len(head):
+        raise _refused(name, "it is a binary file")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.end >= len(raw) - 3:
+            return raw.decode("utf-8", "replace")
+    return raw.decode("cp1252", "replace")
+
+
+def _unpacked(raw: bytes, name: str) -> bytes:
+    """Return what gzip packed; a file cut off gives what can be had of it."""
+    unpacker = zlib.decompressobj(wbits=31)
+    parts, size = [], 0
+    try:
+        for begin in range(0, len(raw), _STEP):
+            part = unpacker.decompress(raw[begin : begin + _STEP], LARGEST_UNPACKED + 1 - size)
+            parts.append(part)
+            size += len(part)
+            if size > LARGEST_UNPACKED:
+                raise _refused(name, "unpacked it is larger than 200 MB")
+    except zlib.error:
+        if not parts:
+            raise _refused(name, "it is no whole gzip file") from None
+    return b"".join(parts)
+
+
+def _refused(name: str, why: str, hint: str = "") -> ToolkitError:
+    return ToolkitError(
+        f"`{name}` is no AWR or Statspack report: {why}",
+        code="TK-0113",
+        hint=hint or "give the file that awrrpt.sql, awrgrpt.sql or spreport.sql wrote, html or text",
+    )

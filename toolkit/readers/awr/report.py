@@ -1,0 +1,328 @@
+"""A report as values: the header, every section that is known, every other table as it is printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from toolkit.errors import ToolkitError
+from toolkit.model.values import Scalar
+from toolkit.readers.awr import labels, rac
+from toolkit.readers.awr.decode import text_of
+from toolkit.readers.awr.header import contradictions, read_header
+from toolkit.readers.awr.html import preformatted, read_html
+from toolkit.readers.awr.numbers import Numbers, guess_comma
+from toolkit.readers.awr.sections import lacking, metric_of, records, section_of
+from toolkit.readers.awr.tables import Document, Table
+from toolkit.readers.awr.text import read_text
+
+_PROMISED = (
+    "top_events",
+    "time_model",
+    "wait_classes",
+    "sql_by_elapsed",
+    "sql_by_cpu",
+    "sql_by_gets",
+    "sql_by_reads",
+)
+_HTML = re.compile(r"<(?:html|table|head|body|pre)\b", re.IGNORECASE)
+_REPORT = re.compile(
+    r"WORKLOAD REPOSITORY|STATSPACK\s+(?:STATISTICS\s+)?report|AWR (?:RAC )?Report|DB/Inst:|Begin Snap:|DB Id\b",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period", re.IGNORECASE)
+_STATSPACK = re.compile(r"STATSPACK", re.IGNORECASE)
+_SEARCHED = 4_000_000
+_LARGE = 8_000_000
+_SILENT = "nothing in it speaks of an AWR or Statspack report"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one file says.
+
+    `faults` are sentences about what makes the file less than a whole report (cut off, contradicting itself);
+    `warnings` name what is missing or could not be read, the faults first.
+    """
+
+    facts: Mapping[str, Scalar]
+    sections: Mapping[str, object]
+    tables: Sequence[Table]
+    warnings: Sequence[str]
+    faults: Sequence[str]
+
+    def document(self) -> dict[str, object]:
+        """Return the report as a JSON document; tables that are no known section stand under `tables`."""
+        tables = [
+            {"section": table.section, "title": table.title, "columns": table.columns, "rows": table.rows}
+            for table in self.tables
+        ]
+        return {**self.facts, **self.sections, "tables": tables, "warnings": list(self.warnings)}
+
+
+def read_report(raw: bytes, name: str) -> Report:
+    """Read one AWR or Statspack report.
+
+    Args:
+        raw: The file, compressed by gzip or not, in any encoding reports are saved in.
+        name: What to call the file in messages.
+
+    Raises:
+        ToolkitError: TK-0113 when it is no such report.
+    """
+    if len(raw) > _LARGE and not _REPORT.search(text_of(raw[:_LARGE], name)):
+        raise _no_report(name, _SILENT)
+    text = text_of(raw, name)
+    document = _document(text, name)
+    numbers = Numbers(guess_comma(_sample(document.tables)))
+    facts = read_header(document, numbers)
+    facts["file"] = name
+    facts["kind"] = "statspack" if _STATSPACK.search(document.title) else "awr"
+    builder = _Builder(numbers)
+    for table in document.tables:
+        builder.add(table)
+    known = rac.instances(document.tables, numbers)
+    if known:
+        _cluster(document, known, numbers, facts, builder)
+    else:
+        facts["scope"] = "pdb" if re.search(r"\bPDB report", document.title, re.IGNORECASE) else "instance"
+    builder.sections["instances"] = known
+    if not (facts["dbid"] or facts["db_name"]) or not builder.recognised:
+        raise _no_report(name, "it names no database, or has no section of a report")
+    faults = _faults(document, facts)
+    return _report(builder, document, facts, faults)
+
+
+def _document(text: str, name: str) -> Document:
+    if not _REPORT.search(text, 0, _SEARCHED):
+        raise _no_report(name, _SILENT)
+    if _COMPARED.search(text, 0, 20_000):
+        raise _no_report(name, "it is Oracle's own comparison of two periods, not the report of one")
+    if _HTML.search(text, 0, 20_000):
+        document = read_html(text)
+        if document.tables:
+            return document
+        text = preformatted(text) or ""
+        return replace(read_text(text), format="html")
+    return read_text(text)
+
+
+def _sample(tables: Sequence[Table]) -> list[str]:
+    return list(islice((cell for table in tables for row in table.rows for cell in row), 5000))
+
+
+def _no_report(name: str, why: str) -> ToolkitError:
+    return ToolkitError(
+        f"`{name}` is no AWR or Statspack report: {why}",
+        code="TK-0113",
+        hint="give the file that awrrpt.sql, awrgrpt.sql or spreport.sql wrote, html or text",
+    )
+
+
+def _cluster(
+    document: Document, known: list[rac.Record], numbers: Numbers, facts: dict[str, Scalar], builder: _Builder
+) -> None:
+    facts["scope"] = "rac_global"
+    facts["instance"] = None
+    facts.update(
+        {name: value for name, value in rac.summary(document.tables, numbers).items() if value is not None}
+    )
+    for name, choose in (("version", None), ("platform", None), ("begin_snap_time", min), ("end_snap_time", max)):
+        values = sorted({str(record[name]) for record in known if record[name] is not None})
+        if len(values) == 1 or (values and choose is not None):
+            facts[name] = choose(values) if choose is not None else values[0]
+    whole = rac.add_sections(document.tables, known, numbers)
+    whole.pop("_shares", None)
+    builder.sections.update(whole)
+    builder.cluster_events(known)
+
+
+def _faults(document: Document, facts: Mapping[str, Scalar]) -> list[str]:
+    faults = []
+    if not document.ended:
+        faults.append("the report is cut off: its end is not there")
+    lacks = [words for name, words in _MUST if facts[name] is None]
+    if lacks:
+        faults.append(f"the header is not whole: {', '.join(lacks)} cannot be found")
+    return [*faults, *contradictions(dict(facts))]
+
+
+_MUST = (
+    ("begin_snap_id", "the first snapshot"), ("end_snap_id", "the last snapshot"),
+    ("begin_snap_time", "the time of the first snapshot"), ("end_snap_time", "the time of the last snapshot"),
+    ("elapsed_min", "the elapsed time"),
+)  # fmt: skip
+
+
+def _report(builder: _Builder, document: Document, facts: Mapping[str, Scalar], faults: Sequence[str]) -> Report:
+    warnings = [*faults, *builder.warnings]
+    warnings.extend(
+        f"the section `{name}` stands in the contents and not in the report" for name in document.contents
+    )
+    whole = builder.whole()
+    missing = [name for name in ("load_profile_per_sec", *_PROMISED) if not whole[name]]
+    if missing:
+        warnings.append(f"the report has no {', '.join(missing)}")
+    return Report(facts, whole, builder.others, list(dict.fromkeys(warnings)), faults)
+
+
+class _Builder:
+    """Sorts the tables of a report into its sections."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self.numbers = numbers
+        self.sections: dict[str, object] = {}
+        self.others: list[Table] = []
+        self.warnings: list[str] = []
+        self.recognised = 0
+        self._cluster: list[tuple[str, dict[str, Scalar]]] = []
+
+    def add(self, table: Table) -> None:
+        """Read one table, by its labels or by its headings; what is neither is kept as it is."""
+        if self._labelled(table):
+            self.recognised += 1
+            return
+        section = section_of(table)
+        if section is None:
+            self.others.append(table)
+            return
+        rows = records(section, table, self.numbers)
+        broken = lacking(section, table, rows)
+        if broken:
+            shown = broken[0][:40]
+            self.warnings.append(
+                f"in `{table.section or section.name}` {len(broken)} values are no numbers: `{shown}`"
+            )
+        self.recognised += bool(rows)
+        if section.name == "rac_events":
+            self._cluster.extend((table.words, row) for row in rows)
+        else:
+            _KEEP.get(section.name, _keep_list)(self.sections, section.name, table, rows)
+
+    def _labelled(self, table: Table) -> bool:
+        if not table.rows:
+            return False
+        if profile := labels.load_profile(table, self.numbers):
+            self._first("load_profile_per_sec", profile[0])
+            self._first("load_profile_per_txn", profile[1])
+            return True
+        for name, read in _LABELLED:
+            if found := read(table, self.numbers):
+                self._first(name, found)
+                return True
+        if sizes := labels.begin_and_end(table, self.numbers):
+            self._first(*sizes)
+            return True
+        return False
+
+    def _first(self, name: str, value: object) -> None:
+        self.sections.setdefault(name, value)
+
+    def cluster_events(self, known: Sequence[rac.Record]) -> None:
+        """Sort the events of a cluster report: `*` is the whole, a number one instance."""
+        chosen = [one for one in self._cluster if "top timed foreground" in one[0]] or [
+            one for one in self._cluster if "background" not in one[0]
+        ]
+        by_number = {str(record["inst_num"]): record for record in known}
+        whole: list[dict[str, Scalar]] = []
+        at = ""
+        for _, row in chosen:
+            at = str(row.pop("inst_num") or at).strip()
+            if not row.get("event"):
+                continue
+            events = whole if at == "*" else by_number.get(at, {}).setdefault("top_events", [])
+            if isinstance(events, list):
+                events.append(row)
+        self._first("top_events", whole)
+
+    def whole(self) -> dict[str, object]:
+        """Return the sections, with an empty value for each that the report lacks."""
+        nothing: dict[str, object] = {
+            "load_profile_per_sec": None, "load_profile_per_txn": None, "instance_efficiency_pct": {},
+            "buffer_hit_pct": None, "top_events": [], "host_cpu": None, "instance_cpu": None, "time_model": [],
+            "wait_classes": [], "io_profile": {}, "sql_by_elapsed": None, "sql_by_cpu": None, "sql_by_gets": None,
+            "sql_by_reads": None, "segments": {}, "init_parameters": {}, "instances": [],
+        }  # fmt: skip
+        found = {**nothing, **self.sections}
+        ratios = found["instance_efficiency_pct"]
+        found["buffer_hit_pct"] = ratios.get("Buffer Hit") if isinstance(ratios, dict) else None
+        if not found["wait_classes"] and (classes := found.get("foreground_wait_classes")):
+            found["wait_classes"] = classes
+        return found
+
+
+_LABELLED: tuple[tuple[str, Callable[[Table, Numbers], Mapping[str, object] | None]], ...] = (
+    ("instance_efficiency_pct", labels.efficiency),
+    ("io_profile", labels.io_profile),
+    ("instance_cpu", labels.instance_cpu),
+)
+
+
+def _keep_list(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+    del table
+    kept = sections.setdefault(name, [])
+    assert isinstance(kept, list)
+    if name not in {"top_events", "time_model", "wait_classes"} or not kept:
+        kept.extend(rows)
+
+
+def _keep_one(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+    del table
+    if rows:
+        sections.setdefault(name, {**dict.fromkeys(_ONE.get(name, ())), **rows[0]})
+
+
+def _keep_sql(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+    del name
+    _keep_list(sections, f"sql_by_{metric_of(table)}", table, [_statement(row) for row in rows])
+
+
+def _statement(row: dict[str, Scalar]) -> dict[str, Scalar]:
+    always = ("sql_id", "elapsed_s", "executions", "pct_total", "module", "text")
+    return {**dict.fromkeys(always), **row}
+
+
+def _keep_texts(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+    del table
+    texts = sections.setdefault(name, {})
+    assert isinstance(texts, dict)
+    for row in rows:
+        if row["sql_id"]:
+            texts.setdefault(row["sql_id"], row["text"])
+
+
+def _keep_segments(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+    segments = sections.setdefault(name, {})
+    assert isinstance(segments, dict)
+    named = re.search(r"segments? by (.+)", table.section, re.IGNORECASE)
+    share = next((i for i, key in enumerate(table.keys) if key.startswith("%")), len(table.columns))
+    metric = table.columns[share - 1] if share else ""
+    segments.setdefault(named[1].strip() if named else metric, []).extend(rows)
+
+
+def _keep_parameters(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+    del table
+    parameters = sections.setdefault(name, {})
+    changed = sections.setdefault("init_parameters_changed", {})
+    assert isinstance(parameters, dict)
+    assert isinstance(changed, dict)
+    for row in rows:
+        parameter, begin = row["name"], row["begin"]
+        if not parameter:
+            continue
+        known = parameters.get(parameter)
+        if known is None:
+            parameters[parameter] = begin
+        elif begin and begin not in str(known).split(", "):
+            parameters[parameter] = f"{known}, {begin}"
+        if row.get("end"):
+            changed[parameter] = {"begin": begin, "end": row["end"]}
+
+
+_ONE = {"host_cpu": ("load_begin", "load_end", "user_pct", "sys_pct", "wio_pct", "idle_pct")}
+_KEEP = {
+    "host_cpu": _keep_one, "instance_cpu": _keep_one, "sql": _keep_sql, "sql_text": _keep_texts,
+    "segments": _keep_segments, "init_parameters": _keep_parameters,
+}  # fmt: skip

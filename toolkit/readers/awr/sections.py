@@ -1,0 +1,305 @@
+"""The sections a report is known to have, each declared by what its headings say, not by where it stands.
+
+A heading is compared reduced (`tables.reduce`): lower case, no punctuation but `%` and `#`. RAC reports print two
+rows of headings, which arrive joined (`Wait Time Total(s)`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from toolkit.model.values import Scalar
+from toolkit.readers.awr.numbers import Numbers
+from toolkit.readers.awr.tables import Table, reduced, snake, unit_of
+
+
+class Kind(StrEnum):
+    """What a column holds."""
+
+    NUMBER = "number"
+    TEXT = "text"
+    SECONDS = "seconds"
+    MILLISECONDS = "milliseconds"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value of a row: its name, the headings it stands under, and what it is."""
+
+    name: str
+    heading: str
+    kind: Kind = Kind.NUMBER
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section: its fields, which of them must be there, and what must not or must be said."""
+
+    name: str
+    fields: tuple[Field, ...]
+    needs: tuple[str, ...]
+    forbids: str = ""
+    words: str = ""
+
+
+_T, _S, _MS = Kind.TEXT, Kind.SECONDS, Kind.MILLISECONDS
+_EVENT = (
+    Field("event", r"(wait )?event( name)?", _T),
+    Field("waits", r"(event )?waits|wait count"),
+    Field("time_s", r"(total |elapsed )?(wait )?time( total| waited)?( ?(s|sec|secs|seconds|ms|cs|us))?", _S),
+    Field("avg_wait_ms", r"(wait time )?(avg( wait)?( time)?|average wait|wait avg)( (ms|us|cs|s))?", _MS),
+    Field("pct_db_time", r"(wait time )?% ?(of )?(total )?(db|call|ela|elapsed)( time)?|pct (db|call|ela) time"),
+    Field("wait_class", r"wait class", _T),
+)
+_SQL = (
+    Field("sql_id", r"sql id", _T),
+    Field("elapsed_s", r"(elapsed|elapsd|elap) time( s)?", _S),
+    Field("cpu_s", r"cpu time( s)?|cpu s", _S),
+    Field("io_s", r"user i o time( s)?", _S),
+    Field("cluster_s", r"cluster wait time( s)?", _S),
+    Field("executions", r"executions|execs"),
+    Field("gets", r"buffer gets|gets"),
+    Field("reads", r"(physical|phys) reads"),
+    Field("pct_total", r"% ?total( db time)?|% total parses|% of total"),
+    Field("module", r"(sql )?module", _T),
+    Field("pdb", r"pdb name", _T),
+    Field("old_hash_value", r"(old )?hash value", _T),
+    Field("text", r"sql text", _T),
+)
+
+SECTIONS = (
+    Section("rac_events", (Field("inst_num", r"i#", _T), *_EVENT), ("inst_num", "event", "time_s", "pct_db_time")),
+    Section("background_events", _EVENT, ("event", "waits", "time_s"), words=r"background|% bg"),
+    Section(
+        "background_events",
+        (*_EVENT, Field("pct_bg_time", r"(wait time )?% ?bg time")),
+        ("event", "waits", "time_s", "pct_bg_time"),
+    ),
+    Section("foreground_events", _EVENT, ("event", "waits", "time_s"), words=r"foreground wait events"),
+    Section("wait_events", _EVENT, ("event", "waits", "time_s"), words=r"^wait events( fg and bg)? \|"),
+    Section(
+        "top_events",
+        _EVENT,
+        ("event", "time_s", "pct_db_time"),
+        forbids=r"txn|time ?outs|% ?bg|activity|row source",
+    ),
+    Section(
+        "foreground_events",
+        (*_EVENT, Field("waits_per_txn", r"waits ?(per )?tx(n)?")),
+        ("event", "waits", "time_s", "waits_per_txn", "pct_db_time"),
+    ),
+    Section(
+        "wait_classes",
+        (*_EVENT[1:], Field("avg_active_sessions", r"avg active sessions")),
+        ("wait_class", "time_s", "avg_active_sessions"),
+    ),
+    Section(
+        "foreground_wait_classes",
+        (*_EVENT[1:], Field("pct_timeouts", r"% ?time ?outs")),
+        ("wait_class", "waits", "time_s", "pct_db_time"),
+        forbids=r"event|inst|i#",
+    ),
+    Section(
+        "time_model",
+        (
+            Field("name", r"statistic( name)?", _T),
+            Field("time_s", r"time s(ec)?", _S),
+            Field("pct_db_time", r"% ?(of )?db time"),
+            Field("pct_total_cpu", r"% ?(of )?total cpu time"),
+        ),
+        ("name", "time_s", "pct_db_time"),
+    ),
+    Section(
+        "host_cpu",
+        (
+            Field("cpus", r"cpus"),
+            Field("cores", r"cores"),
+            Field("sockets", r"sockets"),
+            Field("load_begin", r"(load )?(average )?begin"),
+            Field("load_end", r"(load )?(average )?end"),
+            Field("user_pct", r"% ?user|user"),
+            Field("sys_pct", r"% ?sys(tem)?|sys(tem)?"),
+            Field("wio_pct", r"% ?wio|wio"),
+            Field("idle_pct", r"% ?idle|idle"),
+        ),
+        ("load_begin", "user_pct", "idle_pct"),
+        forbids=r"i#|snap time",
+    ),
+    Section(
+        "instance_cpu",
+        (
+            Field("pct_total_cpu", r"% ?total cpu"),
+            Field("pct_busy_cpu", r"% ?busy cpu"),
+            Field("pct_db_time_waiting_for_cpu", r"% ?db time waiting for cpu.*"),
+        ),
+        ("pct_total_cpu", "pct_busy_cpu"),
+    ),
+    Section("sql", _SQL, ("sql_id", "executions"), forbids=r"plan hash|activity"),
+    Section("sql", _SQL, ("old_hash_value", "executions"), forbids=r"activity"),
+    Section("sql", _SQL, ("sql_id", "pct_total"), forbids=r"plan hash|activity"),
+    Section("sql_text", (_SQL[0], _SQL[-1]), ("sql_id", "text"), forbids=r"%|executions|plan|activity|event"),
+    Section(
+        "segments",
+        (
+            Field("owner", r"owner", _T),
+            Field("tablespace", r"tablespace( name)?", _T),
+            Field("object", r"object( name)?", _T),
+            Field("subobject", r"subobject( name)?", _T),
+            Field("type", r"obj(ect)? type", _T),
+            Field("pct", r"% ?(of )?(total|capture)|%total"),
+            Field("pdb", r"pdb name", _T),
+        ),
+        ("owner", "object", "type"),
+        forbids=r"activity|event",
+    ),
+    Section(
+        "init_parameters",
+        (
+            Field("name", r"parameter name|parameter", _T),
+            Field("inst_num", r"i#", _T),
+            Field("begin", r"begin value|value", _T),
+            Field("end", r"end value( if different)?", _T),
+            Field("pdb", r"pdb name", _T),
+        ),
+        ("name", "begin"),
+        forbids=r"statistic|activity",
+    ),
+    Section(
+        "os_stats",
+        (
+            Field("name", r"statistic|name", _T),
+            Field("value", r"value|total"),
+            Field("end_value", r"end value"),
+        ),
+        ("name", "value"),
+        words=r"operating system stat|os stat",
+        forbids=r"per (second|trans|hour)",
+    ),
+    Section(
+        "instance_activity",
+        (
+            Field("name", r"statistic", _T),
+            Field("total", r"total"),
+            Field("per_second", r"per (second|sec)"),
+            Field("per_txn", r"per (trans|transaction)"),
+        ),
+        ("name", "total", "per_second"),
+        forbids=r"i#|%",
+    ),
+)
+"""Declared from the narrow to the wide: the first that fits has it."""
+
+
+@lru_cache(maxsize=4096)
+def _places(section: Section, columns: tuple[str, ...]) -> dict[str, int] | None:
+    keys = reduced(columns)
+    if section.forbids and any(re.search(section.forbids, key) for key in keys):
+        return None
+    found: dict[str, int] = {}
+    for one in section.fields:
+        for place, key in enumerate(keys):
+            if place not in found.values() and re.fullmatch(one.heading, key):
+                found[one.name] = place
+                break
+    return found if all(name in found for name in section.needs) else None
+
+
+def section_of(table: Table) -> Section | None:
+    """Return the section a table is, None for one that is not known."""
+    if len(table.columns) < 2:
+        return None
+    for section in SECTIONS:
+        if _places(section, table.columns) is not None and (
+            not section.words or re.search(section.words, table.words)
+        ):
+            return section
+    return None
+
+
+def records(section: Section, table: Table, numbers: Numbers) -> list[dict[str, Scalar]]:
+    """Return the rows of a table by name; further columns keep the name of their heading."""
+    places = _places(section, table.columns) or {}
+    readers = _readers(section, places, table.keys)
+    return [
+        {
+            name: _value(row[place] if place < len(row) else "", kind, unit, numbers)
+            for name, place, kind, unit in readers
+        }
+        for row in table.rows
+    ]
+
+
+def _readers(
+    section: Section, places: Mapping[str, int], keys: Sequence[str]
+) -> list[tuple[str, int, Kind, str | None]]:
+    kinds = {one.name: one.kind for one in section.fields}
+    readers = [
+        (one.name, places[one.name], kinds[one.name], unit_of(keys[places[one.name]]))
+        for one in section.fields
+        if one.name in places
+    ]
+    taken = {name for name, *_ in readers}
+    for place, key in enumerate(keys):
+        if place in places.values():
+            continue
+        name = snake(key)
+        while name in taken:
+            name += "_2"
+        taken.add(name)
+        readers.append((name, place, Kind.ANY, None))
+    return readers
+
+
+def _value(cell: str, kind: Kind, unit: str | None, numbers: Numbers) -> Scalar:
+    if not cell or cell in {"N/A", "&nbsp;"}:
+        return None
+    match kind:
+        case Kind.NUMBER:
+            return numbers.number(cell)
+        case Kind.TEXT:
+            return cell
+        case Kind.SECONDS:
+            return numbers.seconds(cell, unit)
+        case Kind.MILLISECONDS:
+            return numbers.milliseconds(cell, unit)
+        case Kind.ANY:
+            number = numbers.number(cell)
+            return cell if number is None else number
+
+
+def lacking(section: Section, table: Table, read: Sequence[Mapping[str, Scalar]]) -> list[str]:
+    """Return the printed values that should be numbers and are not."""
+    places = _places(section, table.columns) or {}
+    numeric = [one for one in section.fields if one.name in places and one.kind not in {Kind.TEXT, Kind.ANY}]
+    return [
+        cell
+        for row, record in zip(table.rows, read, strict=True)
+        for one in numeric
+        if record[one.name] is None
+        and (cell := row[places[one.name]] if places[one.name] < len(row) else "")
+        and cell not in {"N/A", "-"}
+    ]
+
+
+def metric_of(table: Table) -> str:
+    """Return what a list of SQL is ordered by: `elapsed`, `cpu`, `gets`, `reads` or another word."""
+    named = re.search(r"sql ordered by ([a-z /%#]+)", table.words)
+    words = (named[1] if named else next((key for key in table.keys if key), "")).strip()
+    for pattern, name in _METRICS:
+        if re.match(pattern, words):
+            return name
+    return snake(re.split(r" (for db|db|snaps)\b", words)[0])
+
+
+_METRICS = (
+    (r".*unopt", "unoptimized_reads"), (r"elap", "elapsed"), (r"cpu", "cpu"),
+    (r"user i ?/? ?o|user io", "user_io"), (r"(buffer )?gets", "gets"),
+    (r"(physical |phys )?reads?( |$)(?!req)", "reads"),
+    (r"execut", "executions"), (r"parse", "parse_calls"), (r"shar", "sharable_memory"), (r"version", "versions"),
+    (r"cluster", "cluster_wait"),
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""The SQL lists of a text report: a line of figures, then module, container and the text in lines of one width."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+_IDENTITY = re.compile(r"[0-9a-z]{13}|\d{4,10}")
+_MODULE = re.compile(r"\s*Module:\s*(.*)")
+_CONTAINER = re.compile(r"\s*PDB:\s*(.*)")
+_NARROW = 64
+"""Statspack breaks SQL at 64 characters, AWR near 80."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A line of the list, whole and cut into columns."""
+
+    line: str
+    cells: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Row:
+    cells: tuple[str, ...]
+    module: str = ""
+    container: str = ""
+    text: list[str] = field(default_factory=list)
+
+    def finished(self, width: int) -> tuple[str, ...]:
+        whole = "".join(line if len(line) >= width - 1 else f"{line} " for line in self.text).strip()
+        return (*self.cells, self.module, self.container, whole)
+
+
+def is_metrics(cells: Sequence[str]) -> bool:
+    """Whether cells are the figures of a statement: numbers, and an id or hash value last."""
+    figures = cells[: len(cells) - 3] if len(cells) > 8 and not _IDENTITY.fullmatch(cells[-1]) else cells
+    last = next((cell for cell in reversed(figures) if cell), "")
+    return (
+        _IDENTITY.fullmatch(last) is not None
+        and any(cell for cell in figures[:-1])
+        and all(not cell or cell[0] in "0123456789.,#-+N" for cell in figures[:-1])
+    )
+
+
+def statement_rows(lines: Iterable[Statement], width: int) -> list[tuple[str, ...]]:
+    """Return a row per statement: its figures, module, container and text.
+
+    Lines before the first figures go on with the statement before a page break: they come as a row of text only.
+    """
+    rows = [_Row(("",) * width)]
+    for one in lines:
+        if not one.line.strip():
+            continue
+        if is_metrics(one.cells):
+            rows.append(_Row(one.cells))
+        elif match := _MODULE.fullmatch(one.line):
+            rows[-1].module = match[1]
+        elif match := _CONTAINER.fullmatch(one.line):
+            rows[-1].container = match[1]
+        else:
+            rows[-1].text.append(one.line)
+    longest = max((len(line) for row in rows for line in row.text), default=0)
+    wrapped = longest if longest > _NARROW else _NARROW
+    if not rows[0].text:
+        rows = rows[1:]
+    return [row.finished(wrapped) for row in rows]

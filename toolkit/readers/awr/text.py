@@ -1,0 +1,254 @@
+"""A report as text: rulers of dashes say where its columns are, colons where its labels end.
+
+Nothing depends on the line a section stands on: a table is a ruler, the words above it are its headings, what is
+left of the line above those is its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from toolkit.readers.awr.rulers import cut, stacked_rows
+from toolkit.readers.awr.statements import Statement, is_metrics, statement_rows
+from toolkit.readers.awr.tables import Document, Table, reduce
+
+_RULER = re.compile(r"[ ~]*-{2,}(?: +[-~]{2,})*\s*")
+_SPAN = re.compile(r"-{2,}")
+_TERMINATOR = re.compile(r" {6,}-{20,}\s*")
+_TILDES = re.compile(r"\s*~{3,}")
+_SECTION = re.compile(r"(\S.*?)\s*(?:DB/Inst\b|DB/I$|for DB:)")
+_LABELLED = re.compile(
+    r"(?P<label>[%A-Za-z][^:]*?(?::\s[A-Za-z][^:]*?)?):(?P<values>(?:\s+[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?(?=\s|$))*)"
+)
+_VALUE = re.compile(r"[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?")
+_PAGED = re.compile(r"^\s*\n(?:OUTPUT|REPORT)[ \t]*\n(?:-{10,}[ \t]*\n)?", re.MULTILINE)
+_END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
+_WORD = re.compile(r"\S+")
+_NAME = re.compile(r"\s*\S+(?: [^\s(]\S*)*(?: *\([^)]*\))?")
+_SNAPSHOT = re.compile(r"\s*(begin|end) snap\b", re.IGNORECASE)
+_TITLE = re.compile(r"WORKLOAD REPOSITORY|STATSPACK", re.IGNORECASE)
+_LONGEST_LINE = 1000
+
+
+def read_text(text: str) -> Document:
+    """Take a text report apart."""
+    lines = [line[:_LONGEST_LINE].expandtabs().rstrip() for line in _unpaged(text).split("\n")]
+    reader = _Reader(lines)
+    reader.read()
+    title = " ".join(line.strip() for line in lines[:400] if _TITLE.search(line))[:400]
+    named = next((line for line in lines if "DB/Inst:" in line), "")
+    notes = [line for line in lines if "(min" in line][:50]
+    ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
+    return Document("text", f"{title} {named}".strip(), _merged(reader.tables), ended, notes)
+
+
+def _unpaged(text: str) -> str:
+    """Return the text without the headings that SQL*Plus repeats on each page of a query's result."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    return _PAGED.sub("", text) if len(_PAGED.findall(text)) > 2 else text
+
+
+@dataclass(slots=True)
+class _Reader:
+    lines: Sequence[str]
+    section: str = ""
+    tables: list[Table] = field(default_factory=list)
+    at: int = 0
+    floor: int = 0
+    """Lines above this one belong to a table that is read already."""
+
+    def read(self) -> None:
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if match := _SECTION.match(line):
+                self.section = match[1].rstrip(" -")
+                self.at += 1
+            elif _TILDES.match(line) and self.at:
+                self._under_tildes(line)
+            elif _RULER.fullmatch(line) and not _TERMINATOR.fullmatch(line):
+                self._ruled(line)
+            elif _is_labelled(line) and not _TILDES.match(self._line(self.at + 1)):
+                self._labelled([])
+            else:
+                self.at += 1
+
+    def _line(self, place: int) -> str:
+        return self.lines[place] if place < len(self.lines) else ""
+
+    def _under_tildes(self, line: str) -> None:
+        above = self.lines[self.at - 1]
+        if (name := _NAME.match(above)) and self.at - 1 >= self.floor:
+            self.section = " ".join(name[0].split())
+        following = next(
+            (i for i in range(self.at + 1, min(self.at + 6, len(self.lines))) if self.lines[i].strip()), 0
+        )
+        if _SPAN.search(line) and following and not _is_label_row(self.lines[following]):
+            self._ruled(line)
+        elif following and _is_labelled(self.lines[following]):
+            spans = [match.span() for match in _SPAN.finditer(line)]
+            heads = [above]
+            if not spans and re.search(r"[A-Za-z]", line.replace("~", "")):
+                heads = [line.replace("~", " ")]
+            self.at += 1
+            self._labelled(_columns(heads, spans) if spans else [])
+        else:
+            self.at += 1
+
+    def _ruled(self, line: str) -> None:
+        spans = [match.span() for match in _SPAN.finditer(line)]
+        heads, section = self._heads()
+        following = self._line(self.at + 1)
+        self.at += 1
+        if _is_label_row(following):
+            if heads and (name := heads[0][: max(spans[0][0] - 3, 0)].strip()):
+                self.section = re.split(r"\s{2,}", name)[0]
+            self._labelled(_columns(heads, spans))
+            return
+        columns = tuple(words for words, _, _ in _columns(heads, spans))
+        names: tuple[str, ...] = ()
+        if below := self._second_ruler():
+            names, second = columns, [match.span() for match in _SPAN.finditer(self.lines[below])]
+            columns = tuple(words for words, _, _ in _columns(self.lines[self.at : below], second))
+            self.at, first, spans = below + 1, spans, second
+            rows = stacked_rows(self._body(), spans, first)
+            columns = (*names, *columns)
+        elif columns and reduce(columns[-1]) in {"sql id", "old hash value", "hash value"}:
+            rows = self._statements(spans, columns)
+            columns = (*columns, "SQL Module", "PDB Name", "SQL Text")
+        else:
+            rows = stacked_rows(self._body(), spans, None)
+            if any(row[0] for row in rows):
+                columns = ("", *columns)
+            else:
+                rows = [row[1:] for row in rows]
+        self.tables.append(Table(section, "", columns, rows))
+        self.floor = self.at
+
+    def _second_ruler(self) -> int | None:
+        """Return the line of a second ruler where a first one only names what stands in a line of its own."""
+        for place in range(self.at + 1, min(self.at + 5, len(self.lines))):
+            line = self.lines[place]
+            if not self.lines[place - 1].strip() or _TERMINATOR.fullmatch(line):
+                return None
+            if _RULER.fullmatch(line):
+                return place
+        return None
+
+    def _heads(self) -> tuple[list[str], str]:
+        """Return the lines of headings above a ruler, and the section they are in."""
+        heads: list[str] = []
+        place = self.at - 1
+        while place >= self.floor and len(heads) < 4:
+            line = self.lines[place]
+            if not line.strip() or line.startswith("->") or _RULER.fullmatch(line) or _SECTION.match(line):
+                break
+            if _TILDES.match(line):
+                heads.insert(0, line.replace("~", " "))
+                above = self.lines[place - 1] if place else ""
+                name = _NAME.match(above)
+                if name:
+                    self.section = " ".join(name[0].split())
+                    heads.insert(0, " " * name.end() + above[name.end() :])
+                break
+            heads.insert(0, line)
+            place -= 1
+        return heads, self.section
+
+    def _body(self) -> Sequence[str]:
+        """Return the lines below a ruler down to the end of the table, and go on after them."""
+        begin = self.at
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if not line.strip() or _TERMINATOR.fullmatch(line) or _RULER.fullmatch(line) or _SECTION.match(line):
+                break
+            self.at += 1
+        return self.lines[begin : self.at]
+
+    def _statements(self, spans: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+        begin = self.at
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if _TERMINATOR.fullmatch(line) or _SECTION.match(line) or (_RULER.fullmatch(line) and len(spans) > 1):
+                break
+            self.at += 1
+        lines = (Statement(line, cut(line, spans)[1:]) for line in self.lines[begin : self.at])
+        return statement_rows(lines, len(columns))
+
+    def _labelled(self, columns: list[tuple[str, int, int]]) -> None:
+        rows = []
+        while self.at < len(self.lines) and _is_labelled(self.lines[self.at]):
+            rows.append(_labels(self.lines[self.at], columns))
+            self.at += 1
+        names = ("", *(words for words, _, _ in columns)) if columns else ()
+        self.tables.append(Table(self.section, "", names, rows))
+        self.floor = self.at
+
+
+def _columns(heads: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, int, int]]:
+    """Return the heading over each span of a ruler: each word counts for the span it stands over."""
+    words: list[list[str]] = [[] for _ in spans]
+    for head in heads:
+        for match in _WORD.finditer(head):
+            shared = [min(match.end(), end + 1) - max(match.start(), begin - 1) for begin, end in spans]
+            best = max(range(len(spans)), key=shared.__getitem__)
+            if shared[best] > 0:
+                words[best].append(match[0])
+    return [(" ".join(found), *span) for found, span in zip(words, spans, strict=True)]
+
+
+def _is_labelled(line: str) -> bool:
+    if ":" not in line or line.startswith(("->", "Module:")):
+        return False
+    match = _LABELLED.match(line.lstrip())
+    return match is not None and (bool(match["values"].strip()) or line.rstrip().endswith(":")) and len(line) < 160
+
+
+def _is_label_row(line: str) -> bool:
+    return _is_labelled(line) and not _SNAPSHOT.match(line)
+
+
+def _labels(line: str, columns: Sequence[tuple[str, int, int]]) -> tuple[str, ...]:
+    cells: list[str] = []
+    for match in _LABELLED.finditer(line):
+        values = [(one[0], match.start("values") + one.start(), match.start("values") + one.end())
+                  for one in _VALUE.finditer(match["values"])]  # fmt: skip
+        cells.append(match["label"].strip() + ":")
+        if columns and len(cells) == 1:
+            cells.extend(_placed(values, columns))
+        else:
+            cells.extend(value for value, _, _ in values)
+    return tuple(cells)
+
+
+def _placed(values: Sequence[tuple[str, int, int]], columns: Sequence[tuple[str, int, int]]) -> Iterator[str]:
+    """Return the values under their headings, an empty text where nothing is printed."""
+    left = list(values)
+    for _, begin, end in columns:
+        inside = next((one for one in left if one[1] < end + 2 and one[2] > begin), None)
+        if inside is not None:
+            left.remove(inside)
+        yield inside[0] if inside else ""
+
+
+def _merged(tables: Sequence[Table]) -> list[Table]:
+    """Return the tables with those put together again that a page break cut in two."""
+    merged: list[Table] = []
+    for table in tables:
+        last = merged[-1] if merged else None
+        if last is not None and table.columns and (last.section, last.columns) == (table.section, table.columns):
+            merged[-1] = Table(last.section, last.title, last.columns, _continued(last.rows, table))
+        else:
+            merged.append(table)
+    return merged
+
+
+def _continued(rows: Sequence[tuple[str, ...]], table: Table) -> list[tuple[str, ...]]:
+    joined = list(rows)
+    for row in table.rows:
+        if joined and table.columns[-1:] == ("SQL Text",) and not is_metrics(row):
+            joined[-1] = (*joined[-1][:-1], joined[-1][-1] + row[-1])
+        else:
+            joined.append(row)
+    return joined
