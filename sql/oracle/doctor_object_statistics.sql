@@ -2,7 +2,7 @@
 -- Needs: to see the tables (ALL_ views)
 -- License: none
 -- Effect: reads only
--- Params: :schema, :name of the table worked on; :source_schema, :source_name of the one read (exact case)
+-- Params: :schema, :name of the table (exact case)
 -- Versions: 11.2 to 26ai
 SELECT 'locked' AS what,
        s.owner AS on_schema,
