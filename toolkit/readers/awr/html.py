@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from toolkit.readers.awr.sections import section_of
 from toolkit.readers.awr.tables import Document, Table
 
 _PIECE = 2_000_000
@@ -204,23 +205,31 @@ def _table(seen: _Open) -> Table | None:
     if heads == len(rows) and heads > 1:
         heads = 1
     cells = _grid(rows) if any(row.spans for row in rows) else [tuple(row.cells) for row in rows]
-    if not heads and _looks_like_headings(cells):
-        heads = 1
+    heads = heads or _unmarked_headings(rows, cells)
     return Table(seen.section, _squeezed(seen.title), _joined(cells[:heads]), cells[heads:])
 
 
-def _looks_like_headings(cells: Sequence[tuple[str, ...]]) -> bool:
-    """Whether a first row without heading marks is one all the same: words only, above at least one number."""
-    if len(cells) < 2 or len(cells[0]) < 2:
-        return False
-    numbers = any(cell[:1].isdigit() for row in cells[1:4] for cell in row)
-    return numbers and not any(cell[:1].isdigit() or cell.endswith(":") for cell in cells[0])
+def _unmarked_headings(rows: Sequence[_Row], cells: Sequence[tuple[str, ...]]) -> int:
+    """Return how many first rows are headings though nothing marks them: words only, above at least one number."""
+    heads = 2 if rows[0].spans and len(cells) > 2 else 1
+    if len(cells) <= heads or len(cells[0]) < 2 or any(_begins_data(row) for row in cells[:heads]):
+        return 0
+    below = cells[heads : heads + 3]
+    return heads if any(cell[:1].isdigit() for row in below for cell in row) or _are_headings(cells[0]) else 0
+
+
+def _begins_data(row: tuple[str, ...]) -> bool:
+    return any(cell[:1].isdigit() or cell.endswith(":") for cell in row)
+
+
+def _are_headings(row: tuple[str, ...]) -> bool:
+    return section_of(Table("", "", row, ())) is not None
 
 
 def _grid(rows: Sequence[_Row]) -> list[tuple[str, ...]]:
     """Return the rows with every cell in each place it spans; a spanned heading counts for all its columns."""
     pending: dict[int, tuple[str, int]] = {}
-    grid = []
+    grid: list[tuple[str, ...]] = []
     for row in rows:
         spans = {index: (packed >> 16, packed & 0xFFFF) for index, packed in row.spans}
         line: list[str] = []
@@ -230,7 +239,7 @@ def _grid(rows: Sequence[_Row]) -> list[tuple[str, ...]]:
             for place in range(wide):
                 if high > 1 and len(line) < _MOST_COLUMNS:
                     pending[len(line)] = (cell, high - 1)
-                line.append(cell if not place or row.headings else "")
+                line.append(cell if not place or row.headings or not grid else "")
                 if len(line) >= _MOST_COLUMNS:
                     break
         _hang(line, pending)

@@ -16,6 +16,8 @@ _NUMBER = re.compile(r"([-+]?)((?:\d[\d.,' ]*|[.,]\d+))(?:[eE]([-+]?\d{1,3}))?\s
 _TIMED = re.compile(r"(\S.*?)\s*(ns|us|µs|μs|ms|cs|s|min|m|h)", re.ASCII)
 _POINT = re.compile(r"(?:\d{1,3}(?:,\d{3})+\.\d+|\d*\.\d{1,2})")
 _COMMA = re.compile(r"(?:\d{1,3}(?:\.\d{3})+,\d+|\d*,\d{1,2})")
+_MOST_DIGITS = 40
+"""A count of Oracle has no more digits; what has is no number of a report."""
 _SCALE = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
 _MILLISECONDS = {
     "ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "ms": 1.0, "cs": 10.0,
@@ -90,7 +92,7 @@ def _tidy(value: float) -> float:
 @lru_cache(maxsize=65536)
 def _parse(text: str, comma: bool) -> Number | None:
     match = _NUMBER.fullmatch(text.translate(_SPACES).strip())
-    if match is None or len(text) > 40:
+    if match is None or len(text) > 40 or abs(int(match[3] or 0)) > _MOST_DIGITS:
         return None
     sign, digits, exponent, suffix = match.groups()
     plain = _plain(digits.replace(" ", "").replace("'", ""), comma=comma)
@@ -100,7 +102,7 @@ def _parse(text: str, comma: bool) -> Number | None:
         value = Decimal(f"{sign}{plain}E{int(exponent or 0) + _SCALE[suffix]}")
     except (InvalidOperation, ValueError):
         return None
-    if ("." in plain and not (exponent or suffix)) or value != value.to_integral_value() or abs(value) >= 10**30:
+    if ("." in plain and not (exponent or suffix)) or value != value.to_integral_value():
         return float(value)
     return int(value)
 

@@ -90,7 +90,8 @@ def read_report(raw: bytes, name: str) -> Report:
         facts["scope"] = "pdb" if re.search(r"\bPDB report", document.title, re.IGNORECASE) else "instance"
     builder.sections["instances"] = known
     if not (facts["dbid"] or facts["db_name"]) or not builder.recognised:
-        raise _no_report(name, "it names no database, or has no section of a report")
+        why = "it names no database, or has no section of a report"
+        raise _no_report(name, why if document.ended else f"{why}; perhaps it is cut off")
     faults = _faults(document, facts)
     return _report(builder, document, facts, faults)
 
@@ -188,7 +189,8 @@ class _Builder:
         if section is None:
             self.others.append(table)
             return
-        rows = records(section, table, self.numbers)
+        always = dict.fromkeys(_ALWAYS.get(section.name, ()))
+        rows = [{**always, **row} for row in records(section, table, self.numbers)]
         broken = lacking(section, table, rows)
         if broken:
             shown = broken[0][:40]
@@ -271,17 +273,12 @@ def _keep_list(sections: dict[str, object], name: str, table: Table, rows: list[
 def _keep_one(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
     del table
     if rows:
-        sections.setdefault(name, {**dict.fromkeys(_ONE.get(name, ())), **rows[0]})
+        sections.setdefault(name, rows[0])
 
 
 def _keep_sql(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
     del name
-    _keep_list(sections, f"sql_by_{metric_of(table)}", table, [_statement(row) for row in rows])
-
-
-def _statement(row: dict[str, Scalar]) -> dict[str, Scalar]:
-    always = ("sql_id", "elapsed_s", "executions", "pct_total", "module", "text")
-    return {**dict.fromkeys(always), **row}
+    _keep_list(sections, f"sql_by_{metric_of(table)}", table, rows)
 
 
 def _keep_texts(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
@@ -312,16 +309,31 @@ def _keep_parameters(sections: dict[str, object], name: str, table: Table, rows:
         parameter, begin = row["name"], row["begin"]
         if not parameter:
             continue
-        known = parameters.get(parameter)
-        if known is None:
-            parameters[parameter] = begin
-        elif begin and begin not in str(known).split(", "):
-            parameters[parameter] = f"{known}, {begin}"
+        parameters[parameter] = _both(parameters.get(parameter), begin)
         if row.get("end"):
             changed[parameter] = {"begin": begin, "end": row["end"]}
 
 
-_ONE = {"host_cpu": ("load_begin", "load_end", "user_pct", "sys_pct", "wio_pct", "idle_pct")}
+def _both(known: Scalar, more: Scalar) -> Scalar:
+    """Return a value that is printed whole in one table and in parts in another."""
+    if not known or not more:
+        return known or more
+    parts, others = str(known).split(", "), str(more).split(", ")
+    if set(parts) <= set(others):
+        return more
+    return known if set(others) <= set(parts) else f"{known}, {more}"
+
+
+_EVENT = ("event", "waits", "time_s", "avg_wait_ms", "pct_db_time", "wait_class")
+_ALWAYS = {
+    "host_cpu": ("load_begin", "load_end", "user_pct", "sys_pct", "wio_pct", "idle_pct"),
+    "sql": ("sql_id", "elapsed_s", "executions", "pct_total", "module", "text"),
+    "top_events": _EVENT, "foreground_events": _EVENT, "background_events": _EVENT, "wait_events": _EVENT,
+    "rac_events": _EVENT, "time_model": ("name", "time_s", "pct_db_time"),
+    "wait_classes": ("wait_class", "waits", "time_s", "avg_wait_ms", "pct_db_time"),
+    "foreground_wait_classes": ("wait_class", "waits", "time_s", "avg_wait_ms", "pct_db_time"),
+}  # fmt: skip
+"""The values each row has, null where its release does not print them."""
 _KEEP = {
     "host_cpu": _keep_one, "instance_cpu": _keep_one, "sql": _keep_sql, "sql_text": _keep_texts,
     "segments": _keep_segments, "init_parameters": _keep_parameters,

@@ -1,0 +1,75 @@
+"""Reading a report takes time in proportion to its size, and little memory besides its text.
+
+A made-up report is made 10 and 1000 times as large, by rows and by whole sections; only ratios are told, so that a
+slow machine changes nothing. Run: `python benchmarks/awr_growth.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.readers.awr_samples import TEXT, html
+from toolkit.readers.awr.report import read_report
+
+_ROW = "<tr><td>event {}</td><td>57K</td><td>1,234.5</td><td>26.32ms</td><td>2.4</td><td>Commit</td></tr>"
+_HEAD = "<h3>Section {}</h3><table><tr><th>Name</th><th>A</th><th>B</th><th>C</th><th>D</th><th>E</th></tr>"
+_SIZES = (1, 10, 1000)
+_MOST_TIMES_WORSE = 2.0
+
+
+def rows(times: int) -> bytes:
+    body = "".join(_ROW.format(number) for number in range(200 * times))
+    return html(extra=f"{_HEAD.format(0)}{body}</table>").encode()
+
+
+def sections(times: int) -> bytes:
+    body = "".join(_ROW.format(number) for number in range(20))
+    return html(extra="".join(f"{_HEAD.format(number)}{body}</table>" for number in range(10 * times))).encode()
+
+
+def lines(times: int) -> bytes:
+    block = "Widget {} DB/Inst: ACME/acme1  Snaps: 7-8\n\nWidget                                     Turns\n"
+    block += "------------------------------ -----------------\n"
+    block += "left                                          12\n" * 40 + "\n"
+    body = "".join(block.replace("{}", str(number), 1) for number in range(5 * times))
+    return TEXT.replace("End of Report", f"{body}End of Report").encode()
+
+
+def seconds(raw: bytes) -> float:
+    begin = time.process_time()
+    read_report(raw, "benchmark")
+    return time.process_time() - begin
+
+
+def peak(raw: bytes) -> int:
+    tracemalloc.start()
+    read_report(raw, "benchmark")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
+
+
+def grow(name: str, make: Callable[[int], bytes]) -> bool:
+    made = [make(times) for times in _SIZES]
+    seconds(made[0])
+    took = [min(seconds(raw) for _ in range(3 if len(raw) < 5_000_000 else 1)) for raw in made]
+    per_byte = [one / len(raw) for one, raw in zip(took, made, strict=True)]
+    worse = per_byte[-1] / per_byte[1]
+    megabytes = len(made[-1]) / 1e6
+    memory = peak(made[1]) / len(made[1])
+    print(
+        f"{name:<10} {len(made[1]) // len(made[0])}x and {len(made[-1]) // len(made[0])}x the size "
+        f"({megabytes:.0f} MB): {worse:.2f} times the time per byte; peak memory {memory:.1f} bytes per byte"
+    )
+    return worse < _MOST_TIMES_WORSE
+
+
+if __name__ == "__main__":
+    kept = [grow("rows", rows), grow("sections", sections), grow("lines", lines)]
+    sys.exit(not all(kept))

@@ -1,0 +1,94 @@
+"""`awr show` as a user types it: a screen, a document, a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.readers.awr_samples import STATSPACK, TEXT, html
+from toolkit.cli.main import main
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> str:
+    path = tmp_path / "awr.html"
+    path.write_text(html())
+    return str(path)
+
+
+@pytest.fixture
+def junk(tmp_path: Path) -> str:
+    path = tmp_path / "junk.html"
+    path.write_text("<html><body>" + "<p>nothing of the kind</p>" * 20)
+    return str(path)
+
+
+def test_one_report_is_one_screen(good: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["awr", "show", good]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    for words in ("ACME", "2025-03-02 10:00:00", "60.0 min elapsed", "17.18 active sessions", "log file sync",
+                  "sql execute elapsed time", "abcdefghijk12", "warnings"):  # fmt: skip
+        assert words in shown
+
+
+@pytest.mark.parametrize("text", [TEXT, STATSPACK])
+def test_a_text_report_has_its_screen_too(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "report.lst"
+    path.write_text(text)
+    assert main(["awr", "show", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "log file sync" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_one_file_gives_one_document_and_several_a_list(good: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["awr", "show", good, "--json"]) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert main(["awr", "show", good, good, "--json"]) == 0
+    several = json.loads(capsys.readouterr().out)
+    assert several == {"reports": [one, one]}
+    assert one["file"] == good
+
+
+def test_a_file_that_is_none_does_not_hide_the_others(
+    good: str, junk: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["awr", "show", junk, good, "--json"]) == 2
+    captured = capsys.readouterr()
+    assert [one["file"] for one in json.loads(captured.out)["reports"]] == [good]
+    assert f"`{junk}` is no AWR or Statspack report" in captured.err
+
+
+def test_a_single_file_that_is_none_is_an_error(junk: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["awr", "show", junk, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "TK-0113"
+
+
+def test_a_report_cut_off_is_shown_and_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cut.html"
+    path.write_text(html(end=""))
+    assert main(["awr", "show", str(path), "--json"]) == 2
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["warnings"][0] == "the report is cut off: its end is not there"
+    assert "cut off" in captured.err
+    assert "hint: " in captured.err
+
+
+@pytest.mark.parametrize("name", ["", "nothing.html"])
+def test_a_folder_or_a_file_that_is_not_there_gives_a_sentence(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["awr", "show", str(tmp_path / name)]) == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_hostile_text_does_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "hostile.html"
+    path.write_text(html().replace("select 1", "\x1b[2J\x07\u202eselect").replace("ACME", "AC\x1b]0;x\x07ME"))
+    assert main(["awr", "show", str(path)]) == 0
+    assert main(["awr", "show", str(path), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert not set("\x1b\x07\u202e") & set(captured.out + captured.err)

@@ -1,0 +1,191 @@
+"""Reports made up here: what is read, what is null, what is refused, and what is only doubted."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.readers.awr_samples import STATSPACK, TEXT, html
+from toolkit.errors import ExitCode, ToolkitError
+from toolkit.readers.awr.report import Report, read_report
+
+
+def document(text: str) -> dict[str, Any]:
+    return read_report(text.encode(), "r").document()
+
+
+def test_an_html_report_is_read_whole() -> None:
+    found = document(html())
+    assert found["begin_snap_time"] == "2025-03-02T10:00:00"
+    assert found["startup_time"] == "2025-03-01T03:04"
+    assert (found["rac"], found["cdb"], found["sockets"], found["memory_gb"]) == (False, True, None, 15.5)
+    assert (found["dbid"], found["elapsed_min"], found["db_time_min"]) == (12345, 60.0, 1030.5)
+    assert found["load_profile_per_sec"]["logical_reads"] == 57_000
+    assert found["load_profile_per_sec"]["block_changes"] == 1_200_000
+    assert found["load_profile_per_sec"]["user_calls"] is None
+    assert found["sql_by_elapsed"][0]["executions"] is None
+    assert found["sql_by_elapsed"][0]["text"] == "select 1 from dual"
+    assert found["host_cpu"] is None
+
+
+def test_abbreviated_waits_and_their_units_are_expanded() -> None:
+    first, cpu, last = document(html())["top_events"]
+    assert (first["waits"], first["time_s"], first["avg_wait_ms"]) == (57_000, 1500, 26.32)
+    assert (cpu["waits"], cpu["avg_wait_ms"], cpu["wait_class"]) == (None, None, None)
+    assert (last["time_s"], last["avg_wait_ms"], last["pct_db_time"]) == (0.6, 0.2, 0.1)
+
+
+def test_a_section_nobody_knows_is_kept_as_a_table() -> None:
+    for text in (html(), TEXT):
+        (table,) = [table for table in document(text)["tables"] if table["columns"] == ("Widget", "Turns")]
+        assert table["rows"] == [("left", "12")]
+    assert "Some Section of a Later Release" in {table["section"] for table in document(html())["tables"]}
+
+
+def test_a_text_report_is_read_by_its_rulers() -> None:
+    found = document(TEXT)
+    assert (found["instance"], found["cpus"], found["sockets"], found["end_sessions"]) == ("acme1", 4, None, 51)
+    assert found["load_profile_per_sec"]["block_changes"] is None
+    assert found["load_profile_per_txn"]["block_changes"] == 7.0
+    assert found["instance_efficiency_pct"]["% Non-Parse CPU"] == 97.0
+    assert found["buffer_hit_pct"] == 98.7
+    assert found["host_cpu"]["wio_pct"] == 1.5
+    assert [event["waits"] for event in found["top_events"]] == [57_000, None, 3]
+    first, second = found["sql_by_elapsed"]
+    assert (first["module"], first["text"], second["module"]) == ("shop", "select 1  from dual", None)
+
+
+def test_a_number_too_wide_for_its_column_is_null_and_named() -> None:
+    found = document(TEXT)
+    assert found["top_events"][2]["avg_wait_ms"] is None
+    assert any("######" in warning for warning in found["warnings"])
+
+
+def test_a_statspack_report_has_the_same_names() -> None:
+    found = document(STATSPACK)
+    assert (found["kind"], found["host"], found["cdb"]) == ("statspack", "averyveryverylonghost", None)
+    assert found["top_events"][1] == {
+        "event": "log file sync", "waits": 57_000, "time_s": 400, "avg_wait_ms": None, "pct_db_time": 22.9,
+        "wait_class": None,
+    }  # fmt: skip
+    (statement,) = found["sql_by_gets"]
+    assert (statement["sql_id"], statement["old_hash_value"], statement["gets"]) == (None, "2482976222", 7943)
+    assert statement["text"].endswith("aaaa')")
+
+
+def test_a_query_that_printed_the_report_in_pages_does_no_harm() -> None:
+    lines = TEXT.split("\n")
+    paged = "\n".join("\n".join(["", "OUTPUT", *lines[at : at + 14]]) for at in range(0, len(lines), 14))
+    assert document(paged)["sql_by_elapsed"] == document(TEXT)["sql_by_elapsed"]
+    assert document(paged)["top_events"] == document(TEXT)["top_events"]
+
+
+def test_numbers_with_a_decimal_comma_are_read() -> None:
+    continental = html().translate(str.maketrans(".,", ",.")).replace("23,9,0,0,0", "23.9.0.0.0")
+    found = document(continental)
+    assert found["db_time_min"] == 1030.5
+    assert found["load_profile_per_sec"]["redo_size_bytes"] == 1234567.8
+    assert found["top_events"][0]["avg_wait_ms"] == 26.32
+
+
+def test_a_blank_header_of_an_autonomous_database_is_null_but_for_the_title() -> None:
+    blank = html().replace("<td>ACME</td>", "<td>&#160;</td>").replace("<td>box</td>", "<td></td>")
+    found = document(blank)
+    assert (found["host"], found["db_name"]) == (None, "ACME")
+
+
+@pytest.mark.parametrize(("title", "scope"), [
+    ("WORKLOAD REPOSITORY PDB report (PDB snapshots)", "pdb"), ("WORKLOAD REPOSITORY report for", "instance"),
+])  # fmt: skip
+def test_the_title_tells_the_scope(title: str, scope: str) -> None:
+    assert document(html(title=title))["scope"] == scope
+
+
+@pytest.mark.parametrize("share", [0.55, 0.7, 0.99])
+def test_a_report_cut_off_is_shown_and_is_bad_input(share: float) -> None:
+    text = html().removesuffix("End of Report</body></html>\n")
+    report = read_report(text[: int(len(text) * share)].encode(), "r")
+    assert any("cut off" in fault for fault in report.faults)
+    assert report.document()["warnings"]
+
+
+def test_a_report_that_contradicts_itself_is_bad_input() -> None:
+    edited = read_report(html().replace("02-Mar-25 11:00:00", "02-Mar-25 18:00:00").encode(), "r")
+    turned = read_report(html().replace("<td>8</td>", "<td>3</td>").encode(), "r")
+    assert "elapsed" in edited.faults[0]
+    assert "not after" in turned.faults[0]
+    assert read_report(html().encode(), "r").faults == []
+
+
+def test_a_section_missing_from_its_contents_is_named() -> None:
+    promise = '<li><a href="#17">Latch Statistics</a></li><li><a href="#18">Undo</a></li><a name="18"></a>'
+    warnings = document(html(extra=promise))["warnings"]
+    assert [warning for warning in warnings if "contents" in warning] == [
+        "the section `Latch Statistics` stands in the contents and not in the report"
+    ]
+
+
+@pytest.mark.parametrize("raw", [
+    b"", b"\x00\x01\x02\x03", b"PK\x03\x04" + b"x" * 500, b"\x7fELF" + bytes(range(256)) * 20,
+    b"<html><body>" + b"<p>AWR report</p>" * 50, b"WORKLOAD REPOSITORY report for\n" + b"nothing\n" * 50,
+    b"hello " * 2_000_000, gzip.compress(b"hello " * 1000), b"\x1f\x8b" + b"junk" * 100,
+    html(title="WORKLOAD REPOSITORY COMPARE PERIOD REPORT").encode(),
+], ids=range(10))  # fmt: skip
+def test_junk_is_refused_with_a_sentence(raw: bytes) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        read_report(raw, "r")
+    assert (caught.value.code, caught.value.exit_code) == ("TK-0113", ExitCode.USAGE)
+    assert caught.value.hint
+
+
+def test_a_packed_bomb_is_refused_within_bounds() -> None:
+    with pytest.raises(ToolkitError, match="200 MB"):
+        read_report(gzip.compress(b" " * 300_000_000, 1), "r")
+
+
+SAMPLES = st.sampled_from([html(), TEXT, STATSPACK])
+
+
+def survive(raw: bytes) -> Report | None:
+    try:
+        report = read_report(raw, "r")
+    except ToolkitError as error:
+        assert error.code == "TK-0113"
+        return None
+    json.dumps(report.document(), allow_nan=False)
+    return report
+
+
+@settings(max_examples=150, deadline=None)
+@given(SAMPLES, st.floats(0, 1))
+def test_a_report_cut_anywhere_is_never_taken_for_whole(text: str, share: float) -> None:
+    kept = text[: int(len(text.rstrip()) * share)]
+    report = survive(kept.encode())
+    if report is not None and "End of Report" not in kept:
+        assert report.faults
+
+
+@settings(max_examples=100, deadline=None)
+@given(SAMPLES, st.lists(st.floats(0, 0.999), max_size=30), st.randoms(use_true_random=False))
+def test_lines_left_out_or_turned_about_do_no_harm(text: str, places: list[float], chance: Any) -> None:
+    lines = text.replace("</tr>", "</tr>\n").split("\n")
+    for place in places:
+        del lines[int(len(lines) * place)]
+    survive("\n".join(lines).encode())
+    chance.shuffle(lines)
+    survive("\n".join(lines).encode())
+
+
+@settings(max_examples=100, deadline=None)
+@given(SAMPLES, st.floats(0, 1), st.binary(max_size=300))
+def test_bytes_of_any_kind_do_no_harm(text: str, place: float, junk: bytes) -> None:
+    raw = text.encode()
+    at = int(len(raw) * place)
+    survive(raw[:at] + junk + raw[at:])
+    survive(raw[:at] + junk + raw[at + len(junk) :])
+    survive(junk)
