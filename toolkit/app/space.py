@@ -79,7 +79,7 @@ def needed_temporary_bytes(experiment: Experiment, facts: Facts) -> float:
 
 
 def _is_size(key: str) -> bool:
-    return key in {"source", "target"} or key.startswith("tables:")
+    return key in {"source", "target", "indexes"} or key.startswith(("tables:", "indexes:"))
 
 
 def room_of(experiment: Experiment, facts: Facts, target: Target) -> Room:

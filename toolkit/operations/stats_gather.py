@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolkit.dialects.base import Call, Work
+from toolkit.dialects.indexes import IndexDefinition
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Query
@@ -18,7 +19,7 @@ from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind, OperationName
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of
-from toolkit.operations.index_rebuild import check_schemas
+from toolkit.operations.index_rebuild import LeftOut, check_schemas
 
 
 class StatsGather:
@@ -47,15 +48,31 @@ class StatsGather:
     def _objects(self, planner: Planner) -> tuple[Query, ...]:
         table = planner.named("table")
         if table is not None:
-            return (relation_query("target", table),)
+            return (relation_query("target", table), *self._index_reads(planner, table.schema, table.name, ""))
         return tuple(
             query
             for schema in planner.schemas()
             for query in (
                 Query(f"schema:{schema}", "schema", {"schema": schema}),
                 Query(f"tables:{schema}", "schema_tables", {"schema": schema}),
+                *self._index_reads(planner, schema, None, f":{schema}"),
             )
         )
+
+    def _index_reads(
+        self, planner: Planner, schema: str | None, table: str | None, suffix: str
+    ) -> tuple[Query, ...]:
+        """Ask for the indexes that copies need: where statistics of indexes are gathered with their table's."""
+        if not self._copies_indexes(planner):
+            return ()
+        file = "table_indexes" if table is not None else "schema_indexes"
+        binds = {"schema": schema} if table is None else {"schema": schema, "name": table}
+        asked = Query(f"indexes{suffix}", file, binds)
+        copied = table is not None
+        return (asked, *planner.dialect.index_reads(schema, table, planner.facts, suffix, copied=copied))
+
+    def _copies_indexes(self, planner: Planner) -> bool:
+        return not self._live(planner) and planner.dialect.statistics is not None
 
     def check(self, planner: Planner) -> None:
         if planner.spec.text("table") is not None:
@@ -80,7 +97,29 @@ class StatsGather:
         }
 
     def _copies(self, planner: Planner) -> Copies | None:
-        return None if self._live(planner) else copies_of(planner, self._tables(planner))
+        if self._live(planner):
+            return None
+        tables = self._tables(planner)
+        indexes, _ = self._indexes(planner)
+        return copies_of(planner, tables, (index for index in indexes if index.table in tables))
+
+    def _indexes(self, planner: Planner) -> tuple[tuple[IndexDefinition, ...], LeftOut]:
+        """Return the indexes that copies get, and those that no copy can have with the reason."""
+        rows = [row for key, found in planner.facts.answers.items() if _of_indexes(key) for row in found]
+        if not rows or not self._copies_indexes(planner):
+            return (), ()
+        judged = [(index, self._no_copy(planner, index)) for index in planner.index_rows(rows)]
+        left_out = tuple((str(index.name), why) for index, why in judged if why is not None)
+        return tuple(index for index, why in judged if why is None), left_out
+
+    def _no_copy(self, planner: Planner, index: IndexDefinition) -> str | None:
+        copied = replace(index, of=index.name)
+        ref = planner.ours(ObjectKind.INDEX, planner.naming.run_object(1), index.table, table=index.table)
+        try:
+            planner.dialect.build_index_copy(copied, ref, index.table, planner.facts)
+        except ToolkitError as error:
+            return error.message
+        return None
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
         return self._pieces(planner, cell, self._copies(planner))
@@ -122,6 +161,7 @@ class StatsGather:
             pieces,
             setup=copies.setup if copies else self._shield(planner, pieces),
             cleanup=copies.cleanup if copies else self._unshield(planner, pieces),
+            left_out=self._indexes(planner)[1],
         )
         return stages if len(pieces) == 1 else replace(stages, evidence=self._counts(planner, pieces))
 
@@ -145,6 +185,10 @@ class StatsGather:
         if ways is None or any(piece.work.object.ours for piece in pieces):
             return ()
         return planner.steps(call for piece in pieces for call in ways.counts(piece.work, planner.facts))
+
+
+def _of_indexes(key: str) -> bool:
+    return key == "indexes" or key.startswith("indexes:")
 
 
 def holder_of(planner: Planner) -> ObjectRef:

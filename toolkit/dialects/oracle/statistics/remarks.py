@@ -32,8 +32,9 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
         ]
         said += [_incremental(work, facts)]
     elif work.object.ours:
+        lacks = "" if any(key.partition(":")[0] == "indexes" for key in facts.answers) else "no indexes, "
         said += [
-            "copies have no indexes, no partitions and no history of use of their columns (SIZE AUTO makes few "
+            f"copies have {lacks}no partitions and no history of use of their columns (SIZE AUTO makes few "
             "histograms): gathering the live tables may take longer"
         ]
     return tuple(sentence for sentence in said if sentence)
