@@ -106,6 +106,33 @@ def test_bad_input_gets_a_sentence_and_exit_2(arguments: tuple[str, ...], words:
     assert words in said
 
 
+def test_a_degree_above_what_can_be_had_is_not_said_to_be_had(tmp_path: Path) -> None:
+    asked = ("--operation", "ctas", "--source", "GTEST", "--table", "NEW_TABLE", "--degree", "1,1000")
+    _, shown, _, _ = dbatk(Scenario(), tmp_path, "doctor", "--json", *asked)
+    states = {check["name"]: (check["state"], check["evidence"]) for check in json.loads(shown)["work"]}
+    assert states["ctas degree=1"] == ("ok", "can be had")
+    state, evidence = states["ctas degree=1000"]
+    assert state == "warning"
+    assert "degree 1000 is above 80" in evidence
+
+
+def test_a_query_that_a_run_would_refuse_is_told_by_the_doctor(tmp_path: Path) -> None:
+    query = tmp_path / "paid.sql"
+    query.write_text("SELECT * FROM dba_hist_sysstat", "utf-8")
+    asked = ("--operation", "ctas", "--query", str(query), "--table", "NEW_TABLE")
+    _, shown, _, _ = dbatk(Scenario(), tmp_path, "doctor", "--json", *asked)
+    told = [check for check in json.loads(shown)["work"] if check["name"] == "licence"]
+    assert len(told) == 1
+    assert told[0]["state"] == "warning"
+    assert "`DBA_HIST_SYSSTAT` belongs to Oracle Diagnostics Pack" in told[0]["evidence"]
+
+
+def test_a_highest_degree_that_nobody_may_read_is_said_to_be_unknown(tmp_path: Path) -> None:
+    blind = Scenario(denied=frozenset({"V$PARAMETER", "V$PX_PROCESS", "V$PX_PROCESS_SYSSTAT"}))
+    _, shown, _, _ = dbatk(blind, tmp_path, "doctor")
+    assert "highest degree now: not known" in shown
+
+
 # -- before a run -----------------------------------------------------------------------------------------------
 _RUN = ("--source", "GTEST", "--table", "NEW_TABLE", "--not-production")
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from toolkit.app.planning import cells_in_order, degree_notes, ground_of, planner_of, with_licences
+from toolkit.app import licensing
+from toolkit.app.planning import cells_in_order, degrees_above, ground_of, planner_of, with_licences
 from toolkit.dialects.base import Ceiling, Check, Dialect, Grant, Work
 from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.experiment import Experiment, Spec
 from toolkit.model.facts import Facts, Query
@@ -56,12 +58,18 @@ def doctor(
     sessions = Sessions(target, "dbatk doctor", read_only=True)
     try:
         facts = with_licences(_read(dialect, sessions, experiment), declared)
+        if experiment is not None:
+            facts = licensing.with_ground(experiment, facts, sessions, declared)
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
         sessions.close()
     checks = dialect.checks(facts)
-    support = _judged_cells(dialect, facts, experiment) if experiment else _judged_operations(dialect, facts)
+    support = (
+        (*_licence(experiment, facts, declared), *_judged_cells(dialect, facts, experiment))
+        if experiment
+        else _judged_operations(dialect, facts)
+    )
     return Doctor(
         target.display,
         facts,
@@ -137,12 +145,23 @@ def _refused_reads(facts: Facts, said: set[str]) -> Iterator[Check]:
 def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Iterable[Check]:
     planner, work = planner_of(experiment, dialect, facts), operation(experiment.operation)
     work.check(planner)
+    above = degrees_above(experiment, dialect, facts)
     for cell in cells_in_order(experiment):
-        support = support_of(planner, work.pieces(planner, cell))
-        sentence = support.sentence or _on_what(experiment)
-        yield _support_check(f"{experiment.operation} {cell}", support.state, sentence)
-    for sentence in degree_notes(experiment, dialect, facts):
-        yield Check("degree", "warning", sentence)
+        pieces = work.pieces(planner, cell)
+        support, name = support_of(planner, pieces), f"{experiment.operation} {cell}"
+        too_high = next((above[piece.work.degree] for piece in pieces if piece.work.degree in above), None)
+        if support.ok and too_high is not None:
+            yield Check(name, "warning", too_high)
+        else:
+            yield _support_check(name, support.state, support.sentence or _on_what(experiment))
+
+
+def _licence(experiment: Experiment, facts: Facts, declared: frozenset[str]) -> Iterator[Check]:
+    """Say what a run would be refused for: what the user's own texts name, and what those names lead to."""
+    try:
+        licensing.check_user_texts(experiment, facts, declared)
+    except ToolkitError as error:
+        yield Check("licence", "warning", error.message, "a run is refused", error.hint)
 
 
 def _on_what(experiment: Experiment) -> str:

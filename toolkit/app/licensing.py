@@ -185,6 +185,17 @@ def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | No
     return bill_of(found, on, {})
 
 
+def check_user_texts(experiment: Experiment, facts: Facts, declared: frozenset[str]) -> None:
+    """Look at what the user wrote, without the scripts it goes into: `doctor` judges before there are any.
+
+    Raises:
+        ToolkitError: TK-0303 for what the target does not carry.
+    """
+    if facts.engine is EngineName.ORACLE:
+        found = _looked(user_texts(experiment)) + resolution.findings(facts.rows(NAMES))
+        ground.refuse(found, ground.ground_of(facts, declared))
+
+
 def teach(target: Target, facts: Facts, standing: Standing) -> None:
     """Tell the guard of a target what was read of it, so that it need not ask within a trial."""
     if facts.engine is EngineName.ORACLE and "cloud_service" in {*facts.answers, *facts.refused}:

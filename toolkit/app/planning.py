@@ -86,6 +86,12 @@ def collect_facts(
 
 def degree_notes(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[str, ...]:
     """Say before a run which of its degrees cannot be had now, and what limits them."""
+    said = degrees_above(experiment, dialect, facts)
+    return tuple(said[degree] for degree in sorted(said))
+
+
+def degrees_above(experiment: Experiment, dialect: Dialect, facts: Facts) -> dict[int, str]:
+    """Return the degrees that cannot be had now, each with the sentence that says why."""
     planner, work = planner_of(experiment, dialect, facts), operation(experiment.operation)
     said: dict[int, str] = {}
     for cell in cells_in_order(experiment):
@@ -94,7 +100,7 @@ def degree_notes(experiment: Experiment, dialect: Dialect, facts: Facts) -> tupl
             if ceiling.degree is not None and 1 < piece.work.degree > ceiling.degree:
                 why = f"{ceiling.degree}, the highest that can be had now: {ceiling.reasons[0][1]}"
                 said[piece.work.degree] = f"degree {piece.work.degree} is above {why}"
-    return tuple(said[degree] for degree in sorted(said))
+    return said
 
 
 def facts_of(experiment: Experiment, dialect: Dialect, sessions: Sessions, standing: Standing) -> Facts:

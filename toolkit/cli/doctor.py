@@ -158,6 +158,8 @@ def _head(found: Doctor) -> str:
     if ceiling.degree is not None:
         reason = ceiling.reasons[0][1]
         lines.append(f"highest degree now: {ceiling.degree} ({reason})")
+    elif any(one.read for one in found.checks):
+        lines.append("highest degree now: not known (what limits it could not be read)")
     return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines)
 
 
