@@ -362,7 +362,7 @@ def test_a_job_gathers_the_live_schema_and_verifies_it(tmp_path: Path) -> None:
         assert ("TABLE", MINE) in bench.statistics.published
         assert not [text for text in standin.statements if "PREFS(" in text and text.startswith("BEGIN")]
     assert answer.environment["published_statistics"].startswith(
-        "verified: the statistics of all 1 tables are newer"
+        "verified: the statistics of the one table are newer"
     )
 
 

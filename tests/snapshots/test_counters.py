@@ -146,7 +146,7 @@ def test_other_sessions_than_before_cost_the_sessions_counters_only() -> None:
     one = provider(Scripted(before, after))
     one.begin()
     assert [(each.name, each.value) for each in one.end()] == [("read", 15)]
-    assert "another sessions" in one.warnings()[0]
+    assert "left out: other sessions" in one.warnings()[0]
 
 
 def test_an_instance_that_counts_less_than_our_own_sessions_is_not_the_whole_one() -> None:

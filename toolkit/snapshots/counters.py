@@ -10,7 +10,7 @@ instance. All of these are left out and said so, for a negative difference would
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.errors import ToolkitError
@@ -205,7 +205,7 @@ class CounterProvider:
             return self._sampled()
         after, changed = without_changed(self._before, readings(rows))
         if changed:
-            self._warn(f"counters began anew and are left out: another {', another '.join(changed)}")
+            self._warn(f"counters began anew and are left out: {_other(changed)}")
         found, reset = difference(self._before, after, self.name)
         if reset:
             self._warn(f"counters were reset meanwhile and are left out: {', '.join(reset)}")
@@ -245,3 +245,8 @@ class CounterProvider:
 
 def _files(given: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
+def _other(names: Iterable[str]) -> str:
+    """Say what is not what it was: `another begin of the instance`, `other sessions of the run`."""
+    return ", ".join(f"{'other' if name.startswith('sessions') else 'another'} {name}" for name in names)

@@ -135,9 +135,8 @@ def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
             good=True, sentence=f"{gathered} tables have statistics newer than {begun}, {len(old)} have not"
         )
     if not old:
-        return Proof(
-            good=True, sentence=f"verified: the statistics of all {gathered} tables are newer than {begun}"
-        )
+        whose = "the one table" if gathered == 1 else f"all {gathered} tables"
+        return Proof(good=True, sentence=f"verified: the statistics of {whose} are newer than {begun}")
     more = [f"and {len(old) - _MOST} more tables"] if len(old) > _MOST else []
     return Proof(
         good=False,
