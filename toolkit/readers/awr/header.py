@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.numbers import Numbers, instant
-from toolkit.readers.awr.tables import Document, Table, reduce
+from toolkit.readers.awr.tables import Document, Table, reduce, reduced
 
 FACTS = (
     "file", "kind", "format", "scope", "db_name", "dbid", "unique_name", "role", "edition", "instance", "inst_num",
@@ -64,18 +65,23 @@ def read_header(document: Document, numbers: Numbers) -> dict[str, Scalar]:
     return facts
 
 
-def _identity(table: Table, numbers: Numbers, facts: dict[str, Scalar]) -> None:
+@lru_cache(maxsize=4096)
+def _identity_places(columns: tuple[str, ...]) -> dict[str, tuple[int, str]]:
+    """Return where the columns of a table of the header stand, nothing for any other table."""
     places: dict[str, tuple[int, str]] = {}
-    for place, key in enumerate(table.keys):
+    keys = reduced(columns)
+    for place, key in enumerate(keys):
         for name, pattern, kind in _IDENTITY:
             if name not in places and re.fullmatch(pattern, key):
                 places[name] = place, kind
                 break
-    if not (places.keys() & _TELLING) or len(places) < 2 or not table.rows or "i#" in table.keys:
-        return
-    if len(table.rows) > 3 and len(places) < 4:
-        return
-    if {"container name", "snap id", "container db id"} & set(table.keys):
+    other = {"container name", "snap id", "container db id", "i#"} & set(keys)
+    return places if places.keys() & _TELLING and len(places) > 1 and not other else {}
+
+
+def _identity(table: Table, numbers: Numbers, facts: dict[str, Scalar]) -> None:
+    places = _identity_places(table.columns)
+    if not places or not table.rows or (len(table.rows) > 3 and len(places) < 4):
         return
     row = _whole_row(table.rows)
     for name, (place, kind) in places.items():

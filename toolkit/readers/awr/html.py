@@ -18,13 +18,10 @@ _PIECE = 2_000_000
 _TABLE_END = re.compile(r"</table\s*>", re.IGNORECASE)
 _BREAK = re.compile(r"<br\b[^>]*>", re.IGNORECASE)
 _END = re.compile(r"end\s+of\s+report|</html\s*>", re.IGNORECASE)
-_PROMISE = re.compile(
-    r"<li\b[^>]*>\s*<a\b[^>]*?href=[\"']?[^\"'>\s]*#([^\"'>\s]+)[^>]*>([^<]{1,80})<", re.IGNORECASE
-)
-_ANCHOR = re.compile(r"\b(?:name|id)=[\"']?([^\"'>\s]+)", re.IGNORECASE)
 _WANTED = "title,h1,h2,h3,h4,h5,h6,p,caption,table,tr,th,td"
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6"})
 _LONGEST_HEADING = 160
+_LONGEST_PROMISE = 80
 _MOST_COLUMNS = 400
 _MOST_NOTES = 200
 
@@ -56,8 +53,11 @@ class _Reader:
     tables: list[Table] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     now: _Open | None = None
+    promised: dict[str, str] = field(default_factory=dict)
+    anchors: set[str | None] = field(default_factory=set)
 
     def read(self, tree: LexborHTMLParser) -> None:
+        self._contents(tree)
         skipped = _layout(tree)
         spans = {node.mem_id: _spans(node) for node in tree.css("[rowspan],[colspan]")}
         row: _Row | None = None
@@ -76,6 +76,17 @@ class _Reader:
             else:
                 self._word(tag or "", node)
         self._close()
+
+    def _contents(self, tree: LexborHTMLParser) -> None:
+        for link in tree.css("li a[href*='#']"):
+            words = _squeezed(link.text())
+            target = (link.attributes.get("href") or "").rpartition("#")[2]
+            if 0 < len(words) <= _LONGEST_PROMISE and target:
+                self.promised.setdefault(target, words)
+        for node in tree.css("a[name]"):
+            self.anchors.add(node.attributes.get("name"))
+        for node in tree.css("[id]"):
+            self.anchors.add(node.attributes.get("id"))
 
     def _begin_row(self, node: LexborNode, *, nested: bool) -> _Row | None:
         if self.now is None or (nested and _table_of(node) != self.now.identity):
@@ -120,12 +131,10 @@ def read_html(text: str) -> Document:
     reader = _Reader()
     for piece in _pieces(text):
         reader.read(LexborHTMLParser(_BREAK.sub("\n", piece)))
-    anchors = set(_ANCHOR.findall(text))
-    missing = [_squeezed(name) for target, name in _PROMISE.findall(text) if target not in anchors]
+    missing = [words for target, words in reader.promised.items() if target not in reader.anchors]
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
-    return Document(
-        "html", reader.title, reader.tables, ended, reader.notes, tuple(dict.fromkeys(filter(None, missing)))
-    )
+    contents = tuple(dict.fromkeys(missing))
+    return Document("html", reader.title, reader.tables, ended, reader.notes, contents)
 
 
 def preformatted(text: str) -> str | None:
@@ -204,9 +213,16 @@ def _table(seen: _Open) -> Table | None:
         heads += 1
     if heads == len(rows) and heads > 1:
         heads = 1
-    cells = _grid(rows) if any(row.spans for row in rows) else [tuple(row.cells) for row in rows]
+    cells = _cells(rows, heads)
     heads = heads or _unmarked_headings(rows, cells)
     return Table(seen.section, _squeezed(seen.title), _joined(cells[:heads]), cells[heads:])
+
+
+def _cells(rows: Sequence[_Row], heads: int) -> list[tuple[str, ...]]:
+    if any(row.spans for row in rows[max(heads, 1) :]):
+        return _grid(rows)
+    body = max(heads, 1)
+    return [*_grid(rows[:body]), *(tuple(row.cells) for row in rows[body:])]
 
 
 def _unmarked_headings(rows: Sequence[_Row], cells: Sequence[tuple[str, ...]]) -> int:

@@ -25,6 +25,8 @@ _EFFICIENCY = frozenset(
     {"buffer nowait %", "redo nowait %", "buffer hit %", "library hit %", "soft parse %", "latch hit %",
      "execute to parse %", "in memory sort %", "optimal w a exec %", "% non parse cpu"}
 )  # fmt: skip
+_MOST_LABELS = 80
+"""Rows: what is longer is no table of labels."""
 _TRAILING_PERCENT = re.compile(r"\s*%$")
 
 
@@ -39,8 +41,10 @@ def load_profile(table: Table, numbers: Numbers) -> tuple[dict[str, Scalar], dic
     keys = table.keys
     second = next((i for i, key in enumerate(keys) if re.fullmatch(r"per sec(ond)?", key)), None)
     txn = next((i for i, key in enumerate(keys) if re.fullmatch(r"per trans(action)?", key)), None)
+    if second is None or len(table.rows) > _MOST_LABELS:
+        return None
     names = {reduce(row[0]) for row in table.rows if row}
-    if second is None or not any(name.startswith("redo size") for name in names) or "block changes" not in names:
+    if not any(name.startswith("redo size") for name in names) or "block changes" not in names:
         return None
     by: tuple[dict[str, Scalar], dict[str, Scalar]] = (dict.fromkeys(LOAD_PROFILE), dict.fromkeys(LOAD_PROFILE))
     for row in table.rows:
@@ -55,7 +59,7 @@ def load_profile(table: Table, numbers: Numbers) -> tuple[dict[str, Scalar], dic
 
 def efficiency(table: Table, numbers: Numbers) -> dict[str, Scalar] | None:
     """Return the ratios of instance efficiency, named as printed, where the table holds them."""
-    if len(table.labels() & _EFFICIENCY) < 3:
+    if len(table.rows) > _MOST_LABELS or len(table.labels() & _EFFICIENCY) < 3:
         return None
     found: dict[str, Scalar] = {}
     for row in (table.columns, *table.rows):
@@ -106,6 +110,8 @@ _IO = (
 
 def begin_and_end(table: Table, numbers: Numbers) -> tuple[str, dict[str, Mapping[str, Scalar]]] | None:
     """Return memory statistics, cache sizes or shared pool statistics, with the name of their section."""
+    if len(table.rows) > _MOST_LABELS:
+        return None
     labels = {reduce(row[0]) for row in table.rows if row}
     name = next((name for word, name in _BEGIN_AND_END if word in labels), None)
     if name is None:
@@ -135,7 +141,7 @@ def _two(values: list[str], numbers: Numbers, *, as_printed: bool) -> Mapping[st
 def instance_cpu(table: Table, numbers: Numbers) -> dict[str, Scalar] | None:
     """Return how much of the CPU the instance took, where a text report tells it by labels."""
     found: dict[str, Scalar] = {}
-    for row in table.rows:
+    for row in table.rows if len(table.rows) <= _MOST_LABELS else ():
         for name, value in _pairs(row):
             words = reduce(name)
             for pattern, key in _INSTANCE_CPU:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.labels import LOAD_PROFILE
@@ -41,6 +42,7 @@ _CLASSES = (
     ("Commit", "commit"), ("Network", "network"), ("Concurrency", "concurcy"), ("Configuration", "config"),
     ("Cluster", "cluster"), ("Administrative", "admin"), ("Scheduler", "scheduler"), ("DB CPU", "db cpu"),
 )  # fmt: skip
+_CLASS_SECONDS = tuple((name, f"{key} s") for name, key in _CLASSES)
 _KIB = 1024
 """`Redo Size (k)` times this is the statistic `redo size` of the same report."""
 
@@ -99,7 +101,7 @@ def add_sections(tables: Sequence[Table], known: list[Record], numbers: Numbers)
                 record["host_cpu"] = {name: _number(row, keys, pattern, numbers) for name, pattern in _HOST}
         elif _has(keys, _MODEL, 5):
             _spread("time_model", table, by_number, whole, lambda row, keys=keys: _model(row, keys, numbers))
-        elif _has(keys, [(name, f"{key} s") for name, key in _CLASSES], 6):
+        elif _has(keys, _CLASS_SECONDS, 6):
             _spread("wait_classes", table, by_number, whole, lambda row, keys=keys: _classes(row, keys, numbers))
         elif suffix := next((one for one in (" s", " tx") if _has(keys, _suffixed(one), 6)), None):
             name = "load_profile_per_sec" if suffix == " s" else "load_profile_per_txn"
@@ -109,11 +111,13 @@ def add_sections(tables: Sequence[Table], known: list[Record], numbers: Numbers)
     return whole
 
 
-def _suffixed(suffix: str) -> list[tuple[str, str]]:
-    return [(name, pattern + suffix) for name, pattern in _RATES]
+@lru_cache
+def _suffixed(suffix: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, pattern + suffix) for name, pattern in _RATES)
 
 
-def _has(keys: Sequence[str], wanted: Sequence[tuple[str, str]], least: int) -> bool:
+@lru_cache(maxsize=4096)
+def _has(keys: tuple[str, ...], wanted: tuple[tuple[str, str], ...], least: int) -> bool:
     return sum(any(re.fullmatch(pattern, key) for key in keys) for _, pattern in wanted) >= least
 
 

@@ -27,7 +27,7 @@ class Kind(StrEnum):
     ANY = "any"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A value of a row: its name, the headings it stands under, and what it is."""
 
@@ -36,9 +36,12 @@ class Field:
     kind: Kind = Kind.NUMBER
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """A section: its fields, which of them must be there, and what must not or must be said."""
+    """A section: its fields, which of them must be there, and what must not or must be said.
+
+    Two are the same when they are one object: they serve as keys, and to compare them by content is slow.
+    """
 
     name: str
     fields: tuple[Field, ...]
