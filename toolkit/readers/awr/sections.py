@@ -198,18 +198,30 @@ SECTIONS = (
 """Declared from the narrow to the wide: the first that fits has it."""
 
 
+_PATTERNS = tuple(dict.fromkeys(one.heading for section in SECTIONS for one in section.fields))
+_FORBIDDEN = tuple(dict.fromkeys(section.forbids for section in SECTIONS if section.forbids))
+
+
+@lru_cache(maxsize=16384)
+def _said(key: str) -> frozenset[str]:
+    """Return which of the patterns for headings a heading meets; there are few headings, in many tables."""
+    meets = [pattern for pattern in _PATTERNS if re.fullmatch(pattern, key)]
+    return frozenset([*meets, *(pattern for pattern in _FORBIDDEN if re.search(pattern, key))])
+
+
 @lru_cache(maxsize=4096)
 def _places(section: Section, columns: tuple[str, ...]) -> dict[str, int] | None:
-    keys = reduced(columns)
-    if section.forbids and any(re.search(section.forbids, key) for key in keys):
+    said = [_said(key) for key in reduced(columns)]
+    if section.forbids and any(section.forbids in one for one in said):
         return None
     found: dict[str, int] = {}
     for one in section.fields:
-        for place, key in enumerate(keys):
-            if place not in found.values() and re.fullmatch(one.heading, key):
-                found[one.name] = place
-                break
-    return found if all(name in found for name in section.needs) else None
+        place = next((i for i, meets in enumerate(said) if one.heading in meets and i not in found.values()), None)
+        if place is not None:
+            found[one.name] = place
+        elif one.name in section.needs:
+            return None
+    return found
 
 
 def section_of(table: Table) -> Section | None:
