@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from email.message import EmailMessage
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.readers.awr_samples import STATSPACK, TEXT, html
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.readers.awr.numbers import Numbers, instant
 from toolkit.readers.awr.report import Report, read_report
 
 
@@ -83,6 +85,46 @@ def test_a_query_that_printed_the_report_in_pages_does_no_harm() -> None:
     paged = "\n".join("\n".join(["", "OUTPUT", *lines[at : at + 14]]) for at in range(0, len(lines), 14))
     assert document(paged)["sql_by_elapsed"] == document(TEXT)["sql_by_elapsed"]
     assert document(paged)["top_events"] == document(TEXT)["top_events"]
+
+
+def test_a_page_that_a_browser_or_a_mail_program_kept_is_read() -> None:
+    mail = EmailMessage()
+    mail["Subject"] = "awr"
+    mail.set_content("see below")
+    mail.add_alternative(html(), subtype="html", cte="quoted-printable")
+    assert read_report(bytes(mail), "r").document() == document(html())
+
+
+def test_a_text_report_inside_a_page_is_read() -> None:
+    inside = document(f"<html><body><pre>{TEXT}</pre></body></html>")
+    assert inside == {**document(TEXT), "format": "html"}
+
+
+def test_the_container_flag_may_stand_in_a_table_of_its_own() -> None:
+    apart = html().replace("<th>CDB</th>", "").replace("<td>YES</td></tr>", "</tr>")
+    assert document(apart)["cdb"] is None
+    flag = "<table><tr><th>CDB</th></tr><tr><td>YES</td></tr></table>"
+    assert document(apart.replace("<h3>Load", f"{flag}<h3>Load"))["cdb"] is True
+
+
+@pytest.mark.parametrize(("printed", "meant"), [
+    ("08-\u041d\u043e\u044f-18 09:05", "2018-11-08T09:05"), ("04-Okt-23 23:09:19", "2023-10-04T23:09:19"),
+    ("01-8\u6708 -24 10:00:00", "2024-08-01T10:00:00"), ("15-D\xc9C.-21 07:00", "2021-12-15T07:00"),
+    ("2023-10-04 23:09:19", "2023-10-04T23:09:19"), ("31-Feb-23 10:00", None), ("soon", None), ("", None),
+])  # fmt: skip
+def test_times_of_several_languages_are_read_as_exactly_as_printed(printed: str, meant: str | None) -> None:
+    assert instant(printed) == meant
+
+
+@pytest.mark.parametrize(("printed", "comma", "meant"), [
+    ("57K", False, 57_000), ("2198.8K", False, 2_198_800), ("1.8E+08", False, 180_000_000), (".5", False, 0.5),
+    ("1,234", False, 1234), ("1,234", True, 1.234), ("1.234", True, 1234), ("1.234,5", False, 1234.5),
+    ("1 234,5", True, 1234.5), ("1'234.50", False, 1234.5), ("-3", False, -3), ("1,23,4", False, None),
+    ("######", False, None), ("12abc", False, None), ("1e999", False, None), ("", False, None),
+    ("9" * 50, False, None),
+])  # fmt: skip
+def test_numbers_are_read_or_null(printed: str, comma: bool, meant: float | None) -> None:
+    assert Numbers(comma).number(printed) == meant
 
 
 def test_numbers_with_a_decimal_comma_are_read() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,31 +27,45 @@ def add_awr(awr: typer.Typer) -> None:
 def _show(said: Said) -> int:
     from toolkit.app.awr import show_reports
 
-    shown = show_reports([Path(name) for name in said.texts("files")])
-    return _documents(list(shown)) if said.flag("json") else _screens(shown)
+    files = [Path(name) for name in said.texts("files")]
+    shown = show_reports(files)
+    if not said.flag("json"):
+        return _screens(shown)
+    return _document(next(iter(shown))) if len(files) == 1 else _documents(shown)
 
 
-def _documents(shown: list[Shown]) -> int:
-    read = [one for one in shown if one.text]
-    if len(shown) == 1 and not read:
-        raise ToolkitError(shown[0].faults[0], code="TK-0113", hint=shown[0].hint)
-    if len(shown) == 1:
-        out_raw(read[0].text)
-    else:
-        out_raw('{"reports": [' + ",\n".join(one.text for one in read) + "]}")
-    return _status(shown)
+def _document(shown: Shown) -> int:
+    if not shown.text:
+        raise ToolkitError(shown.faults[0], code="TK-0113", hint=shown.hint)
+    out_raw(shown.text)
+    return _status([shown])
+
+
+def _documents(shown: Iterable[Shown]) -> int:
+    """Print each document as soon as it is read, so that a thousand reports need no more memory than a few."""
+    seen: list[Shown] = []
+    before = '{"reports": ['
+    for one in shown:
+        if one.text:
+            out_raw(before + one.text)
+            before = ","
+        seen.append(replace(one, text=""))
+    out_raw("]}" if before == "," else before + "]}")
+    return _status(seen)
 
 
 def _screens(shown: Iterable[Shown]) -> int:
     from toolkit.cli.awr_screen import screen
 
     seen: list[Shown] = []
+    printed = False
     for one in shown:
         if one.text:
-            if seen:
+            if printed:
                 out("")
+            printed = True
             out(screen(one.document()))
-        seen.append(one)
+        seen.append(replace(one, text=""))
     return _status(seen)
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import email
+import email.policy
+import re
 import zlib
+from email.message import EmailMessage
 
 from toolkit.errors import ToolkitError
 
@@ -14,18 +18,21 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
 _SHORTEST = 100
+_MAIL = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
 _STEP = 1 << 20
 _CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 
 
 def text_of(raw: bytes, name: str) -> str:
-    """Return the text of a file.
+    """Return the text of a file; of a page kept as a mail (`.mht`, `.eml`) that of the report in it.
 
     Raises:
         ToolkitError: TK-0113 when it is empty, packed otherwise than by gzip, binary or too large.
     """
     if raw[:2] == b"\x1f\x8b":
         raw = _unpacked(raw, name)
+    if _MAIL.search(raw, 0, 2000):
+        raw = _mailed(raw) or raw
     if len(raw) < _SHORTEST:
         raise _refused(name, "it is empty" if not raw.strip() else f"it has {len(raw)} bytes only")
     if raw[:4] in {b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf", b"%PDF"}:
@@ -44,6 +51,19 @@ def text_of(raw: bytes, name: str) -> str:
         if error.end >= len(raw) - 3:
             return raw.decode("utf-8", "replace")
     return raw.decode("cp1252", "replace")
+
+
+def _mailed(raw: bytes) -> bytes | None:
+    """Return the largest text a mail holds, the page before the plain words."""
+    message = email.message_from_bytes(raw, policy=email.policy.default)
+    found: dict[str, bytes] = {}
+    for part in message.walk():
+        kind = part.get_content_type()
+        if isinstance(part, EmailMessage) and kind in {"text/html", "text/plain"}:
+            text = part.get_payload(decode=True)
+            if isinstance(text, bytes) and len(text) > len(found.get(kind, b"")):
+                found[kind] = text
+    return found.get("text/html") or found.get("text/plain")
 
 
 def _unpacked(raw: bytes, name: str) -> bytes:

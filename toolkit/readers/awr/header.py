@@ -38,7 +38,7 @@ _IDENTITY = (
     ("memory_gb", r"memory (gb|g)", "number"),
 )
 _TELLING = frozenset({"dbid", "inst_num", "startup_time", "host"})
-"""A table is believed to be of the header when it has one of these and another."""
+"""A table is believed to be of the header when it has one of these and another; 12.1 has a table for CDB alone."""
 _MINUTES = re.compile(r"(elapsed|db time)\s*:\s*([-+\d.,' ]+?)\s*\(min", re.IGNORECASE)
 _NAMED = re.compile(r"(?:DB|DB/Inst)\s*:\s*([\w$#.-]+)\s*(?:[,/]|Inst\w*:)\s*(?:Inst\s*:\s*)?([\w$#.-]+)?")
 _CPUS = re.compile(r"\b(CPUs|Cores|Sockets):\s*(\d{1,6})\b")
@@ -76,7 +76,8 @@ def _identity_places(columns: tuple[str, ...]) -> dict[str, tuple[int, str]]:
                 places[name] = place, kind
                 break
     other = {"container name", "snap id", "container db id", "i#"} & set(keys)
-    return places if places.keys() & _TELLING and len(places) > 1 and not other else {}
+    telling = (places.keys() & _TELLING and len(places) > 1) or "cdb" in places
+    return places if telling and not other else {}
 
 
 def _identity(table: Table, numbers: Numbers, facts: dict[str, Scalar]) -> None:

@@ -105,8 +105,8 @@ def _document(text: str, name: str) -> Document:
         document = read_html(text)
         if document.tables:
             return document
-        text = preformatted(text) or ""
-        return replace(read_text(text), format="html")
+        if inside := preformatted(text):
+            return replace(read_text(inside), format="html")
     return read_text(text)
 
 

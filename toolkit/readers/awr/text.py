@@ -23,7 +23,7 @@ _LABELLED = re.compile(
     r"(?P<label>[%A-Za-z][^:]*?(?::\s[A-Za-z][^:]*?)?):(?P<values>(?:\s+[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?(?=\s|$))*)"
 )
 _VALUE = re.compile(r"[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?")
-_PAGED = re.compile(r"^\s*\n(?:OUTPUT|REPORT)[ \t]*\n(?:-{10,}[ \t]*\n)?", re.MULTILINE)
+_PAGED = re.compile(r"^[ \t]*\n(?:OUTPUT|REPORT)[ \t]*\n(?:-{10,}[ \t]*\n)?", re.MULTILINE)
 _END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _NAME = re.compile(r"\s*\S+(?: [^\s(]\S*)*(?: *\([^)]*\))?")
