@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 
 def _table(heads: Sequence[str], *rows: Sequence[str]) -> str:
@@ -158,3 +159,4 @@ aaaa')
 
 End of Report
 """
+CLUSTER = (Path(__file__).parent / "awr_cluster.txt").read_text()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.readers.awr_samples import STATSPACK, TEXT, html
+from tests.readers.awr_samples import CLUSTER, STATSPACK, TEXT, html
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.readers.awr.numbers import Numbers, instant
 from toolkit.readers.awr.report import Report, read_report
@@ -78,6 +78,26 @@ def test_a_statspack_report_has_the_same_names() -> None:
     (statement,) = found["sql_by_gets"]
     assert (statement["sql_id"], statement["old_hash_value"], statement["gets"]) == (None, "2482976222", 7943)
     assert statement["text"].endswith("aaaa')")
+
+
+def test_a_text_report_of_a_cluster_gives_the_whole_and_each_instance() -> None:
+    found = document(CLUSTER)
+    assert (found["scope"], found["dbid"], found["host"], found["instance"]) == (
+        "rac_global",
+        1000012345,
+        None,
+        None,
+    )
+    assert (found["elapsed_min"], found["db_time_min"]) == (120.0, 1030.75)
+    assert [(one["instance"], one["db_time_min"]) for one in found["instances"]] == [
+        ("node1", 900.5),
+        ("node2", 130.25),
+    ]
+    assert found["load_profile_per_sec"]["transactions"] == 2.0
+    assert found["instances"][1]["load_profile_per_sec"]["redo_size_bytes"] == 40.4 * 1024
+    assert [event["event"] for event in found["top_events"]] == ["DB CPU", "cell single block physical read"]
+    assert found["top_events"][1]["waits"] == 700_000_000
+    assert found["instances"][0]["top_events"][0]["time_s"] == 2345.75
 
 
 def test_a_query_that_printed_the_report_in_pages_does_no_harm() -> None:
@@ -190,7 +210,7 @@ def test_a_packed_bomb_is_refused_within_bounds() -> None:
         read_report(gzip.compress(b" " * 300_000_000, 1), "r")
 
 
-SAMPLES = st.sampled_from([html(), TEXT, STATSPACK])
+SAMPLES = st.sampled_from([html(), TEXT, STATSPACK, CLUSTER])
 
 
 def survive(raw: bytes) -> Report | None:

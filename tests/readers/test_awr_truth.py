@@ -19,7 +19,10 @@ pytestmark = pytest.mark.skipif(
     not (REALDATA / "truth").is_dir(), reason="set DBATK_REALDATA to the folder of real reports"
 )
 TRUTHS = sorted(path.stem for path in (REALDATA / "truth").glob("*.json") if not path.stem.startswith("rman"))
-HERE = [name for name in TRUTHS if (REALDATA / "awr" / f"{name}.html").is_file()]
+HERE = [
+    name for name in TRUTHS
+    if (REALDATA / json.loads((REALDATA / "truth" / f"{name}.json").read_text())["file"]).is_file()
+]  # fmt: skip
 WORD = {"YES": True, "NO": False, "": None, None: None}
 
 

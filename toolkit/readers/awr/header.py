@@ -30,7 +30,7 @@ _IDENTITY = (
     ("instance", r"instance", "text"),
     ("inst_num", r"inst num|instance num(ber)?", "whole"),
     ("startup_time", r"startup time|startup", "time"),
-    ("host", r"host name|host|name", "text"),
+    ("host", r"host name|host", "text"),
     ("platform", r"platform", "text"),
     ("cpus", r"cpus?|num cpus?", "whole"),
     ("cores", r"cores", "whole"),
@@ -75,6 +75,8 @@ def _identity_places(columns: tuple[str, ...]) -> dict[str, tuple[int, str]]:
             if name not in places and re.fullmatch(pattern, key):
                 places[name] = place, kind
                 break
+    if "platform" in places and "host" not in places and "name" in keys:
+        places["host"] = keys.index("name"), "text"  # Statspack of 11.1 and later: `Host` stands above tildes
     other = {"container name", "snap id", "container db id", "i#"} & set(keys)
     telling = (places.keys() & _TELLING and len(places) > 1) or "cdb" in places
     return places if telling and not other else {}

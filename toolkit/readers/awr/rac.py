@@ -43,6 +43,11 @@ _CLASSES = (
     ("Cluster", "cluster"), ("Administrative", "admin"), ("Scheduler", "scheduler"), ("DB CPU", "db cpu"),
 )  # fmt: skip
 _CLASS_SECONDS = tuple((name, f"{key} s") for name, key in _CLASSES)
+_SUMMARY = (
+    r"(.* )?db time( .*)?", r"(.* )?elapsed time( .*)?", r"(.* )?begin( .*)?", r"(.* )?end( .*)?",
+    r"(.* )?id",
+)  # fmt: skip
+"""The headings of the summary of the database; groups of columns may stand above, in text over any of them."""
 _KIB = 1024
 """`Redo Size (k)` times this is the statistic `redo size` of the same report."""
 
@@ -65,8 +70,12 @@ def _identity(row: tuple[str, ...], keys: Sequence[str], numbers: Numbers) -> Re
     return record
 
 
+def _place(keys: Sequence[str], pattern: str) -> int | None:
+    return next((i for i, key in enumerate(keys) if re.fullmatch(pattern, key)), None)
+
+
 def _cell(row: tuple[str, ...], keys: Sequence[str], pattern: str) -> str:
-    place = next((i for i, key in enumerate(keys) if re.fullmatch(pattern, key)), None)
+    place = _place(keys, pattern)
     return row[place] if place is not None and place < len(row) else ""
 
 
@@ -74,17 +83,18 @@ def summary(tables: Sequence[Table], numbers: Numbers) -> dict[str, Scalar]:
     """Return elapsed and DB time of the whole and its snapshots from the summary of the database."""
     for table in tables:
         keys = table.keys
-        if any(key.startswith("report total") for key in keys) and table.rows:
-            row = table.rows[0]
-            found = {
-                "db_name": _cell(row, keys, r"(database )?name") or None,
-                "db_time_min": numbers.number(_cell(row, keys, r"report total minutes db time")),
-                "elapsed_min": numbers.number(_cell(row, keys, r"report total minutes elapsed time")),
-                "begin_snap_id": numbers.number(_cell(row, keys, r"snapshot ids begin")),
-                "end_snap_id": numbers.number(_cell(row, keys, r"snapshot ids end")),
-            }
-            dbid = numbers.number(_cell(row, keys, r"(database )?id"))
-            return {**found, "dbid": dbid}
+        if "i#" in keys or not table.rows or not all(_place(keys, pattern) is not None for pattern in _SUMMARY):
+            continue
+        row = table.rows[0]
+        begin, end = (_cell(row, keys, rf"(.* )?{side}( .*)?") for side in ("begin", "end"))
+        return {
+            "db_name": _cell(row, keys, r"(.* )?name") or None,
+            "dbid": numbers.number(_cell(row, keys, r"(.* )?id")),
+            "db_time_min": numbers.number(_cell(row, keys, _SUMMARY[0])),
+            "elapsed_min": numbers.number(_cell(row, keys, _SUMMARY[1])),
+            "begin_snap_id": numbers.number(begin),
+            "end_snap_id": numbers.number(end),
+        }
     return {}
 
 

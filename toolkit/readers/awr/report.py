@@ -89,7 +89,7 @@ def read_report(raw: bytes, name: str) -> Report:
     else:
         facts["scope"] = "pdb" if re.search(r"\bPDB report", document.title, re.IGNORECASE) else "instance"
     builder.sections["instances"] = known
-    if not (facts["dbid"] or facts["db_name"]) or not builder.recognised:
+    if not (facts["dbid"] or facts["db_name"]) or not (builder.recognised or known):
         why = "it names no database, or has no section of a report"
         raise _no_report(name, why if document.ended else f"{why}; perhaps it is cut off")
     faults = _faults(document, facts)
@@ -126,7 +126,7 @@ def _cluster(
     document: Document, known: list[rac.Record], numbers: Numbers, facts: dict[str, Scalar], builder: _Builder
 ) -> None:
     facts["scope"] = "rac_global"
-    facts["instance"] = None
+    facts.update(dict.fromkeys(("instance", "inst_num", "host", "startup_time", "cpus", "cores", "sockets")))
     facts.update(
         {name: value for name, value in rac.summary(document.tables, numbers).items() if value is not None}
     )

@@ -54,10 +54,12 @@ _T, _S, _MS = Kind.TEXT, Kind.SECONDS, Kind.MILLISECONDS
 _EVENT = (
     Field("event", r"(wait )?event( name)?", _T),
     Field("waits", r"(event )?waits|wait count"),
-    Field("time_s", r"(total |elapsed )?(wait )?time( total| waited)?( ?(s|sec|secs|seconds|ms|cs|us))?", _S),
+    Field(
+        "time_s", r"(total |elapsed )?(wait )?time( total| waited)?( ?(s|sec|secs|seconds|ms|cs|us))?|total s", _S
+    ),
     Field("avg_wait_ms", r"(wait time )?(avg( wait)?( time)?|average wait|wait avg)( (ms|us|cs|s))?", _MS),
     Field("pct_db_time", r"(wait time )?% ?(of )?(total )?(db|call|ela|elapsed)( time)?|pct (db|call|ela) time"),
-    Field("wait_class", r"wait class", _T),
+    Field("wait_class", r"(wait )?class", _T),
 )
 _SQL = (
     Field("sql_id", r"sql id", _T),

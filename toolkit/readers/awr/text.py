@@ -106,9 +106,14 @@ class _Reader:
                 self.section = re.split(r"\s{2,}", name)[0]
             self._labelled(_columns(heads, spans))
             return
+        below = self._second_ruler()
+        if below and _groups(spans, self.lines[below]):
+            self.at = below
+            self._ruled(self.lines[below])
+            return
         columns = tuple(words for words, _, _ in _columns(heads, spans))
         names: tuple[str, ...] = ()
-        if below := self._second_ruler():
+        if below:
             names, second = columns, [match.span() for match in _SPAN.finditer(self.lines[below])]
             columns = tuple(words for words, _, _ in _columns(self.lines[self.at : below], second))
             self.at, first, spans = below + 1, spans, second
@@ -196,6 +201,11 @@ def _columns(heads: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tup
             if shared[best] > 0:
                 words[best].append(match[0])
     return [(" ".join(found), *span) for found, span in zip(words, spans, strict=True)]
+
+
+def _groups(spans: Sequence[tuple[int, int]], below: str) -> bool:
+    """Whether a ruler only groups the columns of the one below, as reports of a cluster have it."""
+    return spans[0][0] > len(below) - len(below.lstrip()) or len(spans) > 2
 
 
 def _is_labelled(line: str) -> bool:
