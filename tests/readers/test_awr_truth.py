@@ -141,3 +141,18 @@ def test_every_header_of_the_index_is_read(row: dict[str, str]) -> None:
     assert [found[key] for key in ("format", "scope", "db_name", "version")] == [
         row[key] for key in ("format", "scope", "db_name", "version")
     ]
+
+
+@pytest.mark.parametrize("row", headers(), ids=lambda row: row["file"])
+def test_a_whole_report_is_not_doubted(row: dict[str, str]) -> None:
+    assert read_report((REALDATA / row["file"]).read_bytes(), row["file"]).faults == []
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in (REALDATA / "statspack").glob("*.lst")))
+def test_a_statspack_report_is_read_and_the_one_over_a_restart_is_doubted(file: str) -> None:
+    read = read_report((REALDATA / "statspack" / file).read_bytes(), file)
+    found = read.document()
+    assert len(found["top_events"]) == 5
+    assert found["sql_by_gets"]
+    assert found["load_profile_per_txn"]["redo_size_bytes"] > 0
+    assert (found["load_profile_per_sec"]["redo_size_bytes"] is None) == bool(read.faults) == ("sp_result" in file)

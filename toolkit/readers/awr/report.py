@@ -15,7 +15,7 @@ from toolkit.readers.awr.header import contradictions, read_header
 from toolkit.readers.awr.html import preformatted, read_html
 from toolkit.readers.awr.numbers import Numbers, guess_comma
 from toolkit.readers.awr.sections import lacking, metric_of, records, section_of
-from toolkit.readers.awr.tables import Document, Table
+from toolkit.readers.awr.tables import Document, Table, reduce
 from toolkit.readers.awr.text import read_text
 
 _PROMISED = (
@@ -144,6 +144,9 @@ def _faults(document: Document, facts: Mapping[str, Scalar]) -> list[str]:
     faults = []
     if not document.ended:
         faults.append("the report is cut off: its end is not there")
+    begins = sum(reduce(row[0]) == "begin snap" for table in document.tables for row in table.rows[:3] if row)
+    if begins > 1:
+        faults.append(f"the file holds {begins} reports, which cannot be told apart")
     lacks = [words for name, words in _MUST if facts[name] is None]
     if lacks:
         faults.append(f"the header is not whole: {', '.join(lacks)} cannot be found")
@@ -163,7 +166,8 @@ def _report(builder: _Builder, document: Document, facts: Mapping[str, Scalar], 
         f"the section `{name}` stands in the contents and not in the report" for name in document.contents
     )
     whole = builder.whole()
-    missing = [name for name in ("load_profile_per_sec", *_PROMISED) if not whole[name]]
+    expected = [name for name in _PROMISED if name != "wait_classes" or facts["kind"] == "awr"]
+    missing = [name for name in ("load_profile_per_sec", *expected) if not whole[name]]
     if missing:
         warnings.append(f"the report has no {', '.join(missing)}")
     return Report(facts, whole, builder.others, list(dict.fromkeys(warnings)), faults)
