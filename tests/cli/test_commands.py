@@ -91,6 +91,29 @@ def test_an_assumed_oracle_needs_no_target(dbatk: Dbatk) -> None:
     assert "PARALLEL 4" in answer.out
 
 
+@pytest.mark.parametrize(
+    ("options", "status", "hint"),
+    [
+        (("--table", "B", "--columns", "UPPER(ID)"), 2, "the SELECT of --query"),
+        (("--table", "SYS.B"), 5, "name a schema of your own"),
+        (("--table", "B", "--compression", "oltp"), 5, "BASIC table compression"),
+        (("--table", "B", "--compression", "oltp,advanced"), 5, "none of the 2 cells can be had"),
+    ],
+)
+def test_a_refusal_on_an_assumed_oracle_says_what_to_do_instead(
+    options: tuple[str, ...], status: int, hint: str, dbatk: Dbatk
+) -> None:
+    answer = dbatk("ctas", "--assume", "19-ee", "--dry-run", "--source", "A", *options)
+    assert (answer.status, answer.out) == (status, "")
+    assert hint in answer.err.partition("hint: ")[2]
+
+
+def test_a_licence_whose_last_day_is_over_is_not_declared(dbatk: Dbatk, home: Path) -> None:
+    words = ("--license", "partitioning", "--licensed-by", "J. Doe", "--licensed-until")
+    answer = dbatk("target", "add", "dwh", "oracle://dba@db1:1521/dwh", *words, "2020-01-01")
+    assert (answer.status, "is over" in answer.err) == (2, True)
+
+
 def test_a_saved_experiment_runs_as_the_command_would(dbatk: Dbatk, url: str, home: Path) -> None:
     line = ("ctas", "-t", url, "--source", "small", "--table", "s2", *SWEEP)
     assert dbatk(*line, "--save-as", "exp.toml").status == 0

@@ -145,6 +145,13 @@ def test_a_wallet_of_logins_is_no_way_in_for_thin_mode(cluster: Cluster) -> None
     assert cluster.asked == []
 
 
+def test_a_url_without_a_user_is_told_so_and_not_sent(cluster: Cluster) -> None:
+    with pytest.raises(ToolkitError, match="the URL names no user") as refused:
+        target("oracle://db1:1521/dwh").connect(Role.CONTROL, TAG)
+    assert "oracle://user@host:1521/service" in str(refused.value.hint)
+    assert cluster.asked == []
+
+
 def test_a_proxy_user_and_a_mode_are_passed_on(cluster: Cluster) -> None:
     target("oracle://dba@db1:1521/dwh", proxy_user="APP", mode="sysbackup").connect(Role.CONTROL, TAG)
     assert cluster.asked[0]["proxy_user"] == "APP"

@@ -133,10 +133,11 @@ def support_table(
     table = tuple((cell, support_of(planner, work.pieces(planner, cell))) for cell in cells)
     if table and not any(support.ok for _, support in table):
         cell, support = table[0]
-        hint = None if len(table) == 1 else f"none of the {len(table)} cells can be had; the first is {cell}"
+        several = f"none of the {len(table)} cells can be had; the first is {cell}" if len(table) > 1 else ""
+        hint = "; ".join(part for part in (several, support.hint) if part) or None
         raise ToolkitError(support.sentence, code=_code(support), hint=hint)
     if experiment.mode is Mode.JOB and not table[0][1].ok:
-        raise ToolkitError(table[0][1].sentence, code=_code(table[0][1]))
+        raise ToolkitError(table[0][1].sentence, code=_code(table[0][1]), hint=table[0][1].hint or None)
     return table
 
 

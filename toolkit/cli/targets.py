@@ -163,6 +163,10 @@ def _licences(said: Said) -> dict[str, Licence]:
     except ValueError:
         raise ToolkitError(f"`{until}` is no day", code="TK-0102", hint="write it as 2027-01-31") from None
     today = datetime.now(UTC).date()
+    if last is not None and last < today:
+        raise ToolkitError(
+            f"`{until}` is over", code="TK-0102", hint="give the last day on which the licence holds"
+        )
     return {name: Licence(by or "", today, last) for name in names}
 
 

@@ -25,10 +25,11 @@ class QualifiedName:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether something can be done, and the sentence a DBA would want."""
+    """Whether something can be done, the sentence a DBA would want, and what to do instead where that is known."""
 
     state: SupportState
     sentence: str = ""
+    hint: str = ""
 
     @property
     def ok(self) -> bool:

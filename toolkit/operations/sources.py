@@ -62,6 +62,10 @@ def chosen_columns(planner: Planner, known: Sequence[str], of: str) -> tuple[str
     exact = {name.lower(): name for name in reversed(known)}
     found: list[str] = []
     for text in planner.spec.names("columns"):
+        if "(" in text and not text.startswith('"'):
+            raise ToolkitError(
+                f"`{text}` is no column", code="TK-0104", hint="an expression belongs into the SELECT of --query"
+            )
         given = planner.dialect.parse_name(text, planner.facts.release)
         name = given.name if given.name in known else exact.get(given.name.lower(), given.name)
         if given.schema is not None or (name not in known and (known or not planner.facts.assumed)):

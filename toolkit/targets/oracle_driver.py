@@ -233,6 +233,13 @@ def _credentials(access: Access) -> dict[str, object]:
             hint="refer to the password (env, keyring, command) beside the wallet, or set `thick = true` for a "
             "wallet with logins",
         )
+    if user is None and not _is_thick(options):
+        raise ToolkitError(
+            "the URL names no user",
+            code="TK-0111",
+            hint="write `oracle://user@host:1521/service`, or set `thick = true` where the operating system or a "
+            "wallet says who the user is",
+        )
     return {"user": user, "password": password}
 
 

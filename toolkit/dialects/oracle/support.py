@@ -52,7 +52,10 @@ def _owner(work: Work, facts: Facts) -> Support | None:
     schema = work.object.name.name if work.object.kind is ObjectKind.STATISTICS else work.object.name.schema
     schema = schema or str(facts.value("server", "current_schema") or "")
     if schema in MAINTAINED_SCHEMAS or _said_maintained(facts, schema):
-        return _no(f"`{schema}` belongs to the database software; work in a schema of your own")
+        sentence = f"`{schema}` belongs to the database software; work in a schema of your own"
+        return Support(
+            SupportState.UNSUPPORTED, sentence, "name a schema of your own; copies go there by --work-schema"
+        )
     return None
 
 
