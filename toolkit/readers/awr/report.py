@@ -15,7 +15,7 @@ from toolkit.readers.awr.header import contradictions, read_header
 from toolkit.readers.awr.html import preformatted, read_html
 from toolkit.readers.awr.numbers import Numbers, guess_comma
 from toolkit.readers.awr.sections import lacking, metric_of, records, section_of
-from toolkit.readers.awr.tables import Document, Table, reduce
+from toolkit.readers.awr.tables import Document, Table, reduce, snake
 from toolkit.readers.awr.text import read_text
 
 _PROMISED = (
@@ -29,7 +29,7 @@ _PROMISED = (
 )
 _HTML = re.compile(r"<(?:html|table|head|body|pre)\b", re.IGNORECASE)
 _REPORT = re.compile(
-    r"WORKLOAD REPOSITORY|STATSPACK\s+(?:STATISTICS\s+)?report|AWR (?:RAC )?Report|DB/Inst:|Begin Snap:|DB Id\b",
+    r"WORKLOAD REPOSITORY|STATSPACK\s+(?:STATISTICS\s+)?report|AWR (?:RAC )?Report|DB/Inst:|Begin Snap\b|DB Id\b",
     re.IGNORECASE,
 )
 _COMPARED = re.compile(r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period", re.IGNORECASE)
@@ -182,7 +182,7 @@ class _Builder:
         self.others: list[Table] = []
         self.warnings: list[str] = []
         self.recognised = 0
-        self._cluster: list[tuple[str, dict[str, Scalar]]] = []
+        self._cluster: list[tuple[str, list[dict[str, Scalar]]]] = []
 
     def add(self, table: Table) -> None:
         """Read one table, by its labels or by its headings; what is neither is kept as it is."""
@@ -203,7 +203,7 @@ class _Builder:
             )
         self.recognised += bool(rows)
         if section.name == "rac_events":
-            self._cluster.extend((table.words, row) for row in rows)
+            self._cluster.append((table.words, rows))
         else:
             _KEEP.get(section.name, _keep_list)(self.sections, section.name, table, rows)
 
@@ -228,13 +228,13 @@ class _Builder:
 
     def cluster_events(self, known: Sequence[rac.Record]) -> None:
         """Sort the events of a cluster report: `*` is the whole, a number one instance."""
-        chosen = [one for one in self._cluster if "top timed foreground" in one[0]] or [
-            one for one in self._cluster if "background" not in one[0]
-        ]
+        named = [rows for words, rows in self._cluster if "top timed foreground" in words]
+        foreground = [rows for _, rows in self._cluster if any(row["event"] == "DB CPU" for row in rows)]
+        chosen = (named or foreground[-1:] or [rows for _, rows in self._cluster[:1]] or [[]])[0]
         by_number = {str(record["inst_num"]): record for record in known}
         whole: list[dict[str, Scalar]] = []
         at = ""
-        for _, row in chosen:
+        for row in chosen:
             at = str(row.pop("inst_num") or at).strip()
             if not row.get("event"):
                 continue
@@ -297,10 +297,11 @@ def _keep_texts(sections: dict[str, object], name: str, table: Table, rows: list
 def _keep_segments(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
     segments = sections.setdefault(name, {})
     assert isinstance(segments, dict)
-    named = re.search(r"segments? by (.+)", table.section, re.IGNORECASE)
     share = next((i for i, key in enumerate(table.keys) if key.startswith("%")), len(table.columns))
     metric = table.columns[share - 1] if share else ""
-    segments.setdefault(named[1].strip() if named else metric, []).extend(rows)
+    for row in rows:
+        row["value"] = row.get(snake(reduce(metric)))
+    segments.setdefault(metric, []).extend(rows)
 
 
 def _keep_parameters(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:

@@ -61,6 +61,11 @@ _EVENT = (
     Field("pct_db_time", r"(wait time )?% ?(of )?(total )?(db|call|ela|elapsed)( time)?|pct (db|call|ela) time"),
     Field("wait_class", r"(wait )?class", _T),
 )
+_EVENTS = (
+    *_EVENT,
+    Field("waits_per_txn", r"waits ?(per )?tx(n)?"),
+    Field("pct_timeouts", r"(event )?% ?tim(e ?)?outs?|(event )?% ?tim out"),
+)
 _SQL = (
     Field("sql_id", r"sql id", _T),
     Field("elapsed_s", r"(elapsed|elapsd|elap) time( s)?", _S),
@@ -79,14 +84,14 @@ _SQL = (
 
 SECTIONS = (
     Section("rac_events", (Field("inst_num", r"i#", _T), *_EVENT), ("inst_num", "event", "time_s", "pct_db_time")),
-    Section("background_events", _EVENT, ("event", "waits", "time_s"), words=r"background|% bg"),
+    Section("background_events", _EVENTS, ("event", "waits", "time_s"), words=r"background|% bg"),
     Section(
         "background_events",
-        (*_EVENT, Field("pct_bg_time", r"(wait time )?% ?bg time")),
+        (*_EVENTS, Field("pct_bg_time", r"(wait time )?% ?bg time")),
         ("event", "waits", "time_s", "pct_bg_time"),
     ),
-    Section("foreground_events", _EVENT, ("event", "waits", "time_s"), words=r"foreground wait events"),
-    Section("wait_events", _EVENT, ("event", "waits", "time_s"), words=r"^wait events( fg and bg)? \|"),
+    Section("foreground_events", _EVENTS, ("event", "waits", "time_s"), words=r"foreground wait events"),
+    Section("wait_events", _EVENTS, ("event", "waits", "time_s"), words=r"^wait events( fg and bg)? \|"),
     Section(
         "top_events",
         _EVENT,
@@ -95,7 +100,7 @@ SECTIONS = (
     ),
     Section(
         "foreground_events",
-        (*_EVENT, Field("waits_per_txn", r"waits ?(per )?tx(n)?")),
+        _EVENTS,
         ("event", "waits", "time_s", "waits_per_txn", "pct_db_time"),
     ),
     Section(
@@ -105,7 +110,7 @@ SECTIONS = (
     ),
     Section(
         "foreground_wait_classes",
-        (*_EVENT[1:], Field("pct_timeouts", r"% ?time ?outs")),
+        (*_EVENT[1:], _EVENTS[-1]),
         ("wait_class", "waits", "time_s", "pct_db_time"),
         forbids=r"event|inst|i#",
     ),
