@@ -31,6 +31,12 @@ def _word(text: str) -> str:
     return re.sub(r"(?i) summary=(\"[^\"]*\"|'[^']*')", "", cells)
 
 
+def _bare(text: str) -> str:
+    """Leave nothing but the tables: no headings, no summaries, no words between."""
+    plain = re.sub(r"(?i) summary=(\"[^\"]*\"|'[^']*')", "", re.sub(r"(?i)<p */?>[^<]*", "<p>", text))
+    return re.sub(r"(?is)<h[23]\b.*?</h[23]>", "", plain)
+
+
 def _shuffled(text: str) -> str:
     parts = re.split(r"(?i)(?=<h[23]\b)", text)
     tail = parts[-1].rpartition("End of Report")
@@ -52,6 +58,8 @@ RESAVED: dict[str, Callable[[str], bytes]] = {
     "a mail that lays it out": lambda text: _layout(text).encode(),
     "a word processor": lambda text: _word(text).encode(),
     "sections in another order": lambda text: _shuffled(text).encode(),
+    "without words between its tables": lambda text: _bare(text).encode(),
+    "headings as plain text": lambda text: re.sub(r"(?i)<(/?)h3\b[^>]*>", r"<\1div>", text).encode(),
     "in one line": lambda text: text.replace("\n", " ").encode(),
 }  # fmt: skip
 KEYS = (

@@ -65,6 +65,7 @@ _EVENTS = (
     *_EVENT,
     Field("waits_per_txn", r"waits ?(per )?tx(n)?"),
     Field("pct_timeouts", r"(event )?% ?tim(e ?)?outs?|(event )?% ?tim out"),
+    Field("pct_bg_time", r"(wait time )?% ?bg time"),
 )
 _SQL = (
     Field("sql_id", r"sql id", _T),
@@ -87,7 +88,7 @@ SECTIONS = (
     Section("background_events", _EVENTS, ("event", "waits", "time_s"), words=r"background|% bg"),
     Section(
         "background_events",
-        (*_EVENTS, Field("pct_bg_time", r"(wait time )?% ?bg time")),
+        _EVENTS,
         ("event", "waits", "time_s", "pct_bg_time"),
     ),
     Section("foreground_events", _EVENTS, ("event", "waits", "time_s"), words=r"foreground wait events"),
@@ -104,13 +105,19 @@ SECTIONS = (
         ("event", "waits", "time_s", "waits_per_txn", "pct_db_time"),
     ),
     Section(
+        "foreground_events",
+        _EVENTS,
+        ("event", "waits", "time_s", "pct_timeouts", "pct_db_time"),
+        forbids=r"i#|activity",
+    ),
+    Section(
         "wait_classes",
         (*_EVENT[1:], Field("avg_active_sessions", r"avg active sessions")),
         ("wait_class", "time_s", "avg_active_sessions"),
     ),
     Section(
         "foreground_wait_classes",
-        (*_EVENT[1:], _EVENTS[-1]),
+        (*_EVENT[1:], _EVENTS[-2]),
         ("wait_class", "waits", "time_s", "pct_db_time"),
         forbids=r"event|inst|i#",
     ),
