@@ -108,6 +108,19 @@ def test_a_refusal_on_an_assumed_oracle_says_what_to_do_instead(
     assert hint in answer.err.partition("hint: ")[2]
 
 
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [("best", ("is made once more and stays", "kept the best cell")), ("all", ("is ours and stays",))],
+)
+def test_a_measurement_says_beforehand_what_stays(
+    keep: str, words: tuple[str, ...], dbatk: Dbatk, url: str
+) -> None:
+    answer = dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", *SWEEP, "--keep", keep)
+    assert answer.status == 0
+    assert all(each in answer.err for each in words)
+    assert "is ours and is dropped\n" not in answer.err
+
+
 def test_a_licence_whose_last_day_is_over_is_not_declared(dbatk: Dbatk, home: Path) -> None:
     words = ("--license", "partitioning", "--licensed-by", "J. Doe", "--licensed-until")
     answer = dbatk("target", "add", "dwh", "oracle://dba@db1:1521/dwh", *words, "2020-01-01")

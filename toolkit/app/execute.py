@@ -215,6 +215,13 @@ def _bench(
     )
 
 
+_STAYS = {
+    Keep.NONE: "every object is ours and is dropped",
+    Keep.BEST: "every object is ours and is dropped; the best cell is made once more and stays",
+    Keep.ALL: "every object is ours and stays",
+}
+
+
 def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> None:
     """Keep what explains the run: environment, facts, the script as shown, and its licence bill of materials."""
     store, run = bench.store, bench.run
@@ -224,7 +231,7 @@ def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> Non
     shown, bill = script_and_bill(bench.experiment, None, engine=target.engine, facts_text=text, standing=standing)
     licensing.keep(store, run, bill)
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
-    ours = "put back at the end" if on_live(bench.experiment) else "every object is ours and is dropped"
+    ours = "put back at the end" if on_live(bench.experiment) else _STAYS[bench.experiment.keep]
     mode = "a job: what it makes stays" if bench.job else f"a measurement: {ours}"
     bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
     for sentence in degree_notes(bench.experiment, bench.dialect, facts):

@@ -50,7 +50,7 @@ def keep_best(bench: Bench) -> None:
         raise ToolkitError(f"run {bench.run} was interrupted while the best cell was kept", code="TK-0130")
     if record.outcome is not Outcome.OK:
         raise ToolkitError(f"the best cell ({cell}) could not be kept: {record.reason}", code="TK-0203")
-    bench.events.emit(Event("progress", f"kept the best cell ({cell}) as `{pieces[0].label}`"))
+    bench.events.emit(Event("kept", f"kept the best cell ({cell}) as `{pieces[0].label}`"))
 
 
 def _kept(trial: TrialRecord) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SPARSE_SECONDS = 10.0
 _BAR = 10
-_SHOWN = frozenset({"mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo"})
+_SHOWN = frozenset({"mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo", "kept"})
 
 
 class Progress:
