@@ -69,7 +69,8 @@ def judge_trial(
     granted = _granted(bench, timed, pieces, kept, peaks, tuple(notices))
     disturbed = bench.others.disturbs(peaks.get("others_part"))
     if _empty(bench, rows, pieces):
-        reason = "0 rows were made where rows were expected"
+        stays = bench.experiment.mode is Mode.JOB and pieces[0].work.operation is OperationName.CTAS
+        reason = "0 rows were made where rows were expected" + ("; the empty table stays" if stays else "")
         return Judged(Outcome.FAILED, reason, "TK-0208", requested=requested, granted=granted, rows=rows)
     outcome, reason_or_none = Outcome.OK, None
     # What an interrupted job had left may be too small for the degree, which its other objects had.
@@ -146,7 +147,8 @@ def _empty(bench: Circumstances, rows: int | None, pieces: Sequence[Piece]) -> b
     """Tell whether nothing was made where something should have been."""
     if pieces[0].work.operation not in _MAKES_ROWS or rows != 0:
         return False
-    if pieces[0].work.query is not None:
+    # A query or condition of the user's own may rightly find nothing; measured, that is no work at all.
+    if pieces[0].work.query is not None or pieces[0].work.option("where") is not None:
         return bench.experiment.mode is Mode.MEASUREMENT
     return bench.source_has_rows
 
