@@ -11,5 +11,5 @@ SELECT d.log_mode AS log_mode,
        TO_CHAR(f.unrecoverable_time, 'YYYY-MM-DD HH24:MI:SS') AS unrecoverable_at
   FROM v$database d
   LEFT JOIN v$datafile f
-    ON (f.unrecoverable_time - DATE '1970-01-01') * 86400 >= :since
+    ON ROUND((f.unrecoverable_time - DATE '1970-01-01') * 86400) >= :since
  ORDER BY f.unrecoverable_time, f.name;

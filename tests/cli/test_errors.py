@@ -135,7 +135,7 @@ def test_bad_input_exits_2_and_changes_nothing(line: list[str], code: str, dbatk
 
 
 def test_a_server_that_is_not_there_exits_1(dbatk: Dbatk) -> None:
-    answer = dbatk("doctor", "-t", "oracle://127.0.0.1:1/x", "--json")
+    answer = dbatk("doctor", "-t", "oracle://dba@127.0.0.1:1/x", "--json")
     assert answer.status == 1
     assert json.loads(answer.out)["error"]["code"] == "TK-0201"
 

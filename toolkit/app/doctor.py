@@ -58,7 +58,7 @@ def doctor(
     sessions = Sessions(target, "dbatk doctor", read_only=True)
     try:
         facts = with_licences(_read(dialect, sessions, experiment), declared)
-        if experiment is not None:
+        if experiment is not None and experiment.options.get("query") is not None:
             facts = licensing.with_ground(experiment, facts, sessions, declared)
     except DatabaseError as error:
         raise refused(dialect, error) from None
