@@ -8,6 +8,7 @@ SELECT t.tablespace_name AS tablespace_name,
        t.status AS status,
        t.contents AS contents,
        t.force_logging AS force_logging,
+       t.bigfile AS bigfile,
        COALESCE((SELECT SUM(f.bytes) FROM dba_free_space f WHERE f.tablespace_name = t.tablespace_name), 0)
          AS free_byte_count,
        COALESCE((SELECT SUM(d.maxbytes - d.bytes)

@@ -85,7 +85,7 @@ def test_a_measurement_runs_every_trial_and_leaves_nothing(
 def test_what_a_script_shows_is_what_runs(arena: Arena, store: Store, operation: OperationName) -> None:
     work = experiment(arena, operation, case(arena, operation))
     target = arena.make()
-    shown = script(work, target)
+    shown, _ = script(work, target)
     target.close()
     record = run(arena, store, work)
     key = run_key(record.head.run)

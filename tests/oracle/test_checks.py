@@ -91,7 +91,7 @@ def test_the_root_the_seed_and_a_restricted_database_are_no_place_for_tables() -
             "STANDBY NOLOGGING",
         ),
         ({"doctor_pdb_logging": ({"force_logging": "YES"},)}, "the PDB"),
-        ({"doctor_space": ({"tablespace_name": "USERS", "force_logging": "YES"},)}, "tablespace USERS"),
+        ({"space_free": ({"tablespace_name": "USERS", "force_logging": "YES"},)}, "tablespace USERS"),
     ],
 )
 def test_forced_logging_has_three_forms(answers: dict[str, tuple[Row, ...]], by: str) -> None:
@@ -174,7 +174,7 @@ def test_room_is_judged_by_tablespace_quota_and_temporary_space() -> None:
     user: Row = {"default_tablespace": "APP", "temporary_tablespace": "TEMPS", "quota_byte_count": 2**20}
     found = judged(
         doctor_user=({**user, "used_byte_count": 0},),
-        doctor_space=(
+        space_free=(
             {"tablespace_name": "APP", "free_byte_count": 2**20, "growth_byte_count": 0},
             {"tablespace_name": "OTHER", "free_byte_count": 2**20, "growth_byte_count": 0},
         ),

@@ -43,7 +43,7 @@ def test_an_example_says_how_it_is_run(path: Path) -> None:
 def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
     engine, release = ENGINES[path.stem]
     experiment = load_experiment(path)
-    printed = script(experiment, None, engine=engine, assume=release)
+    printed, _ = script(experiment, None, engine=engine, assume=release)
     cells = 1
     for factor in experiment.factors:
         cells *= len(factor.levels)
@@ -53,7 +53,7 @@ def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
 
 def test_a_script_shows_how_a_factor_is_set_and_put_back() -> None:
     experiment = load_experiment(ROOT / "examples/pg-index.toml")
-    printed = script(experiment, None, engine=EngineName.POSTGRESQL, assume="17")
+    printed, _ = script(experiment, None, engine=EngineName.POSTGRESQL, assume="17")
     cell = printed.split("-- ==== index-build degree=2,maintenance_work_mem=128MB")[1].split("-- ====")[0]
     begin, put_back = cell.split("-- timed")
     assert "SET maintenance_work_mem = '128MB';" in begin

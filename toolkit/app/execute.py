@@ -23,7 +23,6 @@ from toolkit.app.planning import (
     planned_trials,
     planner_of,
     script,
-    script_and_bill,
     scripts_of,
     support_table,
 )
@@ -228,7 +227,7 @@ def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> Non
     store.set_environment(run, environment_of(facts, host_is_ours=host_is_ours(target)))
     text = facts_to_text(facts)
     store.save_facts(run, text)
-    shown, bill = script_and_bill(bench.experiment, None, engine=target.engine, facts_text=text, standing=standing)
+    shown, bill = script(bench.experiment, None, engine=target.engine, facts_text=text, standing=standing)
     licensing.keep(store, run, bill)
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
     ours = "put back at the end" if on_live(bench.experiment) else _STAYS[bench.experiment.keep]

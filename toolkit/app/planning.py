@@ -237,21 +237,6 @@ def script(
     assume: str | None = None,
     facts_text: str | None = None,
     standing: Standing | None = None,
-) -> str:
-    """Return the whole script of an experiment, as `--dry-run` prints it; see `script_and_bill`."""
-    return script_and_bill(
-        experiment, target, engine=engine, assume=assume, facts_text=facts_text, standing=standing
-    )[0]
-
-
-def script_and_bill(
-    experiment: Experiment,
-    target: Target | None,
-    *,
-    engine: EngineName | None = None,
-    assume: str | None = None,
-    facts_text: str | None = None,
-    standing: Standing | None = None,
 ) -> tuple[str, Bill | None]:
     """Return the whole script of an experiment, and its licence bill of materials where the engine has one.
 

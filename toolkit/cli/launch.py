@@ -163,7 +163,7 @@ def _save(experiment: Experiment, path: Path) -> int:
 
 
 def _print_script(experiment: Experiment, said: Said) -> int:
-    from toolkit.app.planning import script_and_bill
+    from toolkit.app.planning import script
     from toolkit.app.targets import engine_of, standing_of
     from toolkit.model.bill import bill_document
 
@@ -172,7 +172,7 @@ def _print_script(experiment: Experiment, said: Said) -> int:
     if "assume" in said or text is not None:
         engine = engine_of(experiment.target)
         check_for_engine(experiment, engine)
-        printed, bill = script_and_bill(
+        printed, bill = script(
             experiment,
             None,
             engine=engine,
@@ -183,7 +183,7 @@ def _print_script(experiment: Experiment, said: Said) -> int:
     else:
         reached = reach(experiment.target)
         try:
-            printed, bill = script_and_bill(fitted(experiment, reached), reached.target, standing=reached.standing)
+            printed, bill = script(fitted(experiment, reached), reached.target, standing=reached.standing)
         finally:
             reached.target.close()
     if said.flag("json"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from toolkit.errors import ToolkitError
@@ -38,6 +38,30 @@ class Text:
 
     def bad(self, sentence: str) -> ToolkitError:
         return ToolkitError(f"{self.name} {sentence}", code="TK-0105", hint=self.hint)
+
+    def read(self, check: Callable[[Text, EngineName], str], engine: EngineName | None, longest: int) -> str:
+        """Return what a check makes of the text, read as the engine does.
+
+        Args:
+            check: refuses the text, or returns what of it counts.
+            engine: whose quotes count; without it the reading of any engine will do, and the caller checks again
+                when the engine is known.
+            longest: characters at most.
+
+        Raises:
+            ToolkitError: TK-0105; without an engine what was wrong in the first reading.
+        """
+        if len(self.text) > longest:
+            raise self.bad(f"is longer than {longest:,} characters")
+        if "\x00" in self.text:
+            raise self.bad("holds a NUL character")
+        first: ToolkitError | None = None
+        for reading in (engine,) if engine else (EngineName.POSTGRESQL, EngineName.ORACLE):
+            try:
+                return check(self, reading)
+            except ToolkitError as error:
+                first = first or error
+        raise first or self.bad("is empty")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ opens a query of its own is refused; so nothing can ride along, and what is left
 from __future__ import annotations
 
 from toolkit.design.lexis import Text, Token, tokens
-from toolkit.errors import ToolkitError
 from toolkit.model.words import EngineName
 
 _LONGEST = 100_000
@@ -32,23 +31,10 @@ def check_predicate(text: str, engine: EngineName | None = None) -> str:
     Raises:
         ToolkitError: TK-0105 with what is wrong.
     """
-    given = Text(text.strip(), "the condition", _HINT, comments=False)
-    if len(text) > _LONGEST:
-        raise given.bad("is longer than a hundred thousand characters")
-    if "\x00" in text:
-        raise given.bad("holds a NUL character")
-    first: ToolkitError | None = None
-    for reading in (engine,) if engine else (EngineName.POSTGRESQL, EngineName.ORACLE):
-        try:
-            _check(given, reading)
-        except ToolkitError as error:
-            first = first or error
-        else:
-            return given.text
-    raise first or given.bad("is empty")
+    return Text(text.strip(), "the condition", _HINT, comments=False).read(_check, engine, _LONGEST)
 
 
-def _check(given: Text, engine: EngineName) -> None:
+def _check(given: Text, engine: EngineName) -> str:
     found = list(tokens(given, engine))
     if not found:
         raise given.bad("is empty")
@@ -60,6 +46,7 @@ def _check(given: Text, engine: EngineName) -> None:
         _check_sign(given, found, place, engine)
         if token.word:
             _check_word(given, token, found[place - 1] if place else None)
+    return given.text
 
 
 def _check_ends(given: Text, found: list[Token]) -> None:

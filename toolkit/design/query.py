@@ -30,28 +30,17 @@ def check_query(text: str, engine: EngineName | None = None) -> str:
     Raises:
         ToolkitError: TK-0105 with what is wrong.
     """
-    if len(text) > _LONGEST:
-        raise _bad("is longer than a million characters")
-    if "\x00" in text:
-        raise _bad("holds a NUL character")
-    readings = (engine,) if engine else (EngineName.POSTGRESQL, EngineName.ORACLE)
-    first: ToolkitError | None = None
-    for reading in readings:
-        try:
-            return _check(text, reading)
-        except ToolkitError as error:
-            first = first or error
-    raise first or _bad("is empty")
+    return Text(text, "the query", _HINT).read(_check, engine, _LONGEST)
 
 
-def _check(text: str, engine: EngineName) -> str:
-    found = _without_terminator(list(tokens(Text(text, "the query", _HINT), engine)))
+def _check(given: Text, engine: EngineName) -> str:
+    found = _without_terminator(list(tokens(given, engine)))
     if not found:
         raise _bad("is empty")
     _check_parentheses(found)
     _check_opening(found, engine)
     _check_words(found)
-    return text[: found[-1].end].lstrip()
+    return given.text[: found[-1].end].lstrip()
 
 
 def _without_terminator(found: list[Token]) -> list[Token]:

@@ -8,28 +8,24 @@ used CPU while the clock ran.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from toolkit.dialects.base import (
     Call,
-    Ceiling,
     Check,
     ContextValue,
     ErrorAdvice,
-    Grant,
     Granted,
-    Room,
-    Told,
     Watching,
     Work,
 )
 from toolkit.dialects.duckdb.errors import ERRORS
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.names import bad_name, split_name
+from toolkit.dialects.quiet import Quiet
 from toolkit.dialects.rows import ALL_ROWS, rows_of
-from toolkit.dialects.statistics import LiveStatistics
 from toolkit.errors import ToolkitError
-from toolkit.model.facts import Facts, Query, Release
+from toolkit.model.facts import Facts, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, EngineName, ObjectKind, OperationName, Role, SupportState
@@ -58,18 +54,12 @@ def _keyword(ref: ObjectRef) -> str:
     return "INDEX" if ref.kind is ObjectKind.INDEX else "TABLE"
 
 
-class DuckdbDialect:
+class DuckdbDialect(Quiet):
     """DuckDB 1.4 and later."""
 
     engine = EngineName.DUCKDB
-    upper_names = False
-    terminator = ";"
     doctor_files = ("settings",)
-    place_files: tuple[str, ...] = ()
     copy_files = ("table_definition",)
-    space_files: tuple[str, ...] = ()
-    gathers_schemas = False
-    statistics: LiveStatistics | None = None
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
     keeps_identity = False
@@ -108,15 +98,6 @@ class DuckdbDialect:
         del message
         return ERRORS.get(code)
 
-    def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:  # noqa: ARG002
-        return ()
-
-    def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:  # noqa: ARG002
-        return Ceiling()
-
-    def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:  # noqa: ARG002
-        return ()
-
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         settings = {str(row["name"]): row["value"] for row in facts.rows("settings")}
         threads = settings.get("threads")
@@ -146,10 +127,6 @@ class DuckdbDialect:
     def watching(self, facts: Facts) -> Watching:
         del facts
         return Watching(snapshots=("snapshot_duckstat",), samples=("sample",))
-
-    def statement_id(self, text: str) -> str | None:
-        del text
-        return None
 
     # -- work ---------------------------------------------------------------------------------------------------
     def support(self, work: Work, facts: Facts) -> Support:
@@ -270,12 +247,6 @@ class DuckdbDialect:
         del work, facts
         return ()
 
-    def tell(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> Told:
-        del work, kept, deltas, seconds
-        return Told()
-
     def granted(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
     ) -> Granted:
@@ -287,19 +258,6 @@ class DuckdbDialect:
         if busy >= work.degree:
             return Granted(work.degree, source)
         return Granted(busy, source, f"{busy} of {work.degree} threads did the work")
-
-    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
-        del facts, filled
-        return ()
-
-    def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
-        del schema, tablespace
-        said = facts.value("space", "free_byte_count")
-        return Room(free_bytes=float(said) if isinstance(said, int | float) else None)
-
-    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        del work, facts
-        return ()
 
     # -- objects of ours ----------------------------------------------------------------------------------------
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
@@ -340,12 +298,6 @@ class DuckdbDialect:
         }  # fmt: skip
         return (Call("insert", values, effect=Effect.CHANGES, object=copy),)
 
-    def index_reads(
-        self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
-    ) -> tuple[Query, ...]:
-        del schema, name, facts, suffix, copied
-        return ()
-
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")
 
@@ -356,24 +308,12 @@ class DuckdbDialect:
         file = "identity_index" if ref.kind is ObjectKind.INDEX else "identity_table"
         return Call(file, file=True, binds={"schema": ref.name.schema, "name": ref.name.name})
 
-    def absence(self, ref: ObjectRef) -> Call | None:
-        del ref
-        return None
-
     def instant(self) -> Call:
         return Call("instant", file=True)
 
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         """Return None: the shell knows no conditional statement."""
         del text, ref, identity, born
-        return None
-
-    def backup_reads(self, since: Scalar) -> Call | None:
-        del since
-        return None
-
-    def backup_sentence(self, what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:
-        del what, since, rows
         return None
 
     def sessions_of(self, run: str) -> Call:

@@ -42,6 +42,15 @@ def _default(facts: Facts, owner: Scalar, user: Scalar) -> str | None:
     return None if found is None else str(found)
 
 
+def tablespaces(facts: Facts) -> tuple[Row, ...]:
+    """Return the tablespaces that take tables: permanent and online."""
+    return tuple(row for row in facts.rows("space_free") if _takes_tables(row))
+
+
+def _takes_tables(row: Row) -> bool:
+    return row.get("status") in (None, "ONLINE") and row.get("contents") in (None, "PERMANENT")
+
+
 def _free(facts: Facts, place: str) -> float | None:
     rows = {str(row.get("tablespace_name")): row for row in facts.rows("space_free")}
     if not rows:
@@ -50,10 +59,10 @@ def _free(facts: Facts, place: str) -> float | None:
         raise ToolkitError(
             f"there is no tablespace `{place}`", code="TK-0204", hint=did_you_mean(place, list(rows))
         )
-    status, contents = (str(rows[place].get(name) or "") for name in ("status", "contents"))
-    if status not in ("", "ONLINE") or contents not in ("", "PERMANENT"):
+    if not _takes_tables(rows[place]):
         raise ToolkitError(
-            f"the tablespace `{place}` takes no tables: it is {contents} and {status}",
+            f"the tablespace `{place}` takes no tables: it is {rows[place].get('contents')} and "
+            f"{rows[place].get('status')}",
             code="TK-0305",
             hint="choose another with --tablespace",
         )

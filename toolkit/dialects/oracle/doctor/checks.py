@@ -26,7 +26,7 @@ FILES = (
     "doctor_logon_triggers",
     "doctor_pdb_logging",
     "doctor_privileges",
-    "doctor_space",
+    "space_free",
     "doctor_standbys",
     "doctor_statistics",
     "doctor_temp",

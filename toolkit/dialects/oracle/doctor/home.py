@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from toolkit.dialects.base import Check
 from toolkit.dialects.oracle import places
 from toolkit.dialects.oracle.releases import FEATURES, Feature, edition_of, has
+from toolkit.dialects.oracle.space import tablespaces
 from toolkit.model.facts import Facts
 
 
@@ -131,7 +132,7 @@ def _logging(facts: Facts) -> Iterator[Check]:
         *(["the PDB"] if facts.value("doctor_pdb_logging", "force_logging") == "YES" else []),
         *(
             f"tablespace {row['tablespace_name']}"
-            for row in facts.rows("doctor_space")
+            for row in tablespaces(facts)
             if row.get("force_logging") == "YES"
         ),
     ]

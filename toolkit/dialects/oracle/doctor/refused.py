@@ -25,7 +25,7 @@ _CONSEQUENCES = {
     "doctor_pdb_logging": "forced logging of the pluggable database is not known",
     "doctor_servers": "free parallel servers are not known",
     "doctor_session": "the session's consumer group and switches are not known",
-    "doctor_space": "free space is not checked",
+    "space_free": "free space is not checked",
     "doctor_standbys": "whether a standby is fed is not known",
     "doctor_temp": "temporary space is not checked",
     "doctor_windows": "open maintenance windows and automatic tasks are not known",

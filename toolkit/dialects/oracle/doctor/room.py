@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from toolkit.dialects.base import Check
 from toolkit.dialects.oracle.degrees import number, parameters
+from toolkit.dialects.oracle.space import tablespaces
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar
 from toolkit.units import byte_size
@@ -23,7 +24,7 @@ def checks(facts: Facts) -> Iterator[Check]:
 
 def _tablespaces(facts: Facts) -> Iterator[Check]:
     own = facts.value("doctor_user", "default_tablespace")
-    for row in facts.rows("doctor_space"):
+    for row in tablespaces(facts):
         free, growth = _bytes(row, "free_byte_count"), _bytes(row, "growth_byte_count")
         name, evidence = row.get("tablespace_name"), f"{byte_size(free)} free, {byte_size(growth)} to grow"
         if free + growth >= _LITTLE:

@@ -1,0 +1,70 @@
+"""What an engine answers that has nothing to say on a matter: most of Oracle's matters are no other engine's.
+
+A dialect that knows better overrides the one answer. See `toolkit.dialects.base.Dialect` for what each means.
+"""
+
+# ruff: noqa: ARG002 (the protocol gives every engine the same arguments)
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from toolkit.dialects.base import Call, Ceiling, Grant, Room, Told, Work
+from toolkit.dialects.statistics import LiveStatistics
+from toolkit.model.facts import Facts, Query
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import Row, Scalar
+from toolkit.model.words import OperationName
+
+
+class Quiet:
+    """Answers of an engine without statement ids, plans, segments, redo of its own and parts of indexes."""
+
+    upper_names = False
+    terminator = ";"
+    place_files: tuple[str, ...] = ()
+    space_files: tuple[str, ...] = ()
+    gathers_schemas = False
+    statistics: LiveStatistics | None = None
+
+    def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
+        return ()
+
+    def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:
+        return Ceiling()
+
+    def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
+        return ()
+
+    def statement_id(self, text: str) -> str | None:
+        return None
+
+    def tell(
+        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
+    ) -> Told:
+        return Told()
+
+    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
+        return ()
+
+    def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
+        """Return the free bytes that the file `space` tells."""
+        said = facts.value("space", "free_byte_count")
+        return Room(free_bytes=float(said) if isinstance(said, int | float) else None)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return ()
+
+    def index_reads(
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
+    ) -> tuple[Query, ...]:
+        return ()
+
+    def absence(self, ref: ObjectRef) -> Call | None:
+        return None
+
+    def backup_reads(self, since: Scalar) -> Call | None:
+        return None
+
+    def backup_sentence(self, what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:
+        return None
