@@ -1,0 +1,196 @@
+"""What a database did between two snapshots, whoever saw it: an AWR or Statspack report, or counters read twice.
+
+Everything that compares intervals works on this and on nothing else. A value that the source does not have is None
+or is not in its mapping, never zero. A list of the topmost rows says how large a row that it lacks can be
+(`Listing.most`), so that "not among the first ten" is never taken for "not there".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, TypeVar
+
+LOAD = (
+    "db_time_s", "db_cpu_s", "background_cpu_s", "transactions", "user_calls", "executes", "logical_reads",
+    "block_changes", "physical_reads", "physical_writes", "read_io_requests", "write_io_requests", "read_io_bytes",
+    "write_io_bytes", "redo_size_bytes", "temp_io_bytes", "parses", "hard_parses", "logons", "rollbacks",
+)  # fmt: skip
+"""The names of rates of the load profile that mean the same on every engine; a source may give others besides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who was watched, when, and by what; None where the source does not say.
+
+    Attributes:
+        name: What the reader calls this interval: a file, a label, `T:101-104`.
+        rung: `awr`, `statspack`, `vstat`, `pgstat` or `duckstat`; rungs count differently.
+        scope: `instance`, `rac_global`, `pdb` or `database`.
+        begin: Of the interval, as the server's clock told it (with or without a zone, as the source has it).
+    """
+
+    name: str
+    rung: str
+    scope: str = "instance"
+    engine: str = "oracle"
+    database: str | None = None
+    dbid: int | str | None = None
+    instance: str | None = None
+    host: str | None = None
+    platform: str | None = None
+    version: str | None = None
+    container: str | None = None
+    rac: bool | None = None
+    cpus: float | None = None
+    memory_bytes: float | None = None
+    startup: datetime | None = None
+    begin: datetime | None = None
+    end: datetime | None = None
+    begin_snapshot: int | str | None = None
+    end_snapshot: int | str | None = None
+    elapsed_seconds: float | None = None
+    begin_sessions: float | None = None
+    end_sessions: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A wait event, a wait class or `DB CPU` (which has no waits), over the whole interval.
+
+    `latency_seconds` is the average wait as the source has it; where it has none, time by waits.
+    """
+
+    name: str
+    seconds: float | None = None
+    waits: float | None = None
+    wait_class: str | None = None
+    printed_latency: float | None = None
+
+    @property
+    def latency_seconds(self) -> float | None:
+        """The average wait."""
+        if self.printed_latency is not None:
+            return self.printed_latency
+        return self.seconds / self.waits if self.seconds is not None and self.waits else None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One SQL statement over the whole interval; `key` is its sql_id, hash value or queryid."""
+
+    key: str
+    executions: float | None = None
+    elapsed_s: float | None = None
+    cpu_s: float | None = None
+    gets: float | None = None
+    reads: float | None = None
+    temp_blocks: float | None = None
+    parse_calls: float | None = None
+    plan: str | None = None
+    module: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """How much of one measure (`Logical Reads` ...) went to a table, an index or a part of one."""
+
+    owner: str | None
+    name: str | None
+    part: str | None
+    kind: str | None
+    value: float | None
+
+    @property
+    def key(self) -> str:
+        """The name by which it is matched, as a reader knows it."""
+        return ".".join(one for one in (self.owner, self.name, self.part) if one)
+
+
+@dataclass(frozen=True, slots=True)
+class InputOutput:
+    """What one function (`LGWR`), file type (`Temp File`) or kind of request read and wrote."""
+
+    name: str
+    read_bytes: float | None = None
+    write_bytes: float | None = None
+    read_requests: float | None = None
+    write_requests: float | None = None
+    waits: float | None = None
+    latency_seconds: float | None = None
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """Rows by their key, and what is known of a row that is not there.
+
+    Attributes:
+        rows: By key.
+        whole: Every row there is stands here: one that is not there is zero.
+        floors: By measure (`seconds`, `elapsed_s`, `gets`, `value` ...), the last value of the list ordered by it:
+            what a row that is not there can have at most. Without an entry nothing is known of absent rows.
+    """
+
+    rows: Mapping[str, T] = field(default_factory=dict)
+    whole: bool = False
+    floors: Mapping[str, float] = field(default_factory=dict)
+
+    def most(self, measure: str) -> float | None:
+        """Return how large a measure of an absent row can be at most; None when nothing is known."""
+        return 0.0 if self.whole else self.floors.get(measure)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One interval. All amounts are totals over it, except `load` (per second) and `host_cpu` (percent).
+
+    Attributes:
+        load: Per second, by the names of `LOAD` and others; DB time per second is average active sessions.
+        counters: Totals by the source's own names of statistics.
+        time_model: Seconds by name (`DB time`, `DB CPU`, `parse time elapsed` ...).
+        waits: What sessions of users waited for, with `DB CPU` (on engines that know it) as one of the rows.
+        background: What the server's own processes waited for.
+        host_cpu: `user_pct`, `sys_pct`, `wio_pct`, `idle_pct`, `busy_pct`, and `load_begin`, `load_end`.
+        memory: Bytes at begin and end by name (`buffer cache`, `shared pool`, `SGA`, `PGA`).
+        ratios: Percentages by name as printed (`Buffer Hit`).
+        segments: By measure.
+        parameters: Values at the begin; `changed_parameters` are begin and end of those changed within.
+        instances: Of a cluster, each as an interval of its own.
+    """
+
+    origin: Origin
+    load: Mapping[str, float] = field(default_factory=dict)
+    counters: Mapping[str, float] = field(default_factory=dict)
+    time_model: Mapping[str, float] = field(default_factory=dict)
+    waits: Listing[Wait] = field(default_factory=Listing[Wait])
+    background: Listing[Wait] = field(default_factory=Listing[Wait])
+    classes: Listing[Wait] = field(default_factory=Listing[Wait])
+    statements: Listing[Statement] = field(default_factory=Listing[Statement])
+    segments: Mapping[str, Listing[Segment]] = field(default_factory=dict)
+    functions: Listing[InputOutput] = field(default_factory=Listing[InputOutput])
+    file_types: Listing[InputOutput] = field(default_factory=Listing[InputOutput])
+    host_cpu: Mapping[str, float] = field(default_factory=dict)
+    memory: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    ratios: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, str | None] = field(default_factory=dict)
+    changed_parameters: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
+    instances: tuple[Interval, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def db_time_seconds(self) -> float | None:
+        """The DB time of the whole interval."""
+        if (seconds := self.time_model.get("DB time")) is not None:
+            return seconds
+        rate, elapsed = self.load.get("db_time_s"), self.origin.elapsed_seconds
+        return rate * elapsed if rate is not None and elapsed else None
+
+    def total(self, name: str) -> float | None:
+        """Return the total of a rate of the load profile over the interval."""
+        rate, elapsed = self.load.get(name), self.origin.elapsed_seconds
+        return rate * elapsed if rate is not None and elapsed is not None else None
