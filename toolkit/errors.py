@@ -129,6 +129,13 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "a file is not the report it should be, or only a part of one",
             "give the file as awrrpt.sql, awrgrpt.sql or spreport.sql wrote it",
         ),
+        _entry(
+            "TK-0114",
+            _U,
+            "no such snapshot",
+            "no snapshot of that label is stored, or the two cannot be compared",
+            "see `dbatk snapshot list`",
+        ),
         # 02xx: the database
         _entry(
             "TK-0201",

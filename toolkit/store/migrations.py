@@ -38,7 +38,21 @@ def _index_lists(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),)
+def _keep_states(connection: Connection) -> None:
+    content = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    connection.execute(
+        text(
+            "CREATE TABLE snapshot_state (snapshot_id INTEGER NOT NULL, size_bytes BIGINT NOT NULL, "
+            f"content {content} NOT NULL, PRIMARY KEY (snapshot_id), "
+            "FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE)"
+        )
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),
+    Migration(3, "what a snapshot read is one compressed document", _keep_states),
+)
 
 
 def create_tables(connection: Connection) -> None:

@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from toolkit.store.values import instant_of, instant_text
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 APPLICATION_ID = 0x64626174
 """Marks a SQLite file as ours (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
 
@@ -216,6 +216,15 @@ snapshot_value = Table(
     Column("unit", CleanText, nullable=False),
     sqlite_with_rowid=False,
 )
+
+snapshot_state = Table(
+    "snapshot_state",
+    metadata,
+    Column("snapshot_id", Integer, ForeignKey("snapshot.snapshot_id", ondelete="CASCADE"), primary_key=True),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+)
+"""What a snapshot read, as compressed JSON: one row a snapshot, so that a list reads none of it."""
 
 artifact = Table(
     "artifact",

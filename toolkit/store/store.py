@@ -15,11 +15,12 @@ from toolkit.store.names import Names
 from toolkit.store.opening import open_database
 from toolkit.store.reading import Reading
 from toolkit.store.runs import Runs
+from toolkit.store.snapshots import Snapshots
 from toolkit.store.transfer import Transfer
 from toolkit.store.trials import Trials
 
 
-class Store(Runs, Trials, Journals, Leases, Reading, Names, Deleting, Transfer):
+class Store(Runs, Trials, Journals, Leases, Reading, Names, Deleting, Transfer, Snapshots):
     """Keeps runs. Safe to use from several threads and several processes at once.
 
     Every method is one short transaction; what is written is durable when the method returns. Methods raise
