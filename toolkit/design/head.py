@@ -1,0 +1,196 @@
+"""Reads the keys of an experiment's head, or of a plan's step: options of the operation, and what all take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from toolkit.design.build import General
+from toolkit.design.levels import check_levels
+from toolkit.design.options import BY_NAME, Option, options_of
+from toolkit.design.values import check_value
+from toolkit.documents import Document, did_you_mean
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import OptionValue
+from toolkit.model.values import Level
+from toolkit.model.words import Keep, Mode, OperationName
+from toolkit.units import parse_duration
+
+_Word = TypeVar("_Word", bound=StrEnum)
+
+
+class HeadReader:
+    """Collects what a table of a file says; every error names the line.
+
+    Args:
+        document: the file.
+        operation: whose options are taken.
+        folder: what `query_file` is relative to.
+        table: the table's header, `experiment` or `step`.
+        number: which of several such tables, from 0.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        operation: OperationName,
+        folder: Path,
+        table: str = "experiment",
+        number: int = 0,
+    ) -> None:
+        self.document = document
+        self.table, self.number = table, number
+        self.known = {option.key: option for option in options_of(operation)}
+        self.operation = operation
+        self.folder = folder
+        self.options: dict[str, OptionValue] = {}
+        self.levels: dict[str, tuple[Level, ...]] = {}
+        self.general = General(target="")
+
+    def read_head(self, head: Mapping[str, object]) -> None:
+        for key, value in head.items():
+            with self.at(self.table, key):
+                self._read_key(key, value)
+
+    def read_factors(self, factors: Mapping[str, object]) -> None:
+        for key, value in factors.items():
+            with self.at("factors", key):
+                option = self._option(key, [name for name, one in self.known.items() if one.factor])
+                if not option.factor:
+                    raise ToolkitError(
+                        f"`{key}` cannot be varied", code="TK-0101", hint=f"put it in [{self.table}]"
+                    )
+                if option.name in self.levels:
+                    raise ToolkitError(
+                        f"`{key}` is given twice", code="TK-0107", hint=f"leave it out of [{self.table}]"
+                    )
+                self.levels[option.name] = check_levels(option, value)
+
+    def at(self, table: str, key: str) -> Place:
+        """Return a block whose errors name file and line of a key."""
+        return Place(self.document, table, key, self.number if table == self.table else 0)
+
+    def _read_key(self, key: str, value: object) -> None:
+        if key == "operation":
+            return
+        if key in _GENERAL:
+            self.general = _GENERAL[key](self.general, value)
+        elif key == "query_file":
+            self._put(BY_NAME["query"], self._query_text(value))
+        else:
+            option = self._option(key, [*self.known, *_GENERAL, "operation", "query_file"])
+            self._put(option, value)
+
+    def _put(self, option: Option, value: object) -> None:
+        if option.key not in self.known:
+            self._option(option.key, list(self.known))
+        if option.name in self.options:
+            raise ToolkitError("`query` and `query_file` exclude each other", code="TK-0107", hint="leave one out")
+        if option.factor:
+            self.levels[option.name] = check_levels(option, value)
+        else:
+            self.options[option.name] = check_value(option, value)
+
+    def _option(self, key: str, known: list[str]) -> Option:
+        if key in self.known:
+            return self.known[key]
+        takes = f"`{self.operation}` takes no `{key}`" if key in BY_NAME else f"`{key}` is not known"
+        raise ToolkitError(takes, code="TK-0101", hint=did_you_mean(key, known))
+
+    def _query_text(self, value: object) -> str:
+        path = self.folder / read_text("query_file", value)
+        try:
+            return path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ToolkitError(
+                f"`{path}` cannot be read as a query: {type(error).__name__}",
+                code="TK-0106",
+                hint="check the path",
+            ) from None
+
+
+class Place:
+    """Puts file and line before whatever goes wrong inside."""
+
+    def __init__(self, document: Document, table: str, key: str, number: int = 0) -> None:
+        self.document, self.table, self.key, self.number = document, table, key, number
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ToolkitError):
+            raise self.document.error(
+                error.message, table=self.table, key=self.key, number=self.number, code=error.code, hint=error.hint
+            ) from None
+
+
+def read_operation(
+    document: Document, head: Mapping[str, object], table: str = "experiment", number: int = 0
+) -> OperationName:
+    """Return the operation that a head names.
+
+    Raises:
+        ToolkitError: TK-0106 when it names none, TK-0101 when there is no such operation.
+    """
+    known = [operation.value for operation in OperationName]
+    value = head.get("operation")
+    if value is None:
+        hint = "one of " + ", ".join(known)
+        raise document.error("no operation is named", table=table, number=number, hint=hint)
+    if value not in known:
+        raise document.error(
+            f"`{value}` is no operation", table=table, key="operation", number=number, code="TK-0101",
+            hint=did_you_mean(str(value), known),
+        )  # fmt: skip
+    return OperationName(str(value))
+
+
+def read_text(key: str, value: object) -> str:
+    """Return a text of one line; raises TK-0102."""
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ToolkitError(f"`{key}` is no text", code="TK-0102", hint=f'write it as `{key} = "..."`')
+    return value.strip()
+
+
+def read_whole(key: str, value: object) -> int:
+    """Return a whole number; raises TK-0102."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ToolkitError(f"`{key}` is no whole number", code="TK-0102", hint=f"write it as `{key} = 3`")
+    return value
+
+
+def read_duration(key: str, value: object) -> float:
+    """Return seconds; raises TK-0102."""
+    if not isinstance(value, str):
+        raise ToolkitError(f"`{key}` is no duration", code="TK-0102", hint=f'write it as `{key} = "90s"`')
+    return parse_duration(value)
+
+
+def read_word(words: type[_Word], key: str, value: object) -> _Word:
+    """Return a word of a closed set; raises TK-0102."""
+    known = [word.value for word in words]
+    if value not in known:
+        raise ToolkitError(f"`{key}` cannot be `{value}`", code="TK-0102", hint=did_you_mean(str(value), known))
+    return words(str(value))
+
+
+_GENERAL: Mapping[str, Callable[[General, object], General]] = {
+    "target": lambda general, value: replace(general, target=read_text("target", value)),
+    "name": lambda general, value: replace(general, name=read_text("name", value)),
+    "label": lambda general, value: replace(general, label=read_text("label", value)),
+    "mode": lambda general, value: replace(general, mode=read_word(Mode, "mode", value)),
+    "repeat": lambda general, value: replace(general, repeat=read_whole("repeat", value)),
+    "warmup": lambda general, value: replace(general, warmup=read_whole("warmup", value)),
+    "seed": lambda general, value: replace(general, seed=read_whole("seed", value)),
+    "snapshot": lambda general, value: replace(general, snapshot=read_text("snapshot", value)),
+    "keep": lambda general, value: replace(general, keep=read_word(Keep, "keep", value)),
+    "work_schema": lambda general, value: replace(general, work_schema=read_text("work_schema", value)),
+    "budget": lambda general, value: replace(general, budget_seconds=read_duration("budget", value)),
+    "time_limit": lambda general, value: replace(general, time_limit_seconds=read_duration("time_limit", value)),
+    "quiet_wait": lambda general, value: replace(general, quiet_wait_seconds=read_duration("quiet_wait", value)),
+}
+"""Keys of a head beside the operation's own."""
