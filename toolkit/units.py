@@ -20,6 +20,7 @@ _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DURATION = re.compile(r"(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?", re.ASCII)
 _DURATION_SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _LONGEST_SECONDS = 366 * 86400.0
+_BYTES = re.compile(r"(?P<number>\d{1,12}(?:\.\d{1,3})?)\s*(?P<unit>[KMGTP]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,3 +232,16 @@ def parse_duration(text: str) -> float:
             hint="write days, hours, minutes and seconds in this order, such as `90s`, `30m`, `2h` or `1h30m`",
         )
     return total
+
+
+def parse_bytes(text: str) -> int:
+    """Return the bytes of a size such as `10GiB`, `512M` or `4096`; units are powers of 1024.
+
+    Raises:
+        ToolkitError: TK-0102 when it is no size.
+    """
+    found = _BYTES.fullmatch(text.strip())
+    if found is None:
+        raise ToolkitError(f"`{text[:40]}` is no size", code="TK-0102", hint="write it as `10GiB` or `512MiB`")
+    power = "KMGTP".index(found["unit"].upper()) + 1 if found["unit"] else 0
+    return round(float(found["number"]) * 2.0 ** (10 * power))

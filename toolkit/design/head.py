@@ -178,6 +178,19 @@ def read_word(words: type[_Word], key: str, value: object) -> _Word:
     return words(str(value))
 
 
+def read_texts(key: str, value: object) -> tuple[str, ...]:
+    """Return one text or a list of them; raises TK-0102."""
+    given = value if isinstance(value, list) else [value]
+    return tuple(read_text(key, one) for one in given)
+
+
+def read_between(key: str, value: int, low: int, high: int) -> int:
+    """Return a number that lies between two bounds; raises TK-0102."""
+    if not low <= value <= high:
+        raise ToolkitError(f"`{key}` cannot be {value}", code="TK-0102", hint=f"from {low} to {high:,}")
+    return value
+
+
 _GENERAL: Mapping[str, Callable[[General, object], General]] = {
     "target": lambda general, value: replace(general, target=read_text("target", value)),
     "name": lambda general, value: replace(general, name=read_text("name", value)),

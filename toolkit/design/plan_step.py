@@ -1,0 +1,169 @@
+"""Reads a plan's step: the keys of its operation, as in an experiment, and the plan's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from toolkit.design.build import General, build_experiment
+from toolkit.design.conditions import read_conditions
+from toolkit.design.head import (
+    HeadReader,
+    Place,
+    read_between,
+    read_operation,
+    read_text,
+    read_texts,
+    read_whole,
+    read_word,
+)
+from toolkit.design.options import BY_NAME
+from toolkit.documents import Document, did_you_mean
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
+from toolkit.model.plan import OnFailure, PlanStep
+from toolkit.model.values import Level
+from toolkit.model.words import Mode
+
+_T = TypeVar("_T")
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
+"""Names of plans and steps: they stand in file names, labels and metrics."""
+_STEP_KEYS = ("name", "needs", "only_if", "priority", "retries", "on_failure")
+_OF_MEASUREMENTS = ("repeat", "warmup", "keep", "budget", "quiet_wait", "mode", "seed", "label")
+_MOST_RETRIES = 20
+_ANY_LEVEL = 1
+"""Stands in for a level that only the store knows, while the step is checked."""
+
+
+def experiment_of(step: PlanStep, target: str, levels: Mapping[str, Level] | None = None) -> Experiment:
+    """Return the job that a step is on a target.
+
+    Args:
+        step: of the plan.
+        target: profile or URL.
+        levels: of the factors whose level comes from a measurement.
+
+    Raises:
+        ToolkitError: as `build_experiment`.
+    """
+    said = {**step.levels, **(levels or {})}
+    general = General(
+        target,
+        name=step.name,
+        mode=Mode.JOB,
+        snapshot=step.snapshot,
+        work_schema=step.work_schema,
+        time_limit_seconds=step.time_limit_seconds,
+        seed=0,
+    )
+    return build_experiment(step.operation, step.options, {name: (one,) for name, one in said.items()}, general)
+
+
+def read_step(document: Document, folder: Path, given: object, at: int) -> PlanStep:
+    """Read one `[[step]]`.
+
+    Args:
+        document: the file.
+        folder: what a `query_file` is relative to.
+        given: the table.
+        at: which step it is, from 0.
+
+    Raises:
+        ToolkitError: TK-0101, TK-0102, TK-0106 or TK-0107, with file and line.
+    """
+    if not isinstance(given, Mapping):
+        raise document.error("a step is a table", table="step", number=at, hint="write `[[step]]`")
+    operation = read_operation(document, given, "step", at)
+    own = {key: value for key, value in given.items() if key in _STEP_KEYS}
+    best_of = {key: value for key, value in given.items() if _is_best_of(value)}
+    rest = {key: value for key, value in given.items() if key not in own and key not in best_of}
+    for key in rest:
+        if key in _OF_MEASUREMENTS:
+            raise document.error(
+                f"a step of a plan is a job and takes no `{key}`",
+                table="step", key=key, number=at, code="TK-0107",
+                hint="measure by an experiment, and let the plan use its result: `degree = {best_of = \"RUN\"}`",
+            )  # fmt: skip
+    reader = HeadReader(document, operation, folder, "step", at)
+    reader.read_head(rest)
+    read = _Keys(document, own, at)
+    levels = {name: _one(document, name, found, at) for name, found in reader.levels.items()}
+    step = PlanStep(
+        name=read.name(operation.value),
+        operation=operation,
+        options=reader.options,
+        levels=levels,
+        best_of={BY_NAME[_factor(reader, key)].name: _run_of(reader, key, best_of[key]) for key in best_of},
+        target=reader.general.target or None,
+        needs=read("needs", read_texts) or (),
+        only_if=read("only_if", read_conditions) or (),
+        priority=read("priority", lambda key, value: read_between(key, read_whole(key, value), -1000, 1000)) or 0,
+        retries=read("retries", lambda key, value: read_between(key, read_whole(key, value), 0, _MOST_RETRIES))
+        or 0,
+        on_failure=read("on_failure", lambda key, value: read_word(OnFailure, key, value)) or OnFailure.STOP,
+        time_limit_seconds=reader.general.time_limit_seconds,
+        work_schema=reader.general.work_schema,
+        snapshot=reader.general.snapshot,
+    )
+    with Place(document, "step", "operation", at):
+        experiment_of(step, "anywhere", dict.fromkeys(step.best_of, _ANY_LEVEL))
+    return step
+
+
+class _Keys:
+    """Reads the keys of a step that are the plan's, not the operation's."""
+
+    def __init__(self, document: Document, given: Mapping[str, object], at: int) -> None:
+        self._document, self._given, self._at = document, given, at
+
+    def __call__(self, key: str, read: Callable[[str, object], _T]) -> _T | None:
+        if key not in self._given:
+            return None
+        with Place(self._document, "step", key, self._at):
+            return read(key, self._given[key])
+
+    def name(self, otherwise: str) -> str:
+        def read(key: str, value: object) -> str:
+            text = read_text(key, value)
+            if not PLAIN_NAME.fullmatch(text):
+                raise ToolkitError(
+                    f"`{text}` is no name of a step", code="TK-0102",
+                    hint="up to 60 letters, digits, `_`, `-` and `.`",
+                )  # fmt: skip
+            return text
+
+        return self("name", read) or otherwise
+
+
+def _is_best_of(value: object) -> bool:
+    return isinstance(value, Mapping) and "best_of" in value
+
+
+def _factor(reader: HeadReader, key: str) -> str:
+    """Return the name of the factor whose level a measurement gives."""
+    with reader.at("step", key):
+        option = reader.known.get(key)
+        if option is None or not option.factor:
+            factors = [name for name, one in reader.known.items() if one.factor]
+            raise ToolkitError(f"`{key}` is no factor", code="TK-0101", hint=did_you_mean(key, factors))
+        return option.name
+
+
+def _run_of(reader: HeadReader, key: str, value: object) -> str:
+    with reader.at("step", key):
+        assert isinstance(value, Mapping)
+        if set(value) != {"best_of"}:
+            raise ToolkitError(f"`{key}` takes only `best_of`", code="TK-0101", hint='{best_of = "RUN"}')
+        return read_text("best_of", value["best_of"])
+
+
+def _one(document: Document, name: str, levels: Sequence[Level], at: int) -> Level:
+    if len(levels) != 1:
+        raise document.error(
+            f"a step of a plan takes one level, but `{name}` has {len(levels)}",
+            table="step", key=BY_NAME[name].key, number=at, code="TK-0107",
+            hint="measure by an experiment first, then use the best: `{best_of = \"RUN\"}`",
+        )  # fmt: skip
+    return levels[0]
