@@ -136,6 +136,13 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "no snapshot of that label is stored, or the two cannot be compared",
             "see `dbatk snapshot list`",
         ),
+        _entry(
+            "TK-0115",
+            _U,
+            "intervals that cannot be compared",
+            "the two are the same interval, of different databases, or counted in different ways",
+            "give two intervals of one database, of one kind and scope",
+        ),
         # 02xx: the database
         _entry(
             "TK-0201",

@@ -1,0 +1,116 @@
+"""What made the difference: candidates for the cause, each with the DB time it accounts for, the largest first.
+
+DB time is cut twice: by what sessions did (CPU, each wait event, the rest) and by statement. More waits are a
+symptom where something else made for them, so these are told apart:
+
+- *load*: what is in proportion to transactions, calls and executions together;
+- *a statement's own part*: executed more often, or doing more work (buffer gets) each time. A statement that only
+  takes longer for the same work is a victim, and no candidate;
+- *latency*: as many waits as before, each of them longer. This is the event's own;
+- *work*: more waits of I/O, network or commits, and more CPU. What statements, hard parses or a smaller cache
+  account for is taken off.
+
+All amounts are seconds of DB time per second (average active sessions). The parts overlap where the
+source does not tell them apart, so they need not sum to the whole; the ranking is what they are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from toolkit.analysis.awr import families, waiting
+from toolkit.analysis.awr.changes import Change
+from toolkit.analysis.awr.families import Ground, Part
+from toolkit.analysis.awr.own import own_parts
+from toolkit.model.interval import Interval
+
+_NOTHING = 1e-6
+_LEAST_SHARE = 0.02
+"""Of the DB time of the busier interval: what is less is no cause worth a line."""
+_LOAD_CHANGE = 0.1
+_LOAD_NAMES = ("transactions", "user_calls", "executes")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A candidate.
+
+    Attributes:
+        kind: `load`, `statement`, `parsing`, `redo`, `cache`, `temp`, `cluster`, `reads`, `cpu`, `event`, `queue`.
+        key: What it is called: an event, a sql_id, a family.
+        impact: DB time per second it added (below zero: took away).
+        part: Why: `executions`, `work`, `new`, `latency`, `count`, `size` ...
+        evidence: The numbers that changed, before and after.
+        events: The wait events whose time it accounts for.
+    """
+
+    kind: str
+    key: str
+    impact: float
+    part: str = ""
+    evidence: tuple[Change, ...] = ()
+    events: tuple[str, ...] = ()
+
+
+def causes(before: Interval, after: Interval) -> list[Cause]:
+    """Return candidates: those in the direction of the whole change first, each direction by impact."""
+    rises = list(_rises(before, after))
+    falls = [replace(one, impact=-one.impact, evidence=_turned(one.evidence)) for one in _rises(after, before)]
+    a, b = (_db_time_rate(side) for side in (before, after))
+    least = max(a or 0.0, b or 0.0) * _LEAST_SHARE
+    found = [one for one in (*rises, *falls) if abs(one.impact) >= max(least, _NOTHING)]
+    grew = sum(one.impact for one in found) >= 0 if a is None or b is None else b >= a
+    return sorted(found, key=lambda one: ((one.impact > 0) != grew, -abs(one.impact)))
+
+
+def _turned(evidence: Sequence[Change]) -> tuple[Change, ...]:
+    return tuple(Change(one.key, one.after, one.before) for one in evidence)
+
+
+def _db_time_rate(side: Interval) -> float | None:
+    seconds, elapsed = side.db_time_seconds, side.origin.elapsed_seconds
+    return seconds / elapsed if seconds is not None and elapsed else None
+
+
+def load_factor(before: Interval, after: Interval) -> float:
+    """Return how many times as much was asked of the database: only as far as all measures of it agree.
+
+    Transactions, user calls and executions all grew: the least of the three. All fell: the largest. Else 1.
+    """
+    ratios = []
+    for name in _LOAD_NAMES:
+        a, b = before.load.get(name), after.load.get(name)
+        if a and b:
+            ratios.append(b / a)
+    if not ratios:
+        return 1.0
+    factor = min(ratios) if min(ratios) > 1 else max(ratios) if max(ratios) < 1 else 1.0
+    return factor if abs(factor - 1) > _LOAD_CHANGE else 1.0
+
+
+def _rises(before: Interval, after: Interval) -> Iterator[Cause]:
+    """Return what took more DB time after than before, with its impact above zero."""
+    factor = load_factor(before, after)
+    a, b = _db_time_rate(before), _db_time_rate(after)
+    if factor > 1 and a:
+        grown = (factor - 1) * a
+        grown = grown if b is None else min(grown, max(b - a, 0.0))
+        yield Cause("load", "load", grown, "load", waiting.load(before, after))
+    statements = [
+        Cause("statement", one.key, one.impact, one.part, one.evidence) for one in own_parts(before, after, factor)
+    ]
+    parts = waiting.parts_of(before, after, factor)
+    owned = sum(one.impact for one in statements)
+    groups = _without_owned(families.groups(Ground(before, after, factor), parts), owned)
+    yield from statements
+    for one in groups:
+        if one.impact > 0:
+            yield Cause(one.kind, one.key, one.impact, one.part, one.evidence, one.events)
+
+
+def _without_owned(groups: Sequence[Part], owned: float) -> list[Part]:
+    """Take from what is mere work the time that statements account for by their own."""
+    work = sum(one.impact for one in groups if one.work and one.impact > 0)
+    left = max(0.0, 1 - owned / work) if work > 0 else 0.0
+    return [replace(one, impact=one.impact * left) if one.work else one for one in groups]

@@ -1,0 +1,201 @@
+"""Whether two intervals may be compared, and what of the difference they were taken under must be kept in mind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from toolkit.errors import ToolkitError
+from toolkit.model.interval import Interval, Origin
+from toolkit.units import byte_size, change, number, seconds
+
+_SCOPES = {
+    "rac_global": "a whole cluster", "instance": "one instance", "pdb": "one pluggable database",
+    "database": "one database",
+}  # fmt: skip
+_RUNGS = {
+    "awr": "AWR", "statspack": "Statspack", "vstat": "counters of the instance",
+    "pgstat": "counters of PostgreSQL", "duckstat": "counters of DuckDB",
+}  # fmt: skip
+_LENGTHS, _LOAD = 1.5, 1.5
+"""From these ratios on, length and load are worth a sentence."""
+_BATCH = 0.3
+_LACKING = re.compile(r"cut off|not whole|has no |contradict|cannot be told apart")
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something the two intervals differ in; `kind` is a word a program can look for."""
+
+    kind: str
+    sentence: str
+
+
+def refuse_unlike(before: Interval, after: Interval, *, anyway: bool = False) -> None:
+    """Refuse two intervals that cannot be compared whatever the reader knows.
+
+    Args:
+        before: One of them.
+        after: The other.
+        anyway: The reader says that he compares two databases on purpose.
+
+    Raises:
+        ToolkitError: TK-0115.
+    """
+    a, b = before.origin, after.origin
+    if a.rung != b.rung:
+        kinds = " against ".join(_RUNGS.get(one.rung, one.rung) for one in (a, b))
+        raise _unlike(f"{kinds}: they count differently", "compare two of one kind")
+    if a.scope != b.scope:
+        scopes = " against ".join(_SCOPES.get(one.scope, one.scope) for one in (a, b))
+        raise _unlike(f"{scopes}: the totals of one are no part of the other's", "compare two of one scope")
+    if _same_interval(a, b):
+        raise _unlike(
+            "both are the same interval of the same database", "give the interval before and the one after"
+        )
+    missing = next((one for one in (a, b) if not one.elapsed_seconds), None)
+    if missing is not None:
+        raise _unlike(f"`{missing.name}` does not say how long its interval was", "give the whole report")
+    if not anyway and a.database and b.database and a.dbid != b.dbid and a.database.lower() != b.database.lower():
+        raise _unlike(
+            f"they are of different databases, `{a.database}` and `{b.database}`",
+            "if that is meant (a migration, a clone under another name), say `--anyway`",
+        )
+
+
+def _unlike(why: str, hint: str) -> ToolkitError:
+    return ToolkitError(f"the two intervals cannot be compared: {why}", code="TK-0115", hint=hint)
+
+
+def _same_interval(a: Origin, b: Origin) -> bool:
+    if a.begin is None or (a.database, a.dbid, a.instance, a.container) != (
+        b.database,
+        b.dbid,
+        b.instance,
+        b.container,
+    ):
+        return False
+    return (a.begin, a.end, a.begin_snapshot, a.end_snapshot) == (b.begin, b.end, b.begin_snapshot, b.end_snapshot)
+
+
+def wrong_order(before: Interval, after: Interval) -> bool:
+    """Whether what is called before began after the other, of the same database."""
+    a, b = before.origin, after.origin
+    if a.begin is None or b.begin is None or (a.begin.tzinfo is None) != (b.begin.tzinfo is None):
+        return False
+    return a.dbid == b.dbid and a.begin > b.begin
+
+
+def doubts(before: Interval, after: Interval) -> list[Doubt]:
+    """Return what differs between the two besides what is to be told, the gravest first."""
+    found = [*_identity(before.origin, after.origin), *_times(before.origin, after.origin), *_loads(before, after)]
+    found.extend(_parameters(before, after))
+    for name, side in (("before", before), ("after", after)):
+        if side.changed_parameters:
+            names = ", ".join(f"`{one}`" for one in list(side.changed_parameters)[:5])
+            found.append(
+                Doubt("parameters_within", f"parameters were changed within the interval {name}: {names}")
+            )
+        if lacking := next((one for one in side.warnings if _LACKING.search(one)), None):
+            found.append(Doubt("incomplete", f"the source of {name} is not whole: {lacking}"))
+    return found
+
+
+def _identity(a: Origin, b: Origin) -> Iterator[Doubt]:
+    if a.database != b.database or a.dbid != b.dbid:
+        yield Doubt("database", f"different databases: {_named(a)} and {_named(b)}")
+    pairs = (
+        ("container", "containers", a.container, b.container), ("host", "hosts", a.host, b.host),
+        ("instance", "instances", a.instance, b.instance), ("version", "releases", a.version, b.version),
+        ("platform", "platforms", a.platform, b.platform),
+    )  # fmt: skip
+    for kind, words, one, other in pairs:
+        if one and other and one != other:
+            yield Doubt(kind, f"different {words}: `{one}` and `{other}`")
+    if a.cpus and b.cpus and a.cpus != b.cpus:
+        yield Doubt("cpus", f"{number(int(a.cpus))} CPUs before, {number(int(b.cpus))} after")
+    if a.memory_bytes and b.memory_bytes and abs(a.memory_bytes / b.memory_bytes - 1) > 0.02:
+        yield Doubt("memory", f"{byte_size(a.memory_bytes)} of memory before, {byte_size(b.memory_bytes)} after")
+
+
+def _named(origin: Origin) -> str:
+    return f"`{origin.database or '?'}` ({origin.dbid or 'no id'})"
+
+
+def _times(a: Origin, b: Origin) -> Iterator[Doubt]:
+    same = (a.dbid, a.instance) == (b.dbid, b.instance)
+    if same and a.startup and b.startup and a.startup != b.startup:
+        yield Doubt("restart", "the instance was restarted between them: caches began cold, and counters anew")
+    long, other = a.elapsed_seconds, b.elapsed_seconds
+    if long and other and max(long / other, other / long) >= _LENGTHS:
+        yield Doubt(
+            "length",
+            f"unequal lengths: {seconds(long)} before and {seconds(other)} after; everything is told per second, "
+            "but a short interval shows peaks that a long one evens out",
+        )
+    naive = {one.tzinfo is None for one in (a.begin, a.end, b.begin, b.end) if one is not None}
+    if (
+        same
+        and len(naive) == 1
+        and a.begin
+        and a.end
+        and b.begin
+        and b.end
+        and a.begin < b.end
+        and b.begin < a.end
+    ):
+        yield Doubt("overlap", "the two intervals overlap: part of each is the same time")
+    if a.begin and b.begin and (a.begin.weekday() >= 5) != (b.begin.weekday() >= 5):
+        yield Doubt("weekday", f"{a.begin:%A} before, {b.begin:%A} after: a weekend is another load")
+    elif a.begin and b.begin and min(hours := abs(a.begin.hour - b.begin.hour), 24 - hours) >= 3:
+        yield Doubt("hour", f"other hours of the day: {a.begin:%H:%M} before, {b.begin:%H:%M} after")
+
+
+def _loads(before: Interval, after: Interval) -> Iterator[Doubt]:
+    for name, words in (
+        ("transactions", "transactions"),
+        ("executes", "executions"),
+        ("user_calls", "user calls"),
+    ):
+        a, b = before.load.get(name), after.load.get(name)
+        if a and b and max(a / b, b / a) >= _LOAD:
+            yield Doubt(
+                "load", f"the load is not the same: {number(a)} {words} a second before, {number(b)} after "
+                f"({change(b / a)})"
+            )  # fmt: skip
+            break
+    for words, side in (("before", before), ("after", after)):
+        begin, end = side.origin.begin_sessions, side.origin.end_sessions
+        if begin and end and max(begin, end) >= 20 and abs(end - begin) / max(begin, end) > _BATCH:
+            yield Doubt(
+                "sessions", f"{number(int(begin))} sessions at the begin of the interval {words} and "
+                f"{number(int(end))} at its end: a snapshot may lie within a batch"
+            )  # fmt: skip
+
+
+def _parameters(before: Interval, after: Interval) -> Iterator[Doubt]:
+    names = list(changed_parameters(before, after))
+    if names:
+        shown = ", ".join(f"`{name}`" for name in names[:6])
+        more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+        yield Doubt("parameters", f"{len(names)} parameter{'s' if len(names) > 1 else ''} changed: {shown}{more}")
+
+
+def changed_parameters(before: Interval, after: Interval) -> dict[str, tuple[str | None, str | None]]:
+    """Return the parameters that differ, or that only one side lists, before and after.
+
+    A report lists what is not at its default: a parameter that one of two reports lacks is at its default there.
+    """
+    if not before.parameters or not after.parameters:
+        return {}
+    names = sorted({*before.parameters, *after.parameters})
+    return {
+        name: (before.parameters.get(name), after.parameters.get(name))
+        for name in names
+        if _spelled(before.parameters.get(name)) != _spelled(after.parameters.get(name))
+    }
+
+
+def _spelled(value: str | None) -> str:
+    return "" if value is None else " ".join(value.split()).lower()

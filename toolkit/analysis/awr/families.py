@@ -1,0 +1,279 @@
+"""DB time by what sessions did, put together where it has one cause: logging, parsing, temporary I/O ..."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from toolkit.analysis.awr.changes import Amount, Change, amount, rates
+from toolkit.analysis.awr.waiting import Split
+from toolkit.model.interval import Interval
+
+_PARSING = re.compile(
+    r"(library cache|cursor: |latch: (library cache|shared pool|row cache)|row cache|kksfbc|LWLock:Plan).*",
+    re.IGNORECASE,
+)
+_LOGGING = re.compile(r"(log (file|buffer)|LGWR|IO:W[Aa][Ll]|LWLock:WAL|latch: redo|IPC:SyncRep).*", re.IGNORECASE)
+_TEMP = re.compile(r"(direct path (read|write) temp|IO:BufFile|local write wait).*", re.IGNORECASE)
+_CACHED = re.compile(
+    r"(db file (sequential|scattered|parallel) read|read by other session|IO:DataFileRead|free buffer waits"
+    r"|cell (single|multi|list of).* physical read).*",
+    re.IGNORECASE,
+)
+_READS = re.compile(
+    r"(db file .*read|direct path read$|cell .* (read|scan)|read by other session|IO:DataFile(Read|Prefetch)).*",
+    re.IGNORECASE,
+)
+_CLUSTER = re.compile(r"(gc[ s]|gcs |ges |cr request retry).*", re.IGNORECASE)
+_RESOURCES = re.compile(r"resmgr:.*", re.IGNORECASE)
+_ON_CPU = ("DB CPU", "on CPU")
+_WORK = re.compile(
+    r"(db file|direct path|cell |read by other|gc |SQL\*Net|IO:|Client:|log file sync|LWLock:WAL|BufferIO).*",
+    re.IGNORECASE,
+)
+"""Events of which a statement that does more simply has more."""
+_RISEN, _MUCH, _FLAT = 1.3, 1.5, 1.25
+_LONGER = 1.5
+_PARSED = 0.3
+_BUSY = 85.0
+_BUSIER = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The two intervals, and how many times as much was asked of the database."""
+
+    before: Interval
+    after: Interval
+    factor: float
+
+    @property
+    def sides(self) -> tuple[Interval, Interval]:
+        """Both."""
+        return self.before, self.after
+
+    def rates(self, name: str) -> Change:
+        """Return the change of a rate of the load profile."""
+        return rates(self.before, self.after, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the rise: `work` is what statements that do more account for."""
+
+    kind: str
+    key: str
+    impact: float
+    part: str
+    evidence: tuple[Change, ...]
+    events: tuple[str, ...]
+    work: bool = False
+
+
+def groups(ground: Ground, parts: dict[str, Split]) -> list[Part]:
+    """Return the parts, those that have one cause together.
+
+    Each event is in one part for its longer waits and in one for their number, so nothing counts twice.
+    """
+    left = dict(parts)
+    found: list[Part] = []
+    for make in (_parsing, _saturated, _redo, _temp, _cluster, _cache, _storage):
+        one, claimed = make(ground, left)
+        if one is not None:
+            found.append(one)
+            left = _without(left, claimed)
+    for name, split in left.items():
+        found.extend(_single(name, split))
+    if (rest := _queue(ground)) is not None and not any(one.kind == "queue" for one in found):
+        found.append(rest)
+    return found
+
+
+_Claim = tuple[Part | None, dict[str, str]]
+_NONE: _Claim = (None, {})
+
+
+def _without(parts: dict[str, Split], claimed: dict[str, str]) -> dict[str, Split]:
+    """Take claimed parts out: `all` of an event, or its `count` or `latency` alone."""
+    kept = {}
+    for name, split in parts.items():
+        what = claimed.get(name)
+        if what is None:
+            kept[name] = split
+        elif what != "all":
+            latency = 0.0 if what == "latency" else split.latency
+            kept[name] = Split(name, latency, 0.0 if what == "count" else split.count, split.evidence)
+    return kept
+
+
+def _single(name: str, split: Split) -> Iterable[Part]:
+    if name in _ON_CPU:
+        yield Part("cpu", name, split.rise, "count", split.evidence, (name,), work=True)
+        return
+    works = _WORK.match(name) is not None
+    if not works:
+        yield Part(
+            "event",
+            name,
+            split.rise,
+            "latency" if split.latency > split.count else "count",
+            split.evidence,
+            (name,),
+        )
+        return
+    yield Part("event", name, split.latency, "latency", split.evidence, (name,))
+    yield Part("event", name, split.count, "count", split.evidence, (name,), work=True)
+
+
+def _of(parts: dict[str, Split], pattern: re.Pattern[str]) -> dict[str, Split]:
+    return {name: split for name, split in parts.items() if pattern.match(name)}
+
+
+def _named(evidence: Iterable[Change]) -> tuple[Change, ...]:
+    return tuple(one for one in evidence if one.before.rate is not None or one.after.rate is not None)
+
+
+def _parsing(ground: Ground, parts: dict[str, Split]) -> _Claim:
+    hard = ground.rates("hard_parses")
+    if (
+        hard.after.rate is None
+        or hard.after.rate < _MUCH * ground.factor * (hard.before.rate or 0.0)
+        or hard.after.rate < 1
+    ):
+        return _NONE
+    events = _of(parts, _PARSING)
+    name = "hard parse elapsed time"
+    times = Change(name, *(amount(side, side.time_model.get(name)) for side in ground.sides))
+    a, b = times.before.rate, times.after.rate
+    spent = b - ground.factor * a if a is not None and b is not None else 0.0
+    waited = sum(one.rise for one in events.values())
+    impact = max(spent, waited)
+    # waits far above the time of parsing are for something else that sessions do to a cursor
+    if impact <= 0 or (times.ratio is not None and spent < _PARSED * waited):
+        return _NONE
+    claimed = dict.fromkeys(events, "all")
+    cpu = next((parts[one] for one in _ON_CPU if one in parts), None)
+    if cpu is not None and spent - waited >= 0.5 * cpu.rise:
+        claimed[cpu.name] = "all"
+    return Part("parsing", "hard parses", impact, "count", _named((hard, times)), tuple(events)), claimed
+
+
+def _saturated(ground: Ground, parts: dict[str, Split]) -> _Claim:
+    """Say that the host has no CPU left: the time that is neither CPU nor wait is spent in its queue."""
+    busy = Change("host_cpu", *(Amount(side.host_cpu.get("busy_pct"), None, 1.0) for side in ground.sides))
+    if busy.after.rate is None or busy.after.rate < _BUSY or busy.after.rate < (busy.before.rate or 0.0) + _BUSIER:
+        return _NONE
+    cpus = Change("cpus", *(Amount(side.origin.cpus, None, 1.0) for side in ground.sides))
+    queue = _queue(ground)
+    managed = _of(parts, _RESOURCES)
+    impact = (0.0 if queue is None else queue.impact) + sum(one.rise for one in managed.values())
+    if impact <= 0:
+        return _NONE
+    return Part("queue", "host CPU", impact, "size", _named((busy, cpus)), tuple(managed)), dict.fromkeys(
+        managed, "all"
+    )
+
+
+def _queue(ground: Ground) -> Part | None:
+    """Return the rise of DB time that is neither CPU nor any wait that is listed."""
+    rest = Change("unaccounted", *map(_unaccounted, ground.sides))
+    a, b = rest.before.rate, rest.after.rate
+    if a is None or b is None or b <= 0:
+        return None
+    impact = b - ground.factor * max(a, 0.0)
+    return Part("queue", "time neither on CPU nor waiting", impact, "count", (rest,), ()) if impact > 0 else None
+
+
+def _unaccounted(side: Interval) -> Amount:
+    total = side.db_time_seconds
+    named = [one.seconds for one in side.waits.rows.values() if one.seconds is not None]
+    if total is None or not named or not any(name in side.waits.rows for name in _ON_CPU):
+        return amount(side, None)
+    return amount(side, total - sum(named))
+
+
+def _redo(ground: Ground, parts: dict[str, Split]) -> _Claim:
+    redo = ground.rates("redo_size_bytes")
+    grown = (redo.ratio or 0.0) / ground.factor
+    events = _of(parts, _LOGGING)
+    if grown < _RISEN or not events:
+        return _NONE
+    # a log that became slower by far more than redo grew is slow by itself
+    longest = max(events.values(), key=lambda one: one.rise)
+    if longest.longer > 2.5 * grown:
+        return _NONE
+    impact = sum(one.rise for one in events.values())
+    return Part("redo", "redo", impact, "size", (redo, *longest.evidence), tuple(events)), dict.fromkeys(
+        events, "all"
+    )
+
+
+def _temp(ground: Ground, parts: dict[str, Split]) -> _Claim:
+    events = _of(parts, _TEMP)
+    if not events:
+        return _NONE
+    size = ground.rates("temp_io_bytes")
+    # the same temporary I/O, only slower, is for the storage to answer
+    if size.ratio is not None and size.ratio < _RISEN * ground.factor:
+        return _NONE
+    impact = sum(one.rise for one in events.values())
+    return Part("temp", "temporary I/O", impact, "size", _named((size,)), tuple(events)), dict.fromkeys(
+        events, "all"
+    )
+
+
+def _cluster(_: Ground, parts: dict[str, Split]) -> _Claim:
+    events = _of(parts, _CLUSTER)
+    if len(events) < 2:
+        return _NONE
+    longest = max(events.values(), key=lambda one: one.rise)
+    latency = sum(one.latency for one in events.values())
+    rise = sum(one.rise for one in events.values())
+    part = "latency" if latency >= rise / 2 else "count"
+    made = Part("cluster", "cluster waits", rise, part, longest.evidence, tuple(_largest(events)))
+    return made, dict.fromkeys(events, "all")
+
+
+def _largest(events: dict[str, Split], by: Callable[[Split], float] = lambda one: one.rise) -> list[str]:
+    return sorted(events, key=lambda name: -by(events[name]))
+
+
+def _cache(ground: Ground, parts: dict[str, Split]) -> _Claim:
+    """Say that more is read from disk for the same logical reads: the buffer cache holds less of it."""
+    physical, logical = ground.rates("physical_reads"), ground.rates("logical_reads")
+    if (
+        physical.ratio is None
+        or logical.ratio is None
+        or physical.ratio < _RISEN * max(ground.factor, logical.ratio)
+    ):
+        return _NONE
+    events = {name: split for name, split in _of(parts, _CACHED).items() if split.count > 0}
+    if not events or logical.ratio > _FLAT * ground.factor:
+        return _NONE
+    impact = sum(one.count for one in events.values())
+    size = Change("Buffer Cache", *(_cache_size(side) for side in ground.sides))
+    hit = Change("Buffer Hit", *(Amount(side.ratios.get("Buffer Hit"), None, 1.0) for side in ground.sides))
+    evidence = _named((physical, logical, size, hit))
+    names = tuple(_largest(events, lambda one: one.count))
+    return Part("cache", "buffer cache", impact, "size", evidence, names), dict.fromkeys(events, "count")
+
+
+def _cache_size(side: Interval) -> Amount:
+    both = side.memory.get("Buffer Cache") or side.memory.get("buffer cache") or (None, None)
+    return Amount(both[1] if both[1] is not None else both[0], None, 1.0)
+
+
+def _storage(_: Ground, parts: dict[str, Split]) -> _Claim:
+    """Put the reads together that all take longer: it is the storage, not one of the events."""
+    events = {
+        name: split for name, split in _of(parts, _READS).items() if split.longer >= _LONGER and split.latency > 0
+    }
+    if not events:
+        return _NONE
+    names = _largest(events, lambda one: one.latency)
+    first = events[names[0]]
+    impact = sum(one.latency for one in events.values())
+    return Part("reads", names[0], impact, "latency", first.evidence, tuple(names)), dict.fromkeys(
+        events, "latency"
+    )

@@ -1,0 +1,220 @@
+"""The lists of a report: events, statements, segments, functions; and what each says of a row it does not hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace
+
+from toolkit.analysis.awr.fields import Record, amount, latency, number, record, records, size, text
+from toolkit.model.interval import InputOutput, Listing, Segment, Statement, Wait
+
+_CPU = "DB CPU"
+_IDLE = re.compile(
+    r"SQL\*Net (message|vector data) from (client|dblink)|rdbms ipc message|[ps]mon timer|.* idle( wait)?"
+    r"|PX Deq:? ?(Execution Msg|Execute Reply|Credit.*|Table Q Normal|Parse Reply|Join ACK|Signal ACK.*)?"
+    r"|jobq slave wait|virtual circuit (status|wait for .*)|wait for unread message on broadcast channel"
+    r"|Streams AQ: .*|wakeup time manager|dispatcher timer|pipe get|Null event|client message|single-task message"
+    r"|DIAG idle wait|.*slave wait|PL/SQL lock timer|Space Manager: .*|HS message to agent|i/o slave wait",
+    re.IGNORECASE,
+)
+"""Statspack prints idle events among the others; AWR leaves their share of DB time blank."""
+_MEASURES = ("executions", "elapsed_s", "cpu_s", "gets", "reads", "parse_calls")
+_LISTS = {
+    "sql_by_elapsed": "elapsed_s", "sql_by_cpu": "cpu_s", "sql_by_gets": "gets", "sql_by_reads": "reads",
+    "sql_by_executions": "executions", "sql_by_parse_calls": "parse_calls", "sql_by_user_io": "",
+    "sql_by_cluster_wait": "",
+}  # fmt: skip
+_ROUNDED = 0.5
+_DIGITS = re.compile(r"\d+")
+
+
+def waits(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
+    """Return what sessions of users waited for, with DB CPU as one of the rows."""
+    rows = records(report.get("foreground_events")) or records(report.get("wait_events"))
+    top = {str(row.get("event")): _wait(row, "event") for row in records(report.get("top_events"))}
+    top = {("DB CPU" if name == "CPU time" else name): one for name, one in top.items()}
+    found = {one.name: one for one in (_wait(row, "event") for row in rows if not _idle(row, rows)) if one.name}
+    for name, one in top.items():
+        known = found.get(name)
+        # the list of the topmost has a decimal more and the wait class, the long one whole counts
+        found[name] = one if known is None else replace(
+            known, seconds=one.seconds if one.seconds is not None else known.seconds,
+            wait_class=one.wait_class or known.wait_class,
+        )  # fmt: skip
+    seconds = model.get(_CPU)
+    found.pop(_CPU, None) if seconds is not None else None
+    shortest = _shortest(found)
+    if seconds is not None:
+        found[_CPU] = Wait(_CPU, seconds)
+    return Listing(found, floors={} if shortest is None else {"seconds": shortest})
+
+
+def background(report: Record) -> Listing[Wait]:
+    """Return what the server's own processes waited for, idle events left out."""
+    rows = [row for row in records(report.get("background_events")) if not _IDLE.fullmatch(str(row.get("event")))]
+    found = {one.name: one for one in (_wait(row, "event") for row in rows)}
+    shortest = _shortest(found)
+    return Listing(found, floors={} if shortest is None else {"seconds": shortest})
+
+
+def _shortest(found: Mapping[str, Wait]) -> float | None:
+    """Return the most time of events that are not listed: a printed `0` is up to half a second."""
+    last = _last(one.seconds for one in found.values())
+    return None if last is None else max(last, _ROUNDED)
+
+
+def classes(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
+    """Return the wait classes of user sessions; a class that is not there had no waits."""
+    rows = records(report.get("foreground_wait_classes")) or records(report.get("wait_classes"))
+    found = {one.name: one for one in (_wait(row, "wait_class") for row in rows) if one.name}
+    if found and _CPU in model:
+        found[_CPU] = Wait(_CPU, model[_CPU])
+    return Listing(found, whole=bool(found))
+
+
+def _wait(row: Record, name: str) -> Wait:
+    milliseconds = number(row.get("avg_wait_ms"))
+    return Wait(
+        str(row.get(name) or ""),
+        number(row.get("time_s")),
+        number(row.get("waits")),
+        text(row.get("wait_class")),
+        # a printed zero is less than half a millisecond, not nothing: time by waits is nearer
+        milliseconds / 1000 if milliseconds else None,
+    )
+
+
+def _idle(row: Record, rows: list[Record]) -> bool:
+    if _IDLE.fullmatch(str(row.get("event"))) or row.get("wait_class") == "Idle":
+        return True
+    shared = any(number(one.get("pct_db_time")) is not None for one in rows)
+    return shared and number(row.get("pct_db_time")) is None
+
+
+def _last(values: Iterable[float | None]) -> float | None:
+    return min((one for one in values if one is not None), default=None)
+
+
+def statements(report: Record) -> Listing[Statement]:
+    """Return every statement of any of the lists, with all that any of them says of it."""
+    found: dict[str, Statement] = {}
+    floors: dict[str, float] = {}
+    texts, plans = record(report.get("sql_text")), _plans(report)
+    for name, measure in _LISTS.items():
+        rows = records(report.get(name))
+        for row in rows:
+            if key := _key(row):
+                found[key] = _joined(found.get(key), _statement(key, row, texts))
+        shortest = _last(number(row.get(measure)) for row in rows) if measure else None
+        if shortest is not None:
+            floors[measure] = shortest
+    for key, plan in plans.items():
+        if key in found:
+            found[key] = replace(found[key], plan=plan)
+    return Listing(found, floors=floors)
+
+
+def _key(row: Record) -> str | None:
+    return text(row.get("sql_id")) or text(row.get("old_hash_value"))
+
+
+def _statement(key: str, row: Record, texts: Record) -> Statement:
+    executions, elapsed, cpu, gets, reads, parses = (number(row.get(name)) for name in _MEASURES)
+    whole = text(texts.get(key)) or text(row.get("text"))
+    return Statement(
+        key, executions, elapsed, cpu, gets, reads, None, parses, None, text(row.get("module")), whole
+    )
+
+
+def _joined(known: Statement | None, more: Statement) -> Statement:
+    if known is None:
+        return more
+    missing = {
+        one.name: getattr(more, one.name) for one in fields(Statement) if getattr(known, one.name) in (None, "")
+    }
+    return replace(known, **missing)
+
+
+def _plans(report: Record) -> dict[str, str]:
+    """Return the plan hash of statements that active session history saw; several plans joined."""
+    found: dict[str, set[str]] = {}
+    for table in records(report.get("tables")):
+        columns = [re.sub(r"[^a-z]", "", str(name).lower()) for name in _cells(table.get("columns"))]
+        if "sqlid" not in columns or not {"planhash", "planhashvalue"} & set(columns):
+            continue
+        key, plan = (
+            columns.index("sqlid"),
+            next(i for i, name in enumerate(columns) if name.startswith("planhash")),
+        )
+        for row in _rows(table):
+            if len(row) > max(key, plan) and row[key] and _DIGITS.fullmatch(row[plan]) and int(row[plan]):
+                found.setdefault(row[key], set()).add(row[plan])
+    return {key: ", ".join(sorted(plans)) for key, plans in found.items()}
+
+
+def _cells(value: object) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
+
+def _rows(table: Record) -> list[list[str]]:
+    rows = table.get("rows")
+    return [_cells(row) for row in rows] if isinstance(rows, list | tuple) else []
+
+
+def segments(report: Record) -> dict[str, Listing[Segment]]:
+    """Return the segments by measure."""
+    found: dict[str, Listing[Segment]] = {}
+    for measure, rows in record(report.get("segments")).items():
+        made: dict[str, Segment] = {}
+        for row in records(rows):
+            one = Segment(
+                text(row.get("owner")), text(row.get("object") or row.get("object_name")),
+                text(row.get("subobject")), text(row.get("type")), number(row.get("value")),
+            )  # fmt: skip
+            if one.key:
+                made.setdefault(one.key, one)
+        shortest = _last(one.value for one in made.values())
+        found[str(measure)] = Listing(made, floors={} if shortest is None else {"value": shortest})
+    return found
+
+
+def functions(report: Record, elapsed: float | None) -> Listing[InputOutput]:
+    """Return what each function read and wrote."""
+    return _io(report, "functionname", elapsed)
+
+
+def file_types(report: Record, elapsed: float | None) -> Listing[InputOutput]:
+    """Return what was read and written by type of file."""
+    return _io(report, "filetypename", elapsed)
+
+
+def _io(report: Record, heading: str, elapsed: float | None) -> Listing[InputOutput]:
+    for table in records(report.get("tables")):
+        columns = _cells(table.get("columns"))
+        heads = [re.sub(r"[^a-z]", "", name.lower()) for name in columns]
+        if not heads or heads[0] != heading or len(heads) < 7 or not heads[1].startswith("readsdata"):
+            continue
+        average = re.search(r"\((us|ms|s)\)", columns[8]) if len(columns) > 8 else None
+        counted = len(heads) > 7 and heads[7].startswith("waits")
+        made = (_io_row(row, elapsed, average[1] if average else "ms", counted) for row in _rows(table))
+        return Listing({one.name: one for one in made if one.name and one.name != "TOTAL:"}, whole=True)
+    return Listing()
+
+
+def _io_row(row: list[str], elapsed: float | None, unit: str, counted: bool) -> InputOutput:
+    cells = [*row, *[""] * (9 - len(row))]
+    return InputOutput(
+        cells[0].strip(),
+        read_bytes=size(cells[1], "M"),
+        write_bytes=size(cells[4], "M"),
+        read_requests=_times(amount, cells[2], elapsed),
+        write_requests=_times(amount, cells[5], elapsed),
+        waits=amount(cells[7]) if counted else None,
+        latency_seconds=latency(cells[8], unit) if counted else latency(cells[7], unit),
+    )
+
+
+def _times(read: Callable[[str], float | None], cell: str, elapsed: float | None) -> float | None:
+    rate = read(cell)
+    return rate * elapsed if rate is not None and elapsed else None

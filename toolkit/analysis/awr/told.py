@@ -1,0 +1,235 @@
+"""The sentences of a comparison, made from its numbers: what became faster, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from toolkit.analysis.awr.causes import Cause
+from toolkit.analysis.awr.changes import Change
+from toolkit.analysis.awr.diff import IntervalDiff
+from toolkit.units import byte_size, change, number, percent, seconds
+
+TOLD = 3
+"""The causes that are told in sentences."""
+_SAME = 0.05
+_FROM_TIMES = 1.995
+_RATE_NAMES = {
+    "transactions": "transactions a second", "user_calls": "user calls a second", "executes": "executions a second",
+    "hard_parses": "hard parses a second", "logical_reads": "logical reads a second",
+    "physical_reads": "physical reads a second", "waits": "waits a second",
+}  # fmt: skip
+
+
+def headline(diff: IntervalDiff) -> str:
+    """Say whether it got faster, by the measure that allows for the load: DB time per transaction or execution."""
+    measure, words = _measure(diff)
+    if measure is None or measure.ratio is None:
+        return "whether it got faster cannot be told: a report lacks its DB time"
+    ratio = measure.ratio
+    verdict = _verdict(ratio)
+    before, after = _sides(measure, seconds)
+    if words == "second":
+        said = f"{number(measure.before.rate)} sessions were active on average before, {number(measure.after.rate)} after"
+        return f"{verdict}: {said} ({_by(ratio)})"
+    return f"{verdict}: one {words} takes {after} of DB time instead of {before} ({_by(ratio)})"
+
+
+def _measure(diff: IntervalDiff) -> tuple[Change | None, str]:
+    if diff.per_transaction is not None and _steady(diff):
+        return diff.per_transaction, "transaction"
+    if diff.per_execution is not None:
+        return diff.per_execution, "execution"
+    return diff.db_time, "second"
+
+
+def _steady(diff: IntervalDiff) -> bool:
+    """Whether a transaction means the same on both sides: about as many executions in each.
+
+    Where they are batches of another size, an execution is the better measure.
+    """
+    per = []
+    for side in (diff.before, diff.after):
+        executes, transactions = side.load.get("executes"), side.load.get("transactions")
+        per.append(executes / transactions if executes and transactions else None)
+    return per[0] is None or per[1] is None or 1 / 3 < per[1] / per[0] < 3
+
+
+def _verdict(ratio: float) -> str:
+    if abs(ratio - 1) < _SAME:
+        return "it is about as fast as before"
+    return "it got slower" if ratio > 1 else "it got faster"
+
+
+def _by(ratio: float) -> str:
+    return f"{number(ratio)} times as much" if ratio >= _FROM_TIMES else change(ratio)
+
+
+def _sides(one: Change, spell: Callable[[float | None], str]) -> tuple[str, str]:
+    return spell(one.before.rate), spell(one.after.rate)
+
+
+def measures(diff: IntervalDiff) -> Iterator[str]:
+    """Say the same for each of the measures: per second, throughput, DB time per transaction and per execution."""
+    if diff.db_time.ratio is not None:
+        before, after = _sides(diff.db_time, number)
+        yield f"per second: {before} active sessions before, {after} after ({_by(diff.db_time.ratio)})"
+    for name, words in (("transactions", "transactions"), ("executes", "executions")):
+        one = next((one for one in diff.load if one.key == name), None)
+        if one is not None and one.ratio is not None:
+            before, after = _sides(one, number)
+            yield f"throughput: {before} {words} a second before, {after} after ({_by(one.ratio)})"
+    for per, words in ((diff.per_transaction, "transaction"), (diff.per_execution, "execution")):
+        if per is not None and per.ratio is not None:
+            before, after = _sides(per, seconds)
+            yield f"DB time per {words}: {before} before, {after} after ({_by(per.ratio)})"
+    if diff.per_transaction is None:
+        yield "per transaction nothing can be told: an interval has fewer than 10 of them, or does not count them"
+
+
+def cause_sentence(cause: Cause, diff: IntervalDiff) -> str:
+    """Say what a cause is, what shows it, and the DB time it accounts for."""
+    return f"{_what(cause, diff)}; {_accounts(cause, diff)}"
+
+
+def _accounts(cause: Cause, diff: IntervalDiff) -> str:
+    sign = "more" if cause.impact > 0 else "fewer"
+    said = f"{number(abs(cause.impact))} {sign} active sessions"
+    whole = diff.db_time.delta
+    if whole and whole * cause.impact > 0 and abs(whole) >= 1e-4:
+        share = cause.impact / whole * 100
+        return f"{said}, {percent(min(share, 100.0))} of the change" if share < 150 else said
+    return f"{said}, against the change" if whole and whole * cause.impact < 0 else said
+
+
+def _what(cause: Cause, diff: IntervalDiff) -> str:
+    return _statement(cause, diff) if cause.kind == "statement" else _TELLERS.get(cause.kind, _event)(cause)
+
+
+def _get(cause: Cause, key: str) -> Change | None:
+    return next((one for one in cause.evidence if one.key == key), None)
+
+
+def _shift(one: Change | None, name: str, spell: Callable[[float | None], str] = number) -> str:
+    """Say what a number was and is, with its ratio; nothing where it is not known."""
+    if one is None or (one.before.rate is None and one.after.rate is None):
+        return ""
+    before, after = _sides(one, spell)
+    if one.before.rate is None:
+        most = f" (before below {spell(one.before.most_rate)})" if one.before.most_rate is not None else ""
+        return f"{name} {after}{most}"
+    if one.after.rate is None:
+        most = f" (now below {spell(one.after.most_rate)})" if one.after.most_rate is not None else ""
+        return f"{name} {before} before{most}"
+    return f"{name} {before} -> {after}" + (f" ({_by(one.ratio)})" if one.ratio else "")
+
+
+def _joined(head: str, *facts: str) -> str:
+    said = ", ".join(fact for fact in facts if fact)
+    return f"{head}: {said}" if said else head
+
+
+def _load(cause: Cause) -> str:
+    less = "more" if cause.impact > 0 else "less"
+    facts = [_shift(one, _RATE_NAMES[one.key]) for one in cause.evidence]
+    return _joined(f"{less} work was asked of the database", *facts)
+
+
+def _statement(cause: Cause, diff: IntervalDiff) -> str:
+    row = next((one for one in diff.statements if one.key == cause.key), None)
+    if row is None:
+        return f"statement `{cause.key}`"
+    grew = cause.impact > 0
+    heads = {
+        "executions": f"statement `{cause.key}` is executed {'more' if grew else 'less'} often",
+        "work": f"statement `{cause.key}` does {'more' if grew else 'less'} work in each execution",
+        "slower": f"statement `{cause.key}` takes {'longer' if grew else 'less time'} in each execution, its "
+        "work is not told in both",
+        "new": f"statement `{cause.key}` {'is new among the top' if grew else 'is no longer among the top'}",
+    }
+    executions = row.measures["executions"]
+    facts = [
+        _shift(row.elapsed, "active sessions") if cause.part == "new" else "",
+        _shift(executions, "executions a second"),
+        _shift(row.each("gets"), "gets per execution"),
+        _shift(row.each("elapsed_s"), "time per execution", seconds),
+    ]
+    if row.plan_changed:
+        facts.append(f"plan {row.plans[0]} -> {row.plans[1]}")
+    return _joined(heads.get(cause.part, f"statement `{cause.key}`"), *facts)
+
+
+def _event(cause: Cause) -> str:
+    latency, waits = _get(cause, "latency"), _get(cause, "waits")
+    grew = cause.impact > 0
+    if cause.part == "latency":
+        head = f"each wait for `{cause.key}` takes {'longer' if grew else 'less time'}"
+    else:
+        head = f"{'more' if grew else 'less'} time in `{cause.key}`"
+    others = [f"`{name}`" for name in cause.events if name != cause.key][:3]
+    also = f"also {', '.join(others)}" if others else ""
+    return _joined(head, _shift(latency, "average wait", seconds), _shift(waits, "waits a second"), also)
+
+
+def _reads(cause: Cause) -> str:
+    return f"storage answers reads {'slower' if cause.impact > 0 else 'faster'}: {_event(cause)}"
+
+
+def _parsing(cause: Cause) -> str:
+    more = "more" if cause.impact > 0 else "fewer"
+    spent = _shift(_get(cause, "hard parse elapsed time"), "active sessions parsing")
+    return _joined(f"{more} hard parses", _shift(_get(cause, "hard_parses"), "a second"), spent, _with(cause))
+
+
+def _redo(cause: Cause) -> str:
+    redo = _shift(_get(cause, "redo_size_bytes"), "bytes a second", byte_size)
+    return _joined(f"{'more' if cause.impact > 0 else 'less'} redo is written", redo, _with(cause))
+
+
+def _temp(cause: Cause) -> str:
+    head = "work areas spill to temporary files" if cause.impact > 0 else "less spills to temporary files"
+    return _joined(head, _shift(_get(cause, "temp_io_bytes"), "bytes a second", byte_size), _with(cause))
+
+
+def _cache(cause: Cause) -> str:
+    head = (
+        "the buffer cache holds less of what is read"
+        if cause.impact > 0
+        else "the buffer cache holds more of what is read"
+    )
+    return _joined(
+        head, _shift(_get(cause, "Buffer Cache"), "its size", byte_size),
+        _shift(_get(cause, "Buffer Hit"), "hit ratio", percent),
+        _shift(_get(cause, "physical_reads"), "physical reads a second"),
+        _shift(_get(cause, "logical_reads"), "logical reads a second"),
+    )  # fmt: skip
+
+
+def _cluster(cause: Cause) -> str:
+    head = "waits for blocks of other instances " + ("rose" if cause.impact > 0 else "fell")
+    return _joined(head, _shift(_get(cause, "latency"), f"average of `{cause.events[0]}`", seconds), _with(cause))
+
+
+def _cpu(cause: Cause) -> str:
+    head = "more CPU is used" if cause.impact > 0 else "less CPU is used"
+    return _joined(head, _shift(_get(cause, cause.key), "sessions on CPU"))
+
+
+def _queue(cause: Cause) -> str:
+    busy, cpus = _get(cause, "host_cpu"), _get(cause, "cpus")
+    if busy is None:
+        more = "more" if cause.impact > 0 else "less"
+        return (
+            f"{more} time that is neither CPU nor a wait that is listed: sessions in a queue for CPU, most often"
+        )
+    head = "the host has no CPU left" if cause.impact > 0 else "the host has CPU again"
+    return _joined(head, _shift(busy, "busy", percent), _shift(cpus, "CPUs") if cpus and cpus.ratio != 1 else "")
+
+
+def _with(cause: Cause) -> str:
+    return f"seen in {', '.join(f'`{name}`' for name in cause.events[:3])}" if cause.events else ""
+
+
+_TELLERS: dict[str, Callable[[Cause], str]] = {
+    "load": _load, "reads": _reads, "parsing": _parsing, "redo": _redo, "temp": _temp,
+    "cache": _cache, "cluster": _cluster, "cpu": _cpu, "queue": _queue,
+}  # fmt: skip
