@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from toolkit.cli.intervals import add_intervals
 from toolkit.cli.output import out, out_raw, say
 from toolkit.cli.parameters import OUTPUT, Said, add_command, argument
 from toolkit.errors import ExitCode, ToolkitError
@@ -22,6 +23,7 @@ def add_awr(awr: typer.Typer) -> None:
     files = argument("files", "AWR or Statspack reports, html or text", kind=list[str], metavar="FILE...")
     json_and_debug = [one for one in OUTPUT if one.name != "store"]
     add_command(awr, "show", _show, [files, *json_and_debug], "Show what AWR or Statspack reports say.")
+    add_intervals(awr)
 
 
 def _show(said: Said) -> int:

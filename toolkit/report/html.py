@@ -28,7 +28,7 @@ def page(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
     compared = [comparison_view(comparison) for comparison in comparisons]
     titles = [*(view.title for view in views), *(view.title for view in compared)]
     return (
-        _environment()
+        environment()
         .get_template("report/page.html.j2")
         .render(
             title=titles[0] if len(titles) == 1 else f"{len(titles)} results",
@@ -39,6 +39,13 @@ def page(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
             few_rows=_FEW_ROWS,
         )
     )
+
+
+def render_page(template: str, **values: object) -> str:
+    """Return a page of another kind, by the same rules: everything is escaped, nothing is loaded."""
+    known = {"frame": chart, "many_rows": _MANY_ROWS, "few_rows": _FEW_ROWS}
+    rendered: str = environment().get_template(template).render(**known, **values)
+    return rendered
 
 
 def code_spans(text: str) -> Markup:
@@ -55,13 +62,13 @@ def code_spans(text: str) -> Markup:
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    made = jinja2.Environment(
         loader=jinja2.FunctionLoader(resources.template_text),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["code_spans"] = code_spans
-    return environment
+    made.filters["code_spans"] = code_spans
+    return made

@@ -78,7 +78,7 @@ def groups(ground: Ground, parts: dict[str, Split]) -> list[Part]:
     """
     left = dict(parts)
     found: list[Part] = []
-    for make in (_parsing, _saturated, _redo, _temp, _cluster, _cache, _storage):
+    for make in (_parsing, _library, _saturated, _redo, _temp, _cluster, _cache, _storage):
         one, claimed = make(ground, left)
         if one is not None:
             found.append(one)
@@ -157,6 +157,17 @@ def _parsing(ground: Ground, parts: dict[str, Split]) -> _Claim:
     if cpu is not None and spent - waited >= 0.5 * cpu.rise:
         claimed[cpu.name] = "all"
     return Part("parsing", "hard parses", impact, "count", _named((hard, times)), tuple(events)), claimed
+
+
+def _library(_: Ground, parts: dict[str, Split]) -> _Claim:
+    """Put together what sessions wait for each other for in the library cache, for whatever reason."""
+    events = _of(parts, _PARSING)
+    if len(events) < 2:
+        return _NONE
+    names = _largest(events)
+    first = events[names[0]]
+    rise = sum(one.rise for one in events.values())
+    return Part("event", names[0], rise, "count", first.evidence, tuple(names)), dict.fromkeys(events, "all")
 
 
 def _saturated(ground: Ground, parts: dict[str, Split]) -> _Claim:

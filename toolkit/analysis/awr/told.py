@@ -14,9 +14,8 @@ TOLD = 3
 _SAME = 0.05
 _FROM_TIMES = 1.995
 _RATE_NAMES = {
-    "transactions": "transactions a second", "user_calls": "user calls a second", "executes": "executions a second",
-    "hard_parses": "hard parses a second", "logical_reads": "logical reads a second",
-    "physical_reads": "physical reads a second", "waits": "waits a second",
+    "transactions": "transactions a second", "user_calls": "user calls a second",
+    "executes": "executions a second",
 }  # fmt: skip
 
 
@@ -29,7 +28,8 @@ def headline(diff: IntervalDiff) -> str:
     verdict = _verdict(ratio)
     before, after = _sides(measure, seconds)
     if words == "second":
-        said = f"{number(measure.before.rate)} sessions were active on average before, {number(measure.after.rate)} after"
+        was, now = _sides(measure, number)
+        said = f"{was} sessions were active on average before, {now} after"
         return f"{verdict}: {said} ({_by(ratio)})"
     return f"{verdict}: one {words} takes {after} of DB time instead of {before} ({_by(ratio)})"
 

@@ -1,0 +1,1 @@
+"""The page, the text and the document of two intervals compared, and of many told as a series."""

@@ -1,0 +1,189 @@
+"""What a comparison of two intervals says, once, for all its formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+
+from toolkit.analysis.awr import told
+from toolkit.analysis.awr.causes import Cause
+from toolkit.analysis.awr.diff import IntervalDiff
+from toolkit.model.interval import Origin
+from toolkit.report.interval import tables as made
+from toolkit.report.interval.tables import Barred, barred
+from toolkit.report.safe import clean
+from toolkit.report.tables import Table, left, right, table
+from toolkit.units import MISSING, number, percent, seconds
+
+_CAUSES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and its tables."""
+
+    key: str
+    title: str
+    tables: tuple[Barred, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalView:
+    """A comparison as a reader sees it; `look` is `faster`, `slower` or `same`."""
+
+    title: str
+    headline: str
+    look: str
+    measures: tuple[str, ...]
+    causes: tuple[str, ...]
+    against: tuple[str, ...]
+    doubts: tuple[str, ...]
+    who: Table
+    sections: tuple[Section, ...]
+    method: tuple[str, ...]
+
+
+def interval_view(diff: IntervalDiff) -> IntervalView:
+    """Prepare a comparison for reading."""
+    grew = (diff.db_time.delta or 0.0) >= 0
+    main = [one for one in diff.causes if (one.impact > 0) == grew]
+    other = [one for one in diff.causes if (one.impact > 0) != grew]
+    return IntervalView(
+        title=clean(_title(diff)),
+        headline=clean(told.headline(diff)),
+        look=_look(diff),
+        measures=tuple(clean(one) for one in told.measures(diff)),
+        causes=_told(main[: told.TOLD], diff),
+        against=_told(other[: told.TOLD], diff),
+        doubts=tuple(clean(one) for one in _doubts(diff)),
+        who=_who(diff),
+        sections=tuple(one for one in _sections(diff) if any(each.table.rows for each in one.tables)),
+        method=_METHOD,
+    )
+
+
+def _told(causes: Sequence[Cause], diff: IntervalDiff) -> tuple[str, ...]:
+    return tuple(clean(told.cause_sentence(one, diff)) for one in causes)
+
+
+def _title(diff: IntervalDiff) -> str:
+    a, b = diff.before.origin, diff.after.origin
+    name = a.container or a.instance or a.database or a.name
+    other = b.container or b.instance or b.database or b.name
+    return f"{name}: before and after" if name == other else f"{other} against {name}"
+
+
+def _look(diff: IntervalDiff) -> str:
+    said = told.headline(diff)
+    return "faster" if "faster" in said[:20] else "slower" if "slower" in said[:20] else "same"
+
+
+def _doubts(diff: IntervalDiff) -> Iterator[str]:
+    if diff.swapped:
+        yield "the two were given in the wrong order and have been swapped: the earlier one is called before"
+    for one in diff.doubts:
+        yield one.sentence
+    if diff.unmatched_instances:
+        yield f"instances in one of the reports only: {', '.join(diff.unmatched_instances)}"
+
+
+_METHOD = (
+    "Everything is told per second of its interval, so that intervals of unequal length compare. Active sessions "
+    "are seconds of DB time (or of waiting) per second.",
+    "Lists hold the topmost rows. A row that one report lacks is not zero there but below the last row of its "
+    "list: `not listed, below` says that bound, and a change reckoned with it is `at least`.",
+    "Causes are ranked by the DB time they account for. A wait counts by itself for what each wait takes longer; "
+    "for what there are more waits of, the statements, hard parses or the cache that make for more come first. A "
+    "statement counts by itself when it is executed more often or does more work (buffer gets) in each execution: "
+    "one that only takes longer for the same work is a victim. What is known of plans is what active session "
+    "history saw.",
+    "The parts overlap where a report does not tell them apart, so the causes need not sum to the whole.",
+)
+
+
+def _who(diff: IntervalDiff) -> Table:
+    rows = []
+    for title, spell in _IDENTITY:
+        both = [spell(one.origin) for one in (diff.before, diff.after)]
+        if any(both):
+            rows.append([title, *(one or MISSING for one in both)])
+    return table("What is compared", left("", "before", "after"), rows)
+
+
+def _moment(value: datetime | None) -> str:
+    return "" if value is None else value.isoformat(sep=" ", timespec="seconds")
+
+
+def _snapshots(origin: Origin) -> str:
+    if origin.begin_snapshot is None or origin.end_snapshot is None:
+        return ""
+    return f"{origin.begin_snapshot} to {origin.end_snapshot}"
+
+
+_IDENTITY = (
+    ("source", lambda one: PurePath(one.name).name),
+    ("database", lambda one: one.database or ""),
+    ("instance", lambda one: one.instance or ""),
+    ("container", lambda one: one.container or ""),
+    ("host", lambda one: one.host or ""),
+    ("CPUs", lambda one: "" if one.cpus is None else number(int(one.cpus))),
+    ("release", lambda one: one.version or ""),
+    ("begin", lambda one: _moment(one.begin)),
+    ("end", lambda one: _moment(one.end)),
+    ("snapshots", _snapshots),
+    ("length", lambda one: "" if one.elapsed_seconds is None else seconds(one.elapsed_seconds)),
+)
+
+
+def _sections(diff: IntervalDiff) -> Iterator[Section]:
+    yield Section("causes", "Causes by DB time", (_cause_table(diff),))
+    if diff.instances:
+        yield Section("instances", "By instance", (_instance_table(diff),))
+    yield Section("load", "Load profile", (made.load_table(diff),), "Bars: the change, cut off at twice as much.")
+    yield Section("model", "Time model", (made.model_table(diff),))
+    classes = made.wait_table("Wait classes", diff.classes, classes=True)
+    yield Section("classes", "Wait classes", (classes,))
+    yield Section("events", "Wait events of sessions", (made.wait_table("Wait events", diff.waits),))
+    yield Section("latency", "Average wait of events", (made.latency_table(diff.waits),))
+    background = made.wait_table("Background events", diff.background)
+    yield Section("background", "Wait events of background processes", (background,))
+    yield Section("statements", "Statements", (made.statement_table(diff.statements),))
+    yield Section("functions", "I/O by function", (made.io_table("I/O by function", diff.functions),))
+    yield Section("files", "I/O by file type", (made.io_table("I/O by file type", diff.file_types),))
+    yield Section("host", "Host CPU", (made.host_table(diff),))
+    yield Section("memory", "Memory and ratios", (made.memory_table(diff),))
+    yield Section("segments", "Segments", tuple(one for one in made.segment_tables(diff) if one.table.rows))
+    yield Section("parameters", "Parameters that differ", (made.parameter_table(diff),))
+    yield Section("statistics", "Statistics that changed most", (made.counter_table(diff),))
+
+
+def _cause_table(diff: IntervalDiff) -> Barred:
+    whole = diff.db_time.delta
+    rows = []
+    for one in diff.causes[:_CAUSES]:
+        share = percent(one.impact / whole * 100) if whole and abs(whole) > 1e-4 else MISSING
+        sign = "+" if one.impact > 0 else ""
+        rows.append(([one.key, one.kind, f"{sign}{number(one.impact)}", share], one.impact))
+    return barred("Causes", [*left("cause", "kind"), *right("active sessions", "of the change")], rows)
+
+
+def _instance_table(diff: IntervalDiff) -> Barred:
+    rows = []
+    for one in diff.instances:
+        first = next((each for each in one.causes), None)
+        cells = [one.before.origin.instance or "", made.side(one.db_time.before), made.side(one.db_time.after)]
+        cells += [
+            made.delta(one.db_time),
+            made.times(one.db_time),
+            "" if first is None else told.cause_sentence(first, one),
+        ]
+        rows.append((cells, one.db_time.delta))
+    columns = [
+        *left("instance"),
+        *right("sessions before", "after", "change", "after / before"),
+        *left("first cause"),
+    ]
+    return barred("By instance", columns, rows)
