@@ -1,0 +1,350 @@
+"""What is asked of RMAN, read from the options of a work: each value checked before any script is made of it.
+
+RMAN has no placeholders, and a quote, `?`, `@` or `&` means something to it inside of quotes; so a name or a path
+that it could misread is refused, with another way to say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toolkit.dialects.base import Work
+from toolkit.dialects.oracle.names import parse_name
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import OptionValue
+from toolkit.model.words import Mode
+from toolkit.dialects.oracle.backup.texts import fits
+
+MOST_CHANNELS = 255
+"""RMAN Reference, CONFIGURE: PARALLELISM lies between 1 and 254; more was never tried."""
+
+
+class Act(StrEnum):
+    """What is done: the two ways to measure, what stays, and the two checks."""
+
+    JOB = "backup"
+    READ = "backup validate"
+    WRITE = "written trial"
+    VALIDATE = "validate"
+    RESTORE = "restore validate"
+
+
+class What(StrEnum):
+    """What it is done to, as RMAN spells it."""
+
+    DATABASE = "DATABASE"
+    TABLESPACE = "TABLESPACE"
+    PDB = "PLUGGABLE DATABASE"
+    DATAFILE = "DATAFILE"
+    ARCHIVELOG = "ARCHIVELOG ALL"
+
+
+_CHECKS = {"validate": Act.VALIDATE, "restore_validate": Act.RESTORE}
+_SCOPES = {
+    "database": What.DATABASE,
+    "tablespace": What.TABLESPACE,
+    "pdb": What.PDB,
+    "datafile": What.DATAFILE,
+    "archivelog": What.ARCHIVELOG,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One backup, validation or restore check; every text fits the filter it goes through.
+
+    Attributes:
+        names: tablespaces, pluggable databases (`PDB1`), tablespaces of one (`PDB1:USERS`), or file numbers.
+        places: folders or disk groups the pieces go to, in turn; empty leaves it to the recovery area.
+        formats: one a channel (a format without a folder in front), or one for all.
+        connects: one a channel, in turn.
+    """
+
+    act: Act
+    what: What = What.DATABASE
+    names: tuple[str, ...] = ()
+    channels: int = 1
+    compression: str = "none"
+    section_size: str | None = None
+    files_per_set: int | None = None
+    max_piece_size: str | None = None
+    rate: str | None = None
+    level: int | None = None
+    plus_archivelog: bool = False
+    tag: str | None = None
+    formats: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    device: str = "DISK"
+    parms: str | None = None
+    connects: tuple[str, ...] = ()
+
+    @property
+    def writes(self) -> bool:
+        """Whether backup pieces are written."""
+        return self.act in {Act.JOB, Act.WRITE}
+
+    def spread(self, values: tuple[str, ...]) -> tuple[str, ...]:
+        """Deal values out to the channels, in turn."""
+        return tuple(values[number % len(values)] for number in range(self.channels)) if values else ()
+
+
+def act_of(work: Work) -> Act:
+    """Tell what a work does."""
+    action = _text(work, "action")
+    if action in _CHECKS:
+        return _CHECKS[action]
+    if work.mode is Mode.JOB:
+        return Act.JOB
+    return Act.WRITE if work.option("write") in (True, "yes") else Act.READ
+
+
+def order_of(work: Work) -> Order:
+    """Read a work.
+
+    Raises:
+        ToolkitError: TK-0102 or TK-0104 for a value that RMAN would misread, TK-0107 for values that do not go
+            together.
+    """
+    what, names = _what(work)
+    order = Order(
+        act_of(work),
+        what,
+        names,
+        channels=_channels(work),
+        compression=_text(work, "compression") or "none",
+        section_size=_size(work, "section_size"),
+        files_per_set=_integer(work, "files_per_set"),
+        max_piece_size=_size(work, "max_piece_size"),
+        rate=_size(work, "rate"),
+        level=_integer(work, "incremental"),
+        plus_archivelog=work.option("plus_archivelog") is True,
+        tag=_checked(work, "tag", "rman_name", "at most 30 letters, digits, `_`, `$` and `#`"),
+        formats=_each(work, "format", "rman_format", _NO_MARKS, divided=True),
+        places=_each(work, "destination", "rman_format", _NO_MARKS),
+        device="SBT" if _text(work, "device") == "sbt" else "DISK",
+        parms=_checked(work, "parms", "rman_parms", "no quotes, `?`, `@`, `&`, `%` or `;`"),
+        connects=_each(work, "connects", "rman_connect", _WALLET_ONLY),
+    )
+    _fitting(order)
+    return order
+
+
+_NO_MARKS = "a folder or format without quotes, `?`, `@`, `&` and `;`, which RMAN takes for something else"
+_WALLET_ONLY = (
+    "`/@alias as sysbackup`: a name of tnsnames.ora whose password lies in a wallet; a user and a password would "
+    "stand in the script and in its log"
+)
+
+
+def _what(work: Work) -> tuple[What, tuple[str, ...]]:
+    what, names = _SCOPES[_text(work, "scope") or "database"], _texts(work, "of")
+    if what in {What.DATABASE, What.ARCHIVELOG}:
+        if names:
+            raise ToolkitError(
+                f"a backup of the {what.value.lower()} takes no names",
+                code="TK-0107",
+                hint="say of what they are: `--scope tablespace`, `pdb` or `datafile`",
+            )
+        return what, ()
+    if not names:
+        raise ToolkitError(
+            f"`--scope {what.value.split()[0].lower()}` needs names", code="TK-0107", hint="add `--of A,B`"
+        )
+    if what is What.TABLESPACE:
+        return what, tuple(_tablespace(name) for name in names)
+    if what is What.PDB:
+        return what, tuple(_name(name, "a pluggable database") for name in names)
+    return what, tuple(_number(name) for name in names)
+
+
+def _tablespace(text: str) -> str:
+    pdb, colon, name = text.rpartition(":")
+    if colon:
+        return f"{_name(pdb, 'a pluggable database')}:{_name(name, 'a tablespace')}"
+    return _name(name, "a tablespace")
+
+
+def _name(text: str, kind: str) -> str:
+    """Read a name; one that RMAN would have to be told in quotes is refused: how it spells those is not written."""
+    name = parse_name(text).name
+    if re.fullmatch(r"[A-Z][A-Z0-9_$#]{0,29}", name):
+        return name
+    raise ToolkitError(
+        f"`{name}` as the name of {kind} goes into no RMAN script of ours",
+        code="TK-0104",
+        hint="only capital letters, digits, `_`, `$` and `#` do; name its data files by number: `--scope datafile --of 5,6`",
+    )
+
+
+def _number(text: str) -> str:
+    if re.fullmatch(r"[1-9][0-9]{0,6}", text):
+        return text
+    raise ToolkitError(
+        f"`{text}` is no number of a data file",
+        code="TK-0102",
+        hint="as in V$DATAFILE.FILE#: `--scope datafile --of 5,6`",
+    )
+
+
+def _channels(work: Work) -> int:
+    value = work.option("channels")
+    count = int(value) if isinstance(value, int | float) and not isinstance(value, bool) else max(1, work.degree)
+    if not 1 <= count <= MOST_CHANNELS:
+        raise ToolkitError(
+            f"{count} channels cannot be had", code="TK-0102", hint=f"between 1 and {MOST_CHANNELS}"
+        )
+    return count
+
+
+def _size(work: Work, name: str) -> str | None:
+    """Read a size: a number of megabytes, or as RMAN writes it (`512M`, `4G`)."""
+    value = work.option(name)
+    if value is None or value == "none":
+        return None
+    text = f"{value:g}M" if isinstance(value, int | float) else str(value).strip().upper().removesuffix("B")
+    if fits("rman_size", text):
+        return text
+    raise ToolkitError(f"`{value}` is no size for {name}", code="TK-0102", hint="as in `512M` or `4G`")
+
+
+def _checked(work: Work, name: str, pattern: str, rule: str) -> str | None:
+    text = _text(work, name)
+    return None if text is None else _fit(name, text, pattern, rule)
+
+
+def _each(work: Work, name: str, pattern: str, rule: str, *, divided: bool = False) -> tuple[str, ...]:
+    texts = _texts(work, name)
+    if divided:
+        texts = tuple(part.strip() for text in texts for part in text.split(",") if part.strip())
+    return tuple(_fit(name, text, pattern, rule) for text in texts)
+
+
+def _fit(name: str, text: str, pattern: str, rule: str) -> str:
+    if fits(pattern, text):
+        return text
+    shown = "" if name == "connects" else f" `{text}`"
+    raise ToolkitError(f"the {name}{shown} goes into no RMAN script", code="TK-0102", hint=rule)
+
+
+def _fitting(order: Order) -> None:
+    """Refuse what cannot go together, whatever the database.
+
+    Raises:
+        ToolkitError: TK-0107.
+    """
+    clashes: tuple[tuple[bool, str, str], ...] = (
+        (
+            order.section_size is not None and order.max_piece_size is not None,
+            "SECTION SIZE does not go with MAXPIECESIZE",
+            "a section is a piece: choose one of them (RMAN Reference, BACKUP)",
+        ),
+        (
+            order.parms is not None and order.device == "DISK",
+            "PARMS speak to a media manager, not to a disk",
+            "add `--device sbt`, or leave `--parms` out",
+        ),
+        (
+            order.what is What.ARCHIVELOG and (order.plus_archivelog or order.level is not None),
+            "archived logs are backed up as they are: there is no level of them, and nothing beside them",
+            "leave `--incremental` and `--plus-archivelog` out",
+        ),
+        (
+            bool(order.places) and order.device == "SBT",
+            "a media manager has no folders",
+            "leave `--destination` out; `--format` names the pieces",
+        ),
+        *_in_a_trial(order),
+    )
+    for clash, sentence, hint in clashes:
+        if clash:
+            raise ToolkitError(sentence, code="TK-0107", hint=hint)
+
+
+def _in_a_trial(order: Order) -> tuple[tuple[bool, str, str], ...]:
+    measured = order.act in {Act.READ, Act.WRITE}
+    reads = order.act is Act.READ or order.act in {Act.VALIDATE, Act.RESTORE}
+    return (
+        (
+            reads and order.compression != "none",
+            "validating does not compress: compression can only be measured by writing",
+            "add `--write` and a folder (`--destination`); what is written there is deleted after each trial",
+        ),
+        (
+            reads and (order.max_piece_size is not None or bool(order.formats) or bool(order.places)),
+            "validating writes no pieces: their size, format and folder mean nothing to it",
+            "add `--write`, or leave `--max-piece-size`, `--format` and `--destination` out",
+        ),
+        (
+            measured and order.level is not None,
+            "a measurement makes no incremental backup: a level 0 of ours would be the parent of your next level 1, "
+            "which could not be used once ours is deleted",
+            "leave `--incremental` out; as a job (one cell, no --repeat) it is made and stays",
+        ),
+        (
+            order.act is Act.WRITE and (order.plus_archivelog or order.what is What.ARCHIVELOG),
+            "a measurement backs up no archived logs: our copy would count for the deletion policy, your job would "
+            "delete the log, and then ours is deleted: a hole in recovery",
+            "leave them out",
+        ),
+        (
+            order.act is not Act.JOB and order.plus_archivelog,
+            "PLUS ARCHIVELOG switches the log, and archives it: only a job does that",
+            "leave `--plus-archivelog` out",
+        ),
+        (
+            order.act is Act.WRITE and order.tag is not None,
+            "a measurement tags its backups itself: by that tag they are found and deleted",
+            "leave `--tag` out",
+        ),
+        (
+            order.act is Act.WRITE and order.device == "SBT",
+            "backups on tape are not measured: what a trial wrote there could not be seen to be gone",
+            "measure on disk, or make one backup as a job",
+        ),
+        (
+            order.act is Act.WRITE and not order.places,
+            "a written trial needs a folder of its own, outside of the recovery area",
+            "`--destination /backup/bench`: on the database server, writable for its owner",
+        ),
+        (
+            order.act is Act.WRITE and bool(order.formats),
+            "a measurement names its pieces itself: by those names they are known as ours",
+            "leave `--format` out; `--destination` says where they go",
+        ),
+        (
+            order.act is Act.RESTORE and (order.section_size is not None or order.files_per_set is not None),
+            "RESTORE VALIDATE reads the sets as they were written",
+            "leave `--section-size` and `--files-per-set` out",
+        ),
+        (
+            order.act is Act.VALIDATE and order.files_per_set is not None,
+            "VALIDATE knows no files per set",
+            "leave `--files-per-set` out, or measure with `BACKUP VALIDATE` (no `--action`)",
+        ),
+    )
+
+
+def _text(work: Work, name: str) -> str | None:
+    value = work.option(name)
+    if isinstance(value, tuple):
+        return value[0] if value else None
+    return None if value is None or value is False else str(value)
+
+
+def _texts(work: Work, name: str) -> tuple[str, ...]:
+    value: OptionValue | None = work.option(name)
+    if value is None or value is False:
+        return ()
+    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+
+
+def _integer(work: Work, name: str) -> int | None:
+    value = work.option(name)
+    if value is None or isinstance(value, bool):
+        return None
+    text = str(value)
+    if re.fullmatch(r"[0-9]{1,6}(?:\.0)?", text):
+        return int(float(text))
+    raise ToolkitError(f"`{value}` is no number for {name}", code="TK-0102", hint="a whole number")

@@ -1,0 +1,131 @@
+"""RMAN scripts as calls: which template, with which values. Only RUN, ALLOCATE, RELEASE and SET surround the work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from toolkit.dialects.base import Call, ContextValue
+from toolkit.dialects.oracle.backup.order import Act, Order, What
+from toolkit.model.steps import ObjectRef
+from toolkit.model.words import Effect, Role, StepKind
+
+_CHANNEL = "dbatk"
+_COMMAND_ID_LENGTH = 32
+"""V$RMAN_STATUS.COMMAND_ID is VARCHAR2(33) (Database Reference)."""
+
+_TEMPLATES = {
+    Act.JOB: "backup_job",
+    Act.READ: "backup_validate",
+    Act.WRITE: "backup_trial",
+    Act.VALIDATE: "validate",
+    Act.RESTORE: "restore_validate",
+}
+
+
+def command_id(name: str) -> str:
+    """Return what V$RMAN_STATUS and the channels' CLIENT_INFO will call the work."""
+    return name[:_COMMAND_ID_LENGTH]
+
+
+def channel_names(count: int) -> tuple[str, ...]:
+    """Name the channels; `rman channel=` in V$SESSION.CLIENT_INFO tells them from a site's own."""
+    return tuple(f"{_CHANNEL}{number}" for number in range(1, count + 1))
+
+
+def spell(order: Order, ref: ObjectRef, template: Act | None = None) -> Call:
+    """Spell an order as the script that is on the clock.
+
+    Args:
+        order: what is asked.
+        ref: the backup; its name is the command id, and of a written trial the tag and the pieces' name.
+        template: another act's form for the same work (VALIDATE where BACKUP VALIDATE may be refused).
+    """
+    act = template or order.act
+    name = ref.name.name
+    values: dict[str, ContextValue] = {
+        **_channels(order, formats_of(order, name)),
+        **_what(order),
+        "command_id": command_id(name),
+        "section_size": order.section_size,
+        "files_per_set": order.files_per_set,
+        "ending": _ending(order, act),
+        "level": "FULL" if order.level is None else f"INCREMENTAL LEVEL {order.level}",
+        "type": "BACKUPSET" if order.compression == "none" else "COMPRESSED BACKUPSET",
+        "algorithm": None if order.compression == "none" else order.compression.upper(),
+        "tag": name if act is Act.WRITE else order.tag,
+    }
+    return Call(
+        _TEMPLATES[act],
+        values,
+        kind=StepKind.RMAN,
+        session=Role.WORKER,
+        effect=Effect.CREATES if order.writes else Effect.READS,
+        object=ref if order.writes else None,
+    )
+
+
+def delete(ref: ObjectRef) -> Call:
+    """Spell the deletion of one backup of ours, by its tag."""
+    values = {**_bare_channel(), "tag": ref.name.name}
+    return Call("backup_delete", values, kind=StepKind.RMAN, effect=Effect.DROPS, object=ref)
+
+
+def delete_pieces(ref: ObjectRef, handles: Sequence[str]) -> Call:
+    """Spell the deletion of single pieces, by their handles."""
+    values = {**_bare_channel(), "handles": tuple(handles)}
+    return Call("backup_delete_pieces", values, kind=StepKind.RMAN, effect=Effect.DROPS, object=ref)
+
+
+def formats_of(order: Order, name: str) -> tuple[str, ...]:
+    """Return the format of each channel's pieces: the user's, or folders in turn with a name in it.
+
+    `%U` makes each name unique, whichever channel writes it (Backup and Recovery Reference, formatSpec).
+    """
+    if not order.writes:
+        return ()
+    places, formats = order.spread(order.places), order.spread(order.formats)
+    if order.act is Act.WRITE:
+        return tuple(_join(place, f"{name}_%U") for place in places)
+    if places and formats:
+        return tuple(_join(place, form) for place, form in zip(places, formats, strict=True))
+    return tuple(_join(place, "%U") for place in places) or formats
+
+
+def _join(place: str, name: str) -> str:
+    """Put a name into a folder; a disk group of ASM makes its own names, and takes none."""
+    if place.startswith("+"):
+        return place
+    return f"{place.rstrip('/')}/{name}"
+
+
+def _channels(order: Order, formats: tuple[str, ...]) -> Mapping[str, ContextValue]:
+    return {
+        "channels": channel_names(order.channels),
+        "device": order.device,
+        "formats": formats,
+        "connects": order.spread(order.connects),
+        "parms": order.parms,
+        "max_piece_size": order.max_piece_size,
+        "rate": order.rate,
+    }
+
+
+def _bare_channel() -> dict[str, ContextValue]:
+    return dict(_channels(Order(Act.JOB), ()))
+
+
+def _what(order: Order) -> Mapping[str, ContextValue]:
+    files = order.what is What.DATAFILE
+    bare = order.what is What.PDB or any(":" in name for name in order.names)
+    return {
+        "what": order.what.value,
+        "names": () if files or bare else order.names,
+        "pluggable": order.names if bare and not files else (),
+        "numbers": order.names if files else (),
+    }
+
+
+def _ending(order: Order, act: Act) -> str | None:
+    if act is Act.RESTORE:
+        return "VALIDATE"
+    return "PLUS ARCHIVELOG" if order.plus_archivelog else None

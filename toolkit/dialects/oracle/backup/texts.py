@@ -1,0 +1,29 @@
+"""What may stand in an RMAN script, by what it is: patterns, and nothing that they do not know.
+
+In a quoted string of RMAN `?` is ORACLE_HOME, `@` ORACLE_SID and `&` asks for a value (Backup and Recovery
+Reference, Entering RMAN Commands); a quote ends it. `%` belongs to formats alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+PATTERNS = {
+    "rman_name": re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}"),
+    "rman_pdb_name": re.compile(r"[A-Z][A-Z0-9_$#]{0,29}(?::[A-Z][A-Z0-9_$#]{0,29})?"),
+    "rman_id": re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}"),
+    "rman_format": re.compile(r"[A-Za-z0-9_+/\\:.,=() %~-]{1,512}"),
+    "rman_parms": re.compile(r"[A-Za-z0-9_+/\\:.,=() -]{1,1000}"),
+    "rman_connect": re.compile(r"/@[A-Za-z0-9_.-]{1,128}(?: as (?:sysbackup|sysdba))?"),
+    "rman_size": re.compile(r"[1-9][0-9]{0,8}[KMG]?"),
+    "rman_number": re.compile(r"[1-9][0-9]{0,6}"),
+}
+"""The filters of the templates by name; a value fits as a whole or not at all."""
+
+BARE = frozenset({"rman_size", "rman_pdb_name", "rman_number"})
+"""What stands without quotes."""
+
+
+def fits(name: str, value: object) -> bool:
+    """Tell whether a filter of this name lets a value through."""
+    return isinstance(value, str) and PATTERNS[name].fullmatch(value) is not None
