@@ -17,6 +17,8 @@ from toolkit.cli.files import add_files
 from toolkit.cli.operations import add_operations
 from toolkit.cli.output import out_raw, show_error
 from toolkit.cli.results import add_results
+from toolkit.cli.schedule import add_schedule
+from toolkit.cli.snapshots import add_snapshots
 from toolkit.cli.targets import add_targets
 from toolkit.errors import ExitCode, ToolkitError
 
@@ -55,9 +57,11 @@ def build_app() -> typer.Typer:
     runs, target = _group("Look at, resume, delete and export runs."), _group("Keep targets under names.")
     add_files(app)
     add_bundles(app)
-    add_operations(app, index, stats)
+    backup = _group("Back databases up, and read what a backup wrote.")
+    add_operations(app, index, stats, backup)
     app.add_typer(index, name="index")
     app.add_typer(stats, name="stats")
+    app.add_typer(backup, name="backup")
     app.add_typer(runs, name="runs")
     add_results(app, runs)
     app.add_typer(target, name="target")
@@ -65,7 +69,11 @@ def build_app() -> typer.Typer:
     awr = _group("Read AWR and Statspack reports.")
     app.add_typer(awr, name="awr")
     add_awr(awr)
+    snapshot = _group("Keep the state of a database before and after anything you do.")
+    app.add_typer(snapshot, name="snapshot")
+    add_snapshots(snapshot)
     add_targets(app, target)
+    add_schedule(app)
     return app
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from toolkit.dialects.base import Dialect
+from toolkit.dialects.states import States
 from toolkit.model.words import EngineName
 
 
@@ -12,3 +13,9 @@ def dialect_of(engine: EngineName) -> Dialect:
     """Return the dialect of an engine."""
     dialect: Dialect = import_module(f"toolkit.dialects.{engine.value}").DIALECT
     return dialect
+
+
+def states_of(engine: EngineName) -> States:
+    """Return what a snapshot reads of an engine."""
+    states: States = import_module(f"toolkit.dialects.{engine.value}.states").STATES
+    return states

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import Column, Row, Select, select
 
 from toolkit.errors import ToolkitError
 from toolkit.model.state import DATABASE, Snapshot, SnapshotHead, State
@@ -13,15 +14,11 @@ from toolkit.store import rows, schema
 from toolkit.store.part import Part
 from toolkit.store.state_codec import state_from_bytes, state_to_bytes
 
-_Found = Row[tuple[object, ...]]
-
 
 class Snapshots(Part):
     """Keeps snapshots under labels; of several with one label all are kept, and the newest is meant."""
 
-    def add_snapshot(
-        self, label: str, target: str, taken_at: datetime, state: State
-    ) -> SnapshotHead:
+    def add_snapshot(self, label: str, target: str, taken_at: datetime, state: State) -> SnapshotHead:
         """Keep a snapshot and return its head; `target` is what the user called it, without secrets."""
         content = state_to_bytes(state)
         database = str(state.identity.get(DATABASE) or "")
@@ -62,12 +59,13 @@ class Snapshots(Part):
         return Snapshot(_head(row), state_from_bytes(row.content))
 
 
-def _heads(*more: object) -> Select[tuple[object, ...]]:
+def _heads(*more: Column[Any]) -> Select[Any]:
     head, state = schema.snapshot, schema.snapshot_state
-    return select(head, state.c.size_bytes, *more).join(state, state.c.snapshot_id == head.c.snapshot_id)  # type: ignore[call-overload, no-any-return]
+    columns = (*head.c, state.c.size_bytes, *more)
+    return select(*columns).join(state, state.c.snapshot_id == head.c.snapshot_id)
 
 
-def _head(row: _Found) -> SnapshotHead:
+def _head(row: Row[Any]) -> SnapshotHead:
     return SnapshotHead(
         row.snapshot_id, row.label, row.target_name, row.identity, row.provider, row.taken_at, row.size_bytes
     )

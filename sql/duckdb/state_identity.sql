@@ -1,0 +1,9 @@
+-- Title: Which database this is, and what time it is
+-- Needs: none
+-- License: none
+-- Effect: reads only
+-- Params: none
+-- Versions: DuckDB 1.4 and later
+SELECT (SELECT coalesce(path, ':memory:') FROM duckdb_databases() WHERE database_name = current_database()) AS begun,
+       epoch(now()) AS instant_seconds,
+       NULL::VARCHAR AS host;

@@ -1,0 +1,171 @@
+"""`snapshot take`, `list`, `diff`: the state of a database around anything the DBA does himself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from toolkit.analysis.between import Between, between
+from toolkit.app.planning import ground_of
+from toolkit.app.providers import host_is_ours
+from toolkit.app.repair import database_of
+from toolkit.app.targets import Reached
+from toolkit.dialects.registry import dialect_of, states_of
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions, read_facts, refused
+from toolkit.model.facts import Query
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.state import DATABASE, SnapshotHead, State
+from toolkit.model.words import Role
+from toolkit.snapshots.host_state import host_identity, host_sections
+from toolkit.snapshots.taking import read_state
+from toolkit.store import Store
+
+AUTO, HOST = "auto", "osstat"
+_LONGEST_LABEL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """A snapshot that was taken, and what to know of it."""
+
+    head: SnapshotHead
+    sentences: tuple[str, ...]
+
+
+def take(store: Store, reached: Reached, shown: str, label: str, provider: str = AUTO) -> Took:
+    """Read the state of a target and keep it under a label.
+
+    Args:
+        store: where it is kept.
+        reached: the target.
+        shown: what the user called the target.
+        label: what the snapshot is called; an older one of the same label is kept.
+        provider: which rung; `auto` takes the best that is allowed.
+
+    Raises:
+        ToolkitError: TK-0102 for a label or provider that cannot be, TK-0201 when the target cannot be reached,
+            TK-0303 for a pack that nobody declared.
+    """
+    label = checked_label(label)
+    taken_at = datetime.now(UTC)
+    state, said = _read(reached, provider)
+    if store.snapshots(label, limit=1):
+        said = (*said, f"there is an older snapshot `{label}`; from now on the name means this one")
+    return Took(store.add_snapshot(label, shown, taken_at, state), (*said, *state.warnings))
+
+
+def checked_label(label: str) -> str:
+    """Return a label that can be told from an interval and a number.
+
+    Raises:
+        ToolkitError: TK-0102.
+    """
+    text = label.strip()
+    if not text or len(text) > _LONGEST_LABEL or ".." in text or text.startswith("#") or not text.isprintable():
+        raise ToolkitError(
+            f"`{text[:40]}` cannot be the label of a snapshot",
+            code="TK-0102",
+            hint="write a few words without `..`, such as `before`",
+        )
+    return text
+
+
+def _read(reached: Reached, provider: str) -> tuple[State, tuple[str, ...]]:
+    target = reached.target
+    states, dialect = states_of(target.engine), dialect_of(target.engine)
+    known = (AUTO, states.provider, HOST)
+    if provider not in known:
+        raise ToolkitError(
+            f"{target.engine.value} has no snapshot provider `{provider}`",
+            code="TK-0102",
+            hint=f"choose one of {', '.join(known)}",
+        )
+    if provider == HOST:
+        return _host(reached), ()
+    sessions = Sessions(target, "dbatk snapshot", read_only=True)
+    try:
+        facts = ground_of(dialect, sessions)
+        control = sessions.get(Role.CONTROL)
+        facts = read_facts(control, dialect, [Query(file, file, optional=True) for file in states.files], facts)
+        taken = read_state(states.reads(facts), dialect, sessions.run)
+    except DatabaseError as error:
+        raise refused(dialect, error, "the snapshot could not be taken") from None
+    finally:
+        sessions.close()
+    taken.identity |= {DATABASE: database_of(facts, target), "release": str(facts.release)}
+    if host_is_ours(target):
+        taken.identity |= host_identity(alone=False)
+        taken.sections |= host_sections()
+    state = State(states.provider, target.engine.value, taken.identity, taken.sections, tuple(taken.warnings))
+    return state, states.hints(facts)
+
+
+def _host(reached: Reached) -> State:
+    """Read this host alone.
+
+    Raises:
+        ToolkitError: TK-0304 when the database runs elsewhere.
+    """
+    if not host_is_ours(reached.target):
+        raise ToolkitError(
+            "the database runs on another host, whose CPU and disks cannot be read from here",
+            code="TK-0304",
+            hint="run dbatk there, or leave --provider out",
+        )
+    identity = host_identity(alone=True)
+    return State(HOST, reached.target.engine.value, {**identity, DATABASE: str(identity["host"])}, host_sections())
+
+
+# -- what is stored ---------------------------------------------------------------------------------------------
+def listed(store: Store, limit: int = 50) -> Sequence[SnapshotHead]:
+    """Return the newest snapshots."""
+    return store.snapshots(limit=limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What happened between two snapshots, and what to know of the names."""
+
+    between: Between
+    sentences: tuple[str, ...]
+
+
+def diff(store: Store, a: str, b: str) -> Compared:
+    """Tell what happened between two stored snapshots.
+
+    Raises:
+        ToolkitError: TK-0114 for a label that is not stored, TK-0110 when the two cannot be compared.
+    """
+    (one, said_a), (other, said_b) = find(store, a), find(store, b)
+    found = between(store.load_snapshot(one.number), store.load_snapshot(other.number))
+    return Compared(found, tuple(dict.fromkeys((*said_a, *said_b, *found.sentences))))
+
+
+def find(store: Store, text: str) -> tuple[SnapshotHead, tuple[str, ...]]:
+    """Return the newest snapshot of a label, or the one of a number (`#7`), and what to say of the choice.
+
+    Raises:
+        ToolkitError: TK-0114.
+    """
+    if text.startswith("#") and text[1:].isascii() and text[1:].isdecimal():
+        number = int(text[1:])
+        found = [head for head in store.snapshots() if head.number == number]
+    else:
+        found = list(store.snapshots(text.strip()))
+    if not found:
+        raise ToolkitError(f"there is no snapshot `{text}`", code="TK-0114", hint=_near(store, text))
+    if len(found) > 1:
+        return found[0], (
+            f"{len(found)} snapshots are called `{text}`; the newest is meant (#{found[0].number}), "
+            f"an older one is #{found[1].number}",
+        )
+    return found[0], ()
+
+
+def _near(store: Store, text: str) -> str:
+    from toolkit.documents import nearest
+
+    near = nearest(text, {head.label for head in store.snapshots()})
+    return f"did you mean `{near}`? see `dbatk snapshot list`" if near else "see `dbatk snapshot list`"
