@@ -10,7 +10,7 @@ import os
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, select, update
+from sqlalchemy import ColumnElement, Connection, or_, select, update
 
 from toolkit.errors import ToolkitError
 from toolkit.model.records import Lease
@@ -87,12 +87,13 @@ def own_lease(target: str, run: str, now: datetime) -> Lease:
 
 
 def refuse_live(connection: Connection, run: str, now: datetime) -> None:
-    """Refuse a run that a live process is working on, within a transaction.
+    """Refuse a run that a live process is working on, by itself or as part of a plan, within a transaction.
 
     Raises:
         ToolkitError: TK-0302.
     """
-    found = _select(connection, _table.c.run == run)
+    parent = select(schema.run.c.parent_run).where(schema.run.c.run == run).scalar_subquery()
+    found = _select(connection, or_(_table.c.run == run, _table.c.run == parent))
     if found is not None and lease_is_live(found[0], now):
         raise refused(*found)
 

@@ -49,9 +49,28 @@ def _keep_states(connection: Connection) -> None:
     )
 
 
+def _keep_plans(connection: Connection) -> None:
+    server = connection.dialect.name == "postgresql"
+    key, real = ('TEXT COLLATE "C"', "DOUBLE PRECISION") if server else ("TEXT", "DOUBLE")
+    for statement in (
+        f"CREATE TABLE plan_run (plan_run {key} NOT NULL, plan TEXT NOT NULL, plan_hash TEXT NOT NULL, "
+        "state TEXT NOT NULL, began_at TEXT NOT NULL, ended_at TEXT, window_begin TEXT, window_end TEXT, "
+        "host TEXT NOT NULL, stopped_by TEXT, text TEXT NOT NULL, PRIMARY KEY (plan_run))",
+        f"CREATE TABLE plan_step (plan_run {key} NOT NULL, position INTEGER NOT NULL, target TEXT NOT NULL, "
+        f"step TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, run {key}, tries INTEGER NOT NULL, began_at TEXT, "
+        f"ended_at TEXT, expected_seconds {real}, slow_seconds {real}, size_bytes {real}, "
+        "PRIMARY KEY (plan_run, position), "
+        "FOREIGN KEY(plan_run) REFERENCES plan_run (plan_run) ON DELETE CASCADE)",
+        "CREATE INDEX plan_newest ON plan_run (plan, began_at)",
+        "CREATE INDEX step_history ON plan_step (step, target, ended_at)",
+    ):
+        connection.execute(text(statement))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),
     Migration(3, "what a snapshot read is one compressed document", _keep_states),
+    Migration(4, "nights of a plan, and what became of each step", _keep_plans),
 )
 
 

@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from toolkit.store.values import instant_of, instant_text
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 APPLICATION_ID = 0x64626174
 """Marks a SQLite file as ours (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
 
@@ -293,6 +293,45 @@ warning = Table(
     sqlite_with_rowid=False,
 )
 
+plan_run = Table(
+    "plan_run",
+    metadata,
+    Column("plan_run", RunId, primary_key=True),
+    Column("plan", CleanText, nullable=False),
+    Column("plan_hash", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("began_at", Instant, nullable=False),
+    Column("ended_at", Instant),
+    Column("window_begin", Instant),
+    Column("window_end", Instant),
+    Column("host", CleanText, nullable=False),
+    Column("stopped_by", CleanText),
+    Column("text", CleanText, nullable=False),
+)
+"""One execution of a plan; its child runs name it as their parent."""
+
+plan_step = Table(
+    "plan_step",
+    metadata,
+    Column(
+        "plan_run", RunId, ForeignKey("plan_run.plan_run", ondelete="CASCADE"), primary_key=True, nullable=False
+    ),
+    _position(),
+    Column("target", CleanText, nullable=False),
+    Column("step", CleanText, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", CleanText),
+    Column("run", RunId),
+    Column("tries", Integer, nullable=False),
+    Column("began_at", Instant),
+    Column("ended_at", Instant),
+    Column("expected_seconds", Double),
+    Column("slow_seconds", Double),
+    Column("size_bytes", Double),
+)
+
+plan_newest = Index("plan_newest", plan_run.c.plan, plan_run.c.began_at)
+step_history = Index("step_history", plan_step.c.step, plan_step.c.target, plan_step.c.ended_at)
 journal_open = Index("journal_open", journal.c.state, journal.c.run)
 run_newest = Index("run_newest", run.c.began_at, run.c.run)
 run_label = Index("run_label", run.c.label, run.c.began_at)

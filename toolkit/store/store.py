@@ -13,6 +13,7 @@ from toolkit.store.leases import Leases
 from toolkit.store.location import default_path, find_place
 from toolkit.store.names import Names
 from toolkit.store.opening import open_database
+from toolkit.store.plans import Plans
 from toolkit.store.reading import Reading
 from toolkit.store.runs import Runs
 from toolkit.store.snapshots import Snapshots
@@ -20,7 +21,7 @@ from toolkit.store.transfer import Transfer
 from toolkit.store.trials import Trials
 
 
-class Store(Runs, Trials, Journals, Leases, Reading, Names, Deleting, Transfer, Snapshots):
+class Store(Runs, Plans, Trials, Journals, Leases, Reading, Names, Deleting, Transfer, Snapshots):
     """Keeps runs. Safe to use from several threads and several processes at once.
 
     Every method is one short transaction; what is written is durable when the method returns. Methods raise

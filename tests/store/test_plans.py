@@ -1,0 +1,84 @@
+"""Nights of a plan: what is written is read back, and a child of a live night is at work too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from tests.store.make import BEGAN, RUN, head
+from toolkit.errors import ToolkitError
+from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.words import RunState
+from toolkit.store.store import Store
+
+NIGHT = "20261121-220000-aaaa"
+STEPS = (
+    StepRecord(0, "dwh", "statistics", expected_seconds=60.0),
+    StepRecord(1, "dwh", "indexes", size_bytes=1e9),
+)
+
+
+def night(plan_run: str = NIGHT, *, later: float = 0, plan: str = "nightly") -> PlanRunRecord:
+    began = BEGAN + timedelta(days=later)
+    return PlanRunRecord(
+        plan_run, plan, "abc", RunState.RUNNING, began, "db1", "[plan]", window_begin=began, steps=STEPS
+    )
+
+
+def test_a_night_is_read_back_as_it_was_written(store: Store) -> None:
+    store.begin_plan_run(night())
+    assert store.load_plan_run(NIGHT) == night()
+
+
+def test_a_step_and_the_night_are_completed(store: Store) -> None:
+    store.begin_plan_run(night())
+    done = replace(STEPS[0], state=StepState.DONE, run=RUN, tries=1, began_at=BEGAN, ended_at=BEGAN)
+    store.note_step(NIGHT, done)
+    store.end_plan_run(NIGHT, RunState.DONE, BEGAN, "the window closed")
+    read = store.load_plan_run(NIGHT)
+    assert read.steps == (done, STEPS[1])
+    assert (read.state, read.ended_at, read.stopped_by) == (RunState.DONE, BEGAN, "the window closed")
+
+
+def test_nights_are_listed_newest_first_by_plan(store: Store) -> None:
+    for number, plan in enumerate(["nightly", "weekly", "nightly"]):
+        store.begin_plan_run(night(f"20261121-22000{number}-aaaa", later=number, plan=plan))
+    assert [each.plan_run[-6] for each in store.plan_runs("nightly")] == ["2", "0"]
+    assert len(store.plan_runs()) == 3 and len(store.plan_runs(limit=1)) == 1
+
+
+def test_the_history_of_a_step_holds_the_nights_in_which_it_was_begun(store: Store) -> None:
+    for number in range(3):
+        plan_run = f"20261121-22000{number}-aaaa"
+        store.begin_plan_run(night(plan_run, later=number))
+        if number != 1:
+            began = BEGAN + timedelta(days=number)
+            store.note_step(plan_run, replace(STEPS[0], state=StepState.DONE, began_at=began, ended_at=began))
+    history = store.step_history("nightly", "statistics", "dwh")
+    assert [step.began_at for step in history] == [BEGAN + timedelta(days=2), BEGAN]
+    assert store.step_history("nightly", "statistics", "another") == []
+
+
+def test_a_night_that_is_not_there_is_named(store: Store) -> None:
+    for missing in (
+        lambda: store.load_plan_run("x"),
+        lambda: store.end_plan_run("x", RunState.DONE, BEGAN),
+        lambda: store.note_step("x", STEPS[0]),
+    ):
+        with pytest.raises(ToolkitError) as caught:
+            missing()
+        assert caught.value.code == "TK-0109"
+
+
+def test_a_child_of_a_live_night_is_at_work(store: Store) -> None:
+    child = "20261121-220001-bbbb"
+    store.create_run(head(child, parent=NIGHT))
+    store.refuse_live_run(child)
+    lease = store.acquire_lease("dwh", NIGHT)
+    with pytest.raises(ToolkitError) as caught:
+        store.refuse_live_run(child)
+    assert caught.value.code == "TK-0302"
+    store.release(lease)
+    store.refuse_live_run(child)

@@ -1,0 +1,114 @@
+"""Keeps what became of plans: nights, and each step on each target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy import Connection, select, update
+
+from toolkit.errors import ToolkitError
+from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.words import RunState
+from toolkit.store import schema
+from toolkit.store.part import Part
+from toolkit.store.rows import AnyRow
+
+_night, _step = schema.plan_run, schema.plan_step
+
+
+class Plans(Part):
+    """Writes and reads the nights of plans."""
+
+    def begin_plan_run(self, record: PlanRunRecord) -> None:
+        """Store a night and all its steps, which wait."""
+        with self._database.write(f"plan `{record.plan}`") as connection:
+            fields = {name: value for name, value in asdict(record).items() if name != "steps"}
+            connection.execute(_night.insert().values(fields | {"state": record.state.value}))
+            if record.steps:
+                connection.execute(_step.insert(), [_row(record.plan_run, step) for step in record.steps])
+
+    def note_step(self, plan_run: str, step: StepRecord) -> None:
+        """Store how far a step is; durable on return."""
+        with self._database.write(f"step `{step.step}`") as connection:
+            done = connection.execute(
+                update(_step)
+                .where(_step.c.plan_run == plan_run, _step.c.position == step.position)
+                .values(_row(plan_run, step))
+            )
+            if done.rowcount != 1:
+                raise _unknown(plan_run)
+
+    def end_plan_run(self, plan_run: str, state: RunState, at: datetime, stopped_by: str | None = None) -> None:
+        """Store how a night ended, when, and what stopped it.
+
+        Raises:
+            ToolkitError: TK-0109 when no such night is stored.
+        """
+        with self._database.write(f"plan run `{plan_run}`") as connection:
+            values = {"state": state.value, "ended_at": at, "stopped_by": stopped_by}
+            done = connection.execute(update(_night).where(_night.c.plan_run == plan_run).values(values))
+            if done.rowcount != 1:
+                raise _unknown(plan_run)
+
+    def plan_runs(self, plan: str | None = None, limit: int = 100) -> list[PlanRunRecord]:
+        """Return the newest nights, of one plan or of all, newest first, with their steps."""
+        query = select(_night).order_by(_night.c.began_at.desc(), _night.c.plan_run.desc()).limit(limit)
+        if plan is not None:
+            query = query.where(_night.c.plan == plan)
+        with self._database.read() as connection:
+            nights = connection.execute(query).all()
+            steps = _steps(connection, [night.plan_run for night in nights])
+        return [_record(night, steps.get(night.plan_run, ())) for night in nights]
+
+    def load_plan_run(self, plan_run: str) -> PlanRunRecord:
+        """Return one night with its steps.
+
+        Raises:
+            ToolkitError: TK-0109 when no such night is stored.
+        """
+        with self._database.read() as connection:
+            night = connection.execute(select(_night).where(_night.c.plan_run == plan_run)).first()
+            if night is None:
+                raise _unknown(plan_run)
+            return _record(night, _steps(connection, [plan_run]).get(plan_run, ()))
+
+    def step_history(self, plan: str, step: str, target: str, limit: int = 100) -> list[StepRecord]:
+        """Return what became of a step on a target, newest first, without the nights it was not begun in."""
+        query = (
+            select(_step)
+            .join(_night, _night.c.plan_run == _step.c.plan_run)
+            .where(_night.c.plan == plan, _step.c.step == step, _step.c.target == target)
+            .where(_step.c.began_at.is_not(None))
+            .order_by(_step.c.began_at.desc())
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return [_step_record(row) for row in connection.execute(query)]
+
+
+def _steps(connection: Connection, nights: Sequence[str]) -> dict[str, tuple[StepRecord, ...]]:
+    query = select(_step).where(_step.c.plan_run.in_(nights)).order_by(_step.c.plan_run, _step.c.position)
+    found: dict[str, list[StepRecord]] = {}
+    for row in connection.execute(query):
+        found.setdefault(row.plan_run, []).append(_step_record(row))
+    return {night: tuple(steps) for night, steps in found.items()}
+
+
+def _row(plan_run: str, step: StepRecord) -> dict[str, object]:
+    return asdict(step) | {"plan_run": plan_run, "state": step.state.value}
+
+
+def _step_record(row: AnyRow) -> StepRecord:
+    fields = {name: value for name, value in row._mapping.items() if name != "plan_run"}
+    return StepRecord(**fields | {"state": StepState(row.state)})
+
+
+def _record(row: AnyRow, steps: Iterable[StepRecord]) -> PlanRunRecord:
+    fields = dict(row._mapping)
+    return PlanRunRecord(**fields | {"state": RunState(row.state), "steps": tuple(steps)})
+
+
+def _unknown(plan_run: str) -> ToolkitError:
+    return ToolkitError(f"plan run `{plan_run}` is not in this store", code="TK-0109")
