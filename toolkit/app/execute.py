@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 
 from toolkit import __version__
@@ -85,6 +85,7 @@ def start(
     events: Events,
     standing: Standing | None = None,
     stop: Stop | None = None,
+    under: str | None = None,
 ) -> str:
     """Run an experiment and return the run's id; outcomes of trials are in the store, not exceptions.
 
@@ -96,6 +97,7 @@ def start(
         events: told what happens.
         standing: what the target's profile says; nothing for a URL.
         stop: asked between and during trials; signals set it when this is the main thread.
+        under: the execution of a plan that this run is part of; it holds the target's lease.
 
     Raises:
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
@@ -111,9 +113,9 @@ def start(
         _approve(target, facts, standing, approvals)
         _check(experiment, dialect, facts, target)
         _check_licences(experiment, dialect, facts, target, standing)
-        head = _head(run, experiment, target, facts)
+        head = _head(run, experiment, target, facts, under)
         store.create_run(head)
-        with _ended_in_any_case(store, run, stop), holding_lease(store, target.lease_key, run, stop):
+        with _ended_in_any_case(store, run, stop), _lease(store, target, run, stop, under):
             changes = _changes(head, sessions, dialect, store, approvals, events, stop)
             bench = _bench(run, experiment, dialect, facts, sessions, store, events, stop, target, changes)
             _keep(bench, facts, target, standing)
@@ -159,7 +161,11 @@ def _check_licences(
     return bill
 
 
-def _head(run: str, experiment: Experiment, target: Target, facts: Facts) -> RunHead:
+def _lease(store: Store, target: Target, run: str, stop: Stop, under: str | None) -> AbstractContextManager[None]:
+    return holding_lease(store, target.lease_key, run, stop) if under is None else nullcontext()
+
+
+def _head(run: str, experiment: Experiment, target: Target, facts: Facts, under: str | None) -> RunHead:
     return RunHead(
         run,
         experiment,
@@ -168,6 +174,7 @@ def _head(run: str, experiment: Experiment, target: Target, facts: Facts) -> Run
         datetime.now(UTC),
         operation_version=operation(experiment.operation).version,
         tool_version=__version__,
+        parent=under,
         trials_planned=len(planned_trials(experiment)),
         target_name=database_of(facts, target),
     )
@@ -290,11 +297,12 @@ def resume(
     events: Events,
     standing: Standing | None = None,
     stop: Stop | None = None,
+    under: str | None = None,
 ) -> str:
     """Run exactly the trials (of a job: the items) that are missing.
 
     Ghost sessions are ended first, what was left is undone, the broken trial is marked `interrupted`, and other
-    facts or another environment are warned of.
+    facts or another environment are warned of. `under` as in `start`.
 
     Raises:
         ToolkitError: TK-0107 when the run worked on another database, TK-0302 when it is alive, TK-0307 when
@@ -306,11 +314,12 @@ def resume(
     experiment = record.head.experiment
     check_experiment(experiment, standing, approvals)
     dialect = dialect_of(target.engine)
-    store.refuse_live_run(run)
+    if under is None:
+        store.refuse_live_run(run)
     sessions = Sessions(target, run)
     stop = stop or Stop()
     try:
-        with holding_lease(store, target.lease_key, run, stop):
+        with _lease(store, target, run, stop, under):
             server = read_server(target, dialect)
             refuse_other_database(record.head, target, database_of(server, target))
             _approve(target, server, standing, approvals)

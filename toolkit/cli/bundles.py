@@ -57,8 +57,9 @@ def _export(said: Said) -> int:
 
 def _write(experiment: Experiment, said: Said, folder: Path) -> Exported:
     from toolkit.app.bundle import address_of, assumed_known, export_bundle, given_known, read_known
+    from toolkit.app.fitting import check_for_engine, fitted
     from toolkit.app.targets import find_target
-    from toolkit.cli.launch import check_for_engine, fitted, named_target, reach, read_text
+    from toolkit.cli.launch import named_target, reach, read_text
 
     if "assume" not in said and "facts" not in said:
         reached = reach(experiment.target)

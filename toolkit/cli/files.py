@@ -71,7 +71,8 @@ def _experiment(said: Said) -> Experiment:
 
 def _plan(said: Said) -> int:
     from toolkit.app.execute import describe
-    from toolkit.cli.launch import fitted, reach
+    from toolkit.app.fitting import fitted
+    from toolkit.cli.launch import reach
 
     experiment = _experiment(said)
     reached = reach(experiment.target)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from toolkit.app.approvals import Approvals
     from toolkit.app.targets import Reached
     from toolkit.model.experiment import Experiment
-    from toolkit.model.words import EngineName
     from toolkit.store import Store
 
 
@@ -28,6 +27,7 @@ def launch(experiment: Experiment, said: Said) -> int:
     if said.flag("dry_run"):
         return _print_script(experiment, said)
     from toolkit.app.execute import start
+    from toolkit.app.fitting import fitted
     from toolkit.store import open_store
 
     reached = reach(experiment.target)
@@ -72,33 +72,6 @@ def named_target(text: str | None) -> str:
             "no target is named", code="TK-0107", hint="add `-t NAME|URL`, such as `-t duckdb:///file.duckdb`"
         )
     return text
-
-
-def fitted(experiment: Experiment, reached: Reached) -> Experiment:
-    """Check an experiment against the engine, and fill in what the profile says.
-
-    Raises:
-        ToolkitError: TK-0304 for an option the engine does not have, TK-0105 for a query in another's quotes.
-    """
-    from dataclasses import replace
-
-    check_for_engine(experiment, reached.target.engine)
-    if experiment.work_schema is None and reached.work_schema is not None:
-        return replace(experiment, work_schema=reached.work_schema)
-    return experiment
-
-
-def check_for_engine(experiment: Experiment, engine: EngineName) -> None:
-    """Refuse options and quotes the engine does not have."""
-    from toolkit.design.build import check_engine
-    from toolkit.design.predicate import check_predicate
-    from toolkit.design.query import check_query
-
-    check_engine(experiment, engine)
-    if "query" in experiment.options:
-        check_query(str(experiment.options["query"]), engine)
-    if "where" in experiment.options:
-        check_predicate(str(experiment.options["where"]), engine)
 
 
 def approvals_of(said: Said) -> Approvals:
@@ -149,6 +122,7 @@ def _check_script_options(said: Said) -> None:
 
 
 def _save(experiment: Experiment, path: Path) -> int:
+    from toolkit.app.fitting import check_for_engine
     from toolkit.app.results import write_file
     from toolkit.app.targets import engine_of
     from toolkit.design.dump import dump_experiment
@@ -163,6 +137,7 @@ def _save(experiment: Experiment, path: Path) -> int:
 
 
 def _print_script(experiment: Experiment, said: Said) -> int:
+    from toolkit.app.fitting import check_for_engine, fitted
     from toolkit.app.planning import script
     from toolkit.app.targets import engine_of, standing_of
     from toolkit.model.bill import bill_document

@@ -1,0 +1,37 @@
+"""Fits what was said to the target it was said of: its engine, and what its profile says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolkit.app.targets import Reached
+from toolkit.design.build import check_engine
+from toolkit.design.predicate import check_predicate
+from toolkit.design.query import check_query
+from toolkit.model.experiment import Experiment
+from toolkit.model.words import EngineName
+
+
+def fitted(experiment: Experiment, reached: Reached) -> Experiment:
+    """Check an experiment against the engine, and fill in what the profile says.
+
+    Raises:
+        ToolkitError: TK-0304 for an option the engine does not have, TK-0105 for a query in another's quotes.
+    """
+    check_for_engine(experiment, reached.target.engine)
+    if experiment.work_schema is None and reached.work_schema is not None:
+        return replace(experiment, work_schema=reached.work_schema)
+    return experiment
+
+
+def check_for_engine(experiment: Experiment, engine: EngineName) -> None:
+    """Refuse options and quotes the engine does not have.
+
+    Raises:
+        ToolkitError: TK-0304, TK-0105.
+    """
+    check_engine(experiment, engine)
+    if "query" in experiment.options:
+        check_query(str(experiment.options["query"]), engine)
+    if "where" in experiment.options:
+        check_predicate(str(experiment.options["where"]), engine)
