@@ -1,0 +1,20 @@
+"""Gives plans to schedulers: what a job needs of this host, and installing, listing and removing it."""
+
+from toolkit.app.scheduling.cron import Crontab
+from toolkit.app.scheduling.making import Made, Wish, default_kind, hidden_paths, make_job
+from toolkit.app.scheduling.oracle import OracleJobs
+from toolkit.app.scheduling.scheduled import Kind, Scheduled
+from toolkit.app.scheduling.systemd import Units
+
+__all__ = [
+    "Crontab",
+    "Kind",
+    "Made",
+    "OracleJobs",
+    "Scheduled",
+    "Units",
+    "Wish",
+    "default_kind",
+    "hidden_paths",
+    "make_job",
+]

@@ -1,0 +1,122 @@
+"""The user's crontab, read and written by `crontab`: every line that is not ours stays."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from toolkit.app.scheduling.making import host_zone
+from toolkit.app.scheduling.scheduled import Kind, Scheduled, other_plan
+from toolkit.errors import ToolkitError
+from toolkit.schedule import Job
+from toolkit.schedule.cron import block, entries, with_job, without, zones_needed
+
+_LIMIT_SECONDS = 10
+
+
+class Crontab:
+    """The crontab of the user who runs this."""
+
+    def __init__(self, *, zone: str | None = None) -> None:
+        self.zone = zone or host_zone()
+
+    @staticmethod
+    def exists() -> bool:
+        """Whether this host has the command."""
+        return shutil.which("crontab") is not None
+
+    def show(self, job: Job) -> str:
+        """Return the lines of a job."""
+        return block(job, host_zone=self.zone)
+
+    def note(self, job: Job) -> str | None:
+        """Say when the lines need a cron that knows zones, and this one does not or cannot be asked."""
+        zones = zones_needed(job, self.zone)
+        if not zones or (self.exists() and self._knows_zones()):
+            return None
+        return (
+            f"CRON_TZ is known to cronie only (Red Hat, Oracle Linux, SUSE): another cron counts in "
+            f"{self.zone} and would begin at the wrong hour"
+        )
+
+    def install(self, job: Job) -> None:
+        """Put a job into the crontab, in place of a former one of the plan.
+
+        Raises:
+            ToolkitError: TK-0304 where cron cannot be told the zone, TK-0205 for another plan of the name, TK-0405
+                when `crontab` does not do it.
+        """
+        before = self._read()
+        if zones_needed(job, self.zone) and not self._knows_zones():
+            raise ToolkitError(
+                f"this host's cron counts in {self.zone} and cannot be told another zone",
+                code="TK-0304",
+                hint=f'install by `--kind systemd`, or say the time in its zone: `--at "... {self.zone}"`',
+            )
+        for entry in entries(before):
+            if entry.name == job.name and entry.plan != job.plan:
+                raise other_plan(job.name, entry.plan, "the crontab")
+        self._write(with_job(before, job, host_zone=self.zone))
+
+    def list(self) -> Iterator[Scheduled]:
+        """Yield our jobs."""
+        if not self.exists():
+            return
+        for entry in entries(self._read()):
+            when = tuple(" ".join(line.split()[:5]) for line in entry.lines)
+            yield Scheduled(entry.name, Kind.CRON, "crontab", entry.plan, when)
+
+    def remove(self, name: str) -> bool:
+        """Take a job of ours out of the crontab; return whether there was one."""
+        if not self.exists():
+            return False
+        before = self._read()
+        after = without(before, name)
+        if after == before:
+            return False
+        self._write(after)
+        return True
+
+    # -- the command ----------------------------------------------------------------------------------------------
+    def _read(self) -> str:
+        answer = _crontab("-l")
+        if answer.returncode == 0:
+            return answer.stdout
+        if "no crontab" in answer.stderr.lower():
+            return ""
+        # whatever else it is: a crontab that cannot be read must not be written either
+        raise _failed(answer)
+
+    def _write(self, text: str) -> None:
+        answer = _crontab("-", text)
+        if answer.returncode != 0:
+            raise _failed(answer)
+
+    @staticmethod
+    def _knows_zones() -> bool:
+        answer = _crontab("-V")
+        return "cronie" in (answer.stdout + answer.stderr).lower()
+
+
+def _crontab(word: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    program = shutil.which("crontab")
+    if program is None:
+        raise ToolkitError(
+            "this host has no `crontab`", code="TK-0405", hint="install cron, or use `--kind systemd`"
+        )
+    try:
+        return subprocess.run(
+            [program, word], input=text, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as error:
+        raise ToolkitError(
+            f"`crontab {word}` does not answer: {type(error).__name__}", code="TK-0405", hint="run it by hand"
+        ) from None
+
+
+def _failed(answer: subprocess.CompletedProcess[str]) -> ToolkitError:
+    said = (answer.stderr.strip().splitlines() or [f"status {answer.returncode}"])[0]
+    return ToolkitError(
+        f"`crontab` refuses: {said}", code="TK-0405", hint="nothing was changed; see /etc/cron.allow and cron.deny"
+    )

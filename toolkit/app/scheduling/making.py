@@ -1,0 +1,269 @@
+"""From a plan file to a job: everything a scheduler's empty environment lacks is said in full."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.app.scheduling.scheduled import Kind
+from toolkit.config.paths import config_folder
+from toolkit.config.profiles import Profile, load_profiles
+from toolkit.config.secrets import SecretKind
+from toolkit.config.urls import parse_url
+from toolkit.design.plan_file import load_plan
+from toolkit.errors import ToolkitError
+from toolkit.model.plan import MaintenancePlan
+from toolkit.model.words import EngineName, OperationName
+from toolkit.schedule import Job, openings_of, read_at
+from toolkit.store.location import find_place
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}", re.ASCII)
+_CREDENTIAL = re.compile(r"[A-Za-z0-9_.-]{1,100}", re.ASCII)
+
+
+_UTC = frozenset({"", "Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"})
+_HIDDEN = ("/tmp/", "/var/tmp/")  # noqa: S108 - folders that PrivateTmp= replaces
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user said of a job.
+
+    Attributes:
+        plan: the plan's file.
+        at: when it begins; None for the plan's windows.
+        store: the results store.
+        arguments: passed on to `dbatk run`.
+        program: the program to call; None for this one.
+        environment_file: file of variables.
+        credentials: `NAME=FILE` of each secret that systemd hands over.
+        writes: further folders that the job writes.
+        log_file: where `dbatk run` writes its lines.
+        user: the account a system unit runs as.
+    """
+
+    plan: Path
+    at: str | None = None
+    store: str | None = None
+    arguments: tuple[str, ...] = ()
+    program: str | None = None
+    environment_file: str | None = None
+    credentials: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    log_file: str | None = None
+    user: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A job, and what the user should know of it."""
+
+    job: Job
+    notes: tuple[str, ...] = ()
+
+
+def default_kind() -> Kind:
+    """Return the scheduler this host has."""
+    if Path("/run/systemd/system").is_dir() or shutil.which("crontab") is None:
+        return Kind.SYSTEMD
+    return Kind.CRON
+
+
+def make_job(wish: Wish) -> Made:
+    """Make a job of a plan file.
+
+    Raises:
+        ToolkitError: as `load_plan`; TK-0107 when nobody says when, or a target's path is relative; TK-0102 for a
+            time, a name or a credential that is none; TK-0108 for a store whose URL would show its password.
+    """
+    path = _absolute(str(wish.plan))
+    plan = load_plan(path)
+    if _NAME.fullmatch(plan.name) is None:
+        raise ToolkitError(
+            f"`{plan.name}` is no name for a job", code="TK-0102", hint="letters, digits, `_`, `-` and `.`"
+        )
+    openings = (read_at(wish.at, host_zone()),) if wish.at else openings_of(plan.windows)
+    if not openings:
+        raise ToolkitError(
+            f"the plan `{plan.name}` has no window, and nobody says when it begins",
+            code="TK-0107",
+            hint='add `--at "sun 22:00 Europe/Berlin"`, or a `window` to the plan',
+        )
+    reached = list(_targets(plan))
+    log = None if wish.log_file is None else str(_absolute(wish.log_file))
+    command = (*_program(wish.program), "run", str(path), "--quiet", *wish.arguments)
+    if log is not None:
+        command = (*command, "--log-file", log)
+    environment, place_writes = _places(wish)
+    writes = dict.fromkeys((*place_writes, *_folders(reached), *map(_folder, wish.writes)))
+    if log is not None:
+        writes[str(Path(log).parent)] = None
+    job = Job(
+        name=plan.name,
+        plan=str(path),
+        command=command,
+        openings=openings,
+        environment=environment,
+        windowed=bool(plan.windows.each),
+        writes=tuple(writes),
+        environment_file=None if wish.environment_file is None else str(_absolute(wish.environment_file)),
+        credentials=tuple(map(_credential, wish.credentials)),
+        user=wish.user,
+        sandboxed=not _serves_itself(plan, reached),
+    )
+    return Made(job, tuple(_notes(plan, job, reached, wish)))
+
+
+def host_zone() -> str:
+    """Return the IANA name of the zone this host's clock shows; UTC where nothing tells it."""
+    said = os.environ.get("TZ", "").removeprefix(":")
+    if said and not said.startswith("/"):
+        return said
+    try:
+        link = str(Path("/etc/localtime").resolve())
+        _, found, name = link.partition("zoneinfo/")
+        name = name if found else Path("/etc/timezone").read_text(encoding="utf-8").strip()
+        return "UTC" if name in _UTC else name
+    except (OSError, UnicodeDecodeError):
+        return "UTC"
+
+
+# -- places -----------------------------------------------------------------------------------------------------
+def _absolute(text: str) -> Path:
+    return Path(os.path.abspath(Path(text).expanduser()))  # noqa: PTH100 (a symbolic link stays one)
+
+
+def _folder(text: str) -> str:
+    return str(_absolute(text))
+
+
+def _program(said: str | None) -> tuple[str, ...]:
+    """Return the program as a scheduler must have it: with its whole path, for PATH is short there."""
+    if said is not None:
+        if not Path(said).is_absolute():
+            raise ToolkitError(
+                f"`{said}` is no absolute path",
+                code="TK-0102",
+                hint="schedulers look for no program: give its path",
+            )
+        return (said,)
+    beside = Path(sys.executable).with_name("dbatk")
+    return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-m", "toolkit")
+
+
+def _places(wish: Wish) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Return the variables that say where settings and results are, and the folders that must be writable."""
+    config = ("DBATK_CONFIG", str(config_folder()))
+    place = find_place(wish.store)
+    if place.path is not None:
+        return (config, ("DBATK_STORE", str(place.path))), (str(place.path.parent),)
+    url = (wish.store or os.environ.get("DBATK_STORE") or "").replace("postgres://", "postgresql://")
+    before, _, _ = url.partition("://")[2].rpartition("@")
+    if ":" in before or "password=" in url.lower():
+        if wish.environment_file is None:
+            raise ToolkitError(
+                "the URL of the store holds a password, which no unit and no crontab may show",
+                code="TK-0108",
+                hint="write `DBATK_STORE=...` into a file of mode 0600 and name it with `--env-file`",
+            )
+        return (config,), ()
+    return (config, ("DBATK_STORE", url)), ()
+
+
+def _credential(text: str) -> tuple[str, str]:
+    name, equals, file = text.partition("=")
+    if not equals or _CREDENTIAL.fullmatch(name) is None or not file:
+        raise ToolkitError(
+            "a credential is no `NAME=FILE`", code="TK-0102", hint="such as `dwh=/etc/dbatk/dwh.password`"
+        )
+    return name, str(_absolute(file))
+
+
+# -- targets ----------------------------------------------------------------------------------------------------
+def _targets(plan: MaintenancePlan) -> Iterator[tuple[str, Profile | None]]:
+    """Yield the targets of a plan: URLs without a profile, names with theirs; patterns as all they match."""
+    from fnmatch import fnmatchcase
+
+    profiles = load_profiles()
+    named = dict.fromkeys((*plan.targets, *(step.target for step in plan.steps if step.target)))
+    for name in named:
+        if "://" in name:
+            yield name, None
+            continue
+        for profile in profiles.values():
+            if fnmatchcase(profile.name, name):
+                yield profile.name, profile
+
+
+def _folders(reached: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
+    """Yield the folders of database files.
+
+    Raises:
+        ToolkitError: TK-0107 for one that depends on where the command begins.
+    """
+    for text, profile in reached:
+        address = profile.address if profile is not None else parse_url(text)
+        if address.engine is not EngineName.DUCKDB or not address.database:
+            continue
+        file = Path(address.database)
+        if not file.is_absolute():
+            raise ToolkitError(
+                f"the target `{text}` is a file beside the user, and a scheduler begins somewhere else",
+                code="TK-0107",
+                hint=f"write the whole path: `duckdb:///{_absolute(address.database)}`",
+            )
+        yield str(file.parent)
+
+
+def _serves_itself(plan: MaintenancePlan, reached: Sequence[tuple[str, Profile | None]]) -> bool:
+    """Tell whether a database server may be a child of the job: RMAN, and Oracle sessions without a listener.
+
+    Such a server inherits a sandbox: it could neither write data files nor run as the owner of the software
+    (Database Net Services Administrator's Guide, bequeath protocol).
+    """
+    for text, profile in reached:
+        address = profile.address if profile is not None else parse_url(text)
+        if address.engine is EngineName.ORACLE and (
+            address.host is None or any(step.operation is OperationName.BACKUP for step in plan.steps)
+        ):
+            return True
+    return False
+
+
+def hidden_paths(job: Job) -> tuple[str, ...]:
+    """Return the paths of a job that a system unit would not see, because its /tmp is its own."""
+    paths = (
+        job.command[0],
+        job.plan,
+        *job.writes,
+        *(value for _, value in job.environment),
+        job.environment_file or "",
+    )
+    return tuple(dict.fromkeys(path for path in paths if path.startswith(_HIDDEN)))
+
+
+def _notes(
+    plan: MaintenancePlan, job: Job, reached: Sequence[tuple[str, Profile | None]], wish: Wish
+) -> Iterator[str]:
+    approved = any(one in ("--not-production", "--yes-production") for one in job.command)
+    for name, profile in reached:
+        engine = profile.address.engine if profile is not None else parse_url(name).engine
+        if (
+            engine is not EngineName.DUCKDB
+            and not approved
+            and (profile is None or profile.production is not False)
+        ):
+            yield f"nobody can be asked whether `{name}` is production: add --yes-production or --not-production"
+        if profile is not None and profile.password is not None:
+            kind, value = profile.password.kind, profile.password.value
+            if kind is SecretKind.ENV and wish.environment_file is None:
+                yield f"`{name}` has its password in the variable {value}, which no scheduler sets: add --env-file"
+            if kind is SecretKind.KEYRING:
+                yield f"`{name}` takes its password from a keyring, which is locked when nobody is logged in"
+    if any(step.operation is OperationName.BACKUP for step in plan.steps) and not wish.writes:
+        yield "the plan makes backups: name each folder that this host writes with --writes"

@@ -1,0 +1,265 @@
+"""`schedule`: a plan into the hands of systemd, cron or Oracle's own scheduler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from typer.core import TyperGroup
+
+from toolkit.cli.output import out_json, out_raw, out_table, say
+from toolkit.cli.parameters import APPROVALS, OUTPUT, TARGET, Said, add_command, argument, option
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.app.scheduling import Kind, Made, Scheduled, Wish
+
+_PLAN = argument("plan", "plan file (TOML)")
+_NAME = argument("name", "name of the plan")
+_KIND = option("kind", "who runs it: systemd, cron or oracle", metavar="WHO")
+_NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
+_ADDING = (
+    _KIND,
+    option("at", 'when it begins: "sun 22:00 Europe/Berlin"; else when the plan\'s windows open', metavar="TIME"),
+    option("install", "install it; else it is only printed", kind=bool),
+    TARGET,
+    option("credential", "oracle: credential of the account of the host", metavar="NAME"),
+    option("env_file", "file of variables that the job is given (mode 0600)", metavar="FILE"),
+    option("load_credential", "systemd: a secret handed over from a file", kind=list[str], metavar="NAME=FILE"),
+    option("writes", "systemd: a folder the job writes, for backups say", kind=list[str], metavar="DIR"),
+    option("run_as", "systemd: account of a system unit", metavar="USER"),
+    option("program", "path of dbatk where the job runs, if it is another host", metavar="PATH"),
+    option("log_file", "file that the job appends JSON lines to", metavar="FILE"),
+)
+
+
+class _PlanGroup(TyperGroup):
+    """Takes `schedule PLAN` for `schedule add PLAN`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = ["add", *args]
+        return super().parse_args(ctx, args)
+
+
+def add_schedule(app: typer.Typer) -> None:
+    """Add the group and its commands."""
+    group = typer.Typer(
+        help="Let a scheduler run a plan: `schedule PLAN` is short for `schedule add PLAN`.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        add_completion=False,
+        cls=_PlanGroup,
+    )
+    add_command(
+        group,
+        "add",
+        _add,
+        [_PLAN, *_ADDING, *APPROVALS, *OUTPUT],
+        "Print or install what runs a plan at its time.",
+    )
+    add_command(group, "list", _list, [TARGET, *_NO_STORE], "List what is installed, with its next time.")
+    add_command(group, "remove", _remove, [_NAME, _KIND, TARGET, *_NO_STORE], "Remove what `--install` made.")
+    app.add_typer(group, name="schedule")
+
+
+# -- add --------------------------------------------------------------------------------------------------------
+def _add(said: Said) -> int:
+    from toolkit.app.scheduling import Kind, default_kind, make_job
+
+    kind = _kind(said) or (Kind.ORACLE if "target" in said else default_kind())
+    _check_options(said, kind)
+    made = make_job(_wish(said))
+    text, todo, notes = _on_oracle(made, said) if kind is Kind.ORACLE else _on_host(made, kind, said)
+    for note in (*made.notes, *notes):
+        say(f"warning: {note}")
+    installed = said.flag("install")
+    if said.flag("json"):
+        document = {"name": made.job.name, "kind": kind.value, "installed": installed, "text": text}
+        when = [one.spelled for one in made.job.openings]
+        out_json({**document, "when": when, "todo": list(todo), "warnings": [*made.notes, *notes]})
+    elif not installed:
+        out_raw(text)
+    else:
+        say(f"installed {made.job.name} for {kind}: {'; '.join(one.spelled for one in made.job.openings)}")
+        if todo:
+            say("\nhint: it begins when you have typed\n" + "\n".join(f"  {line}" for line in todo))
+    return ExitCode.DONE
+
+
+def _on_host(made: Made, kind: Kind, said: Said) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Print or install on this host: text, what is left to type, warnings."""
+    from toolkit.app.scheduling import Crontab, Kind, Units, hidden_paths
+
+    if kind is Kind.SYSTEMD:
+        units = Units(system=True if made.job.user else None)
+        todo = units.install(made.job) if said.flag("install") else ()
+        hidden = hidden_paths(made.job) if units.system and made.job.sandboxed else ()
+        return (
+            units.show(made.job),
+            todo,
+            tuple(f"a system unit has a /tmp of its own: move `{one}`" for one in hidden),
+        )
+    crontab = Crontab()
+    note = crontab.note(made.job)
+    if said.flag("install"):
+        crontab.install(made.job)
+    return crontab.show(made.job), (), (note,) if note else ()
+
+
+def _on_oracle(made: Made, said: Said) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    from toolkit.app.scheduling import OracleJobs
+    from toolkit.app.scheduling.oracle import show_job
+    from toolkit.cli.launch import approvals_of, reach
+    from toolkit.schedule.oracle import check_credential
+
+    credential = said.text("credential")
+    if credential is None:
+        raise ToolkitError(
+            "a program of the host needs a credential of the host's account",
+            code="TK-0107",
+            hint="make one with DBMS_CREDENTIAL (11.2: DBMS_SCHEDULER) and name it: --credential NAME",
+        )
+    credential = check_credential(credential)
+    note = "the job runs on the database server: dbatk, the plan and its settings must be there, under these paths"
+    if "target" in said:
+        reached = reach(said.text("target"))
+        try:
+            with OracleJobs(reached.target) as there:
+                if said.flag("install"):
+                    there.install(made.job, credential, reached.standing, approvals_of(said))
+                else:
+                    there.check()
+        finally:
+            reached.target.close()
+    elif said.flag("install"):
+        raise ToolkitError("nobody says where to install the job", code="TK-0107", hint="add `-t NAME|URL`")
+    return show_job(made.job, credential), (), (note,)
+
+
+def _check_options(said: Said, kind: Kind) -> None:
+    """Refuse options that this scheduler has no use for."""
+    only = {"systemd": ("load_credential", "writes", "run_as"), "oracle": ("credential", "target")}
+    for owner, names in only.items():
+        for name in names:
+            if owner != kind.value and (said.texts(name) or said.text(name) not in (None, "[]")):
+                flag = "--" + name.replace("_", "-")
+                raise ToolkitError(
+                    f"`{flag}` goes with `--kind {owner}`", code="TK-0107", hint=f"leave it out for {kind}"
+                )
+    if kind.value == "oracle" and "env_file" in said:
+        raise ToolkitError(
+            "the scheduler of Oracle reads no file of variables",
+            code="TK-0107",
+            hint="let the profile take its password from a file, a wallet or a command",
+        )
+
+
+def _wish(said: Said) -> Wish:
+    from toolkit.app.scheduling import Wish
+
+    flags = ("not_production", "allow_commands")
+    passed = ["--" + name.replace("_", "-") for name in flags if said.flag(name)]
+    named = said.text("yes_production")
+    if named is not None:
+        passed += ["--yes-production", named]
+    return Wish(
+        plan=Path(said.required("plan")),
+        at=said.text("at"),
+        store=said.text("store"),
+        arguments=tuple(passed),
+        program=said.text("program"),
+        environment_file=said.text("env_file"),
+        credentials=tuple(said.texts("load_credential")),
+        writes=tuple(said.texts("writes")),
+        log_file=said.text("log_file"),
+        user=said.text("run_as"),
+    )
+
+
+def _kind(said: Said) -> Kind | None:
+    from toolkit.app.scheduling import Kind
+    from toolkit.documents import did_you_mean
+
+    text = said.text("kind")
+    if text is None:
+        return None
+    known = [one.value for one in Kind]
+    if text not in known:
+        raise ToolkitError(f"`--kind` cannot be `{text}`", code="TK-0102", hint=did_you_mean(text, known))
+    return Kind(text)
+
+
+# -- list and remove --------------------------------------------------------------------------------------------
+def _list(said: Said) -> int:
+    found = _scheduled(said)
+    if said.flag("json"):
+        out_json({"schedules": [_document(one) for one in found]})
+    elif not found:
+        say("nothing is scheduled\n\nhint: `dbatk schedule PLAN --install`")
+    else:
+        rows = ((one.name, one.kind.value, "; ".join(one.when), one.next_at or "", one.plan) for one in found)
+        out_table(("name", "by", "when", "next", "plan"), rows, whole=frozenset({"name"}))
+    return ExitCode.DONE
+
+
+def _scheduled(said: Said) -> list[Scheduled]:
+    from toolkit.app.scheduling import Crontab, OracleJobs, Units
+
+    found = [*Units().list(), *Crontab().list()]
+    if "target" in said:
+        from toolkit.cli.launch import reach
+
+        reached = reach(said.text("target"))
+        try:
+            with OracleJobs(reached.target) as there:
+                found += there.list()
+        finally:
+            reached.target.close()
+    return found
+
+
+def _document(one: Scheduled) -> dict[str, object]:
+    document: dict[str, object] = {"name": one.name, "kind": one.kind.value, "where": one.where}
+    return {**document, "plan": one.plan, "when": list(one.when), "next": one.next_at}
+
+
+def _remove(said: Said) -> int:
+    from toolkit.app.scheduling import Crontab, Kind, Units
+
+    name, kind = said.required("name"), _kind(said)
+    removed: list[str] = []
+    todo: tuple[str, ...] = ()
+    if kind in (None, Kind.SYSTEMD):
+        units = Units()
+        removed += units.remove(name)
+        todo = units.after_removal(name) if removed else ()
+    if kind in (None, Kind.CRON) and Crontab().remove(name):
+        removed.append(f"{name} in the crontab")
+    if "target" in said and kind in (None, Kind.ORACLE):
+        removed += _remove_on_oracle(said, name)
+    if not removed:
+        raise ToolkitError(
+            f"nothing of the name `{name}` is installed", code="TK-0204", hint="see `dbatk schedule list`"
+        )
+    if said.flag("json"):
+        out_json({"removed": removed, "todo": list(todo)})
+    else:
+        for one in removed:
+            say(f"removed {one}")
+        if todo:
+            say("\nhint: systemd forgets it when you have typed\n" + "\n".join(f"  {line}" for line in todo))
+    return ExitCode.DONE
+
+
+def _remove_on_oracle(said: Said, name: str) -> tuple[str, ...]:
+    from toolkit.app.scheduling import OracleJobs
+    from toolkit.cli.launch import reach
+
+    reached = reach(said.text("target"))
+    try:
+        with OracleJobs(reached.target) as there:
+            return there.remove(name)
+    finally:
+        reached.target.close()

@@ -1,0 +1,116 @@
+"""A job of a scheduler: which command begins when, with which environment; a secret is never part of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from toolkit.design.window import DAYS, read_windows
+from toolkit.errors import ToolkitError
+from toolkit.model.window import Windows
+
+EVERY_DAY = frozenset(range(len(DAYS)))
+_AT = re.compile(r"(?:(?P<days>[a-z.,]+)\s+)?(?P<clock>[\d:]+)(?:\s+(?P<zone>\S+))?", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """When a job begins: minutes after local midnight of a zone, on days of the week (0 is Monday)."""
+
+    minutes: int
+    zone: str
+    days: frozenset[int] = EVERY_DAY
+
+    @property
+    def hour(self) -> int:
+        return self.minutes // 60
+
+    @property
+    def minute(self) -> int:
+        return self.minutes % 60
+
+    @property
+    def spelled(self) -> str:
+        """As `--at` takes it: `sun 22:00 Europe/Berlin`."""
+        days = "" if self.days == EVERY_DAY else ",".join(DAYS[day] for day in sorted(self.days)) + " "
+        return f"{days}{self.hour:02}:{self.minute:02} {self.zone}"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A plan as a scheduler runs it.
+
+    Attributes:
+        name: the plan's.
+        plan: absolute path of its file.
+        command: the program, absolute, and its arguments.
+        openings: when it begins.
+        environment: variables that say where things are.
+        windowed: the plan has windows of its own, and so refuses to work at any other time.
+        writes: folders that it must be able to write.
+        environment_file: a file of variables, read by the scheduler: where secrets are.
+        credentials: name and file of secrets that systemd hands over.
+        user: the account it runs as; None for the one it is installed for.
+        sandboxed: whether it can be locked away; not where a database server is its child.
+    """
+
+    name: str
+    plan: str
+    command: tuple[str, ...]
+    openings: tuple[Opening, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+    windowed: bool = False
+    writes: tuple[str, ...] = ()
+    environment_file: str | None = None
+    credentials: tuple[tuple[str, str], ...] = ()
+    user: str | None = None
+    sandboxed: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what no scheduler could be given.
+
+        Raises:
+            ToolkitError: TK-0102 for a line end or another control character.
+        """
+        texts = (self.plan, *self.command, *(value for pair in self.environment for value in pair), *self.writes)
+        kept = (
+            self.environment_file or "",
+            self.user or "",
+            *(text for pair in self.credentials for text in pair),
+        )
+        for text in (*texts, *kept):
+            if not text.isprintable():
+                raise ToolkitError(
+                    f"{text!a} holds a character that no scheduler takes",
+                    code="TK-0102",
+                    hint="rename the file or folder: letters, digits, blanks and signs only",
+                )
+
+
+def openings_of(windows: Windows) -> tuple[Opening, ...]:
+    """Return when windows open; empty for a plan without windows."""
+    return tuple(Opening(one.opens, one.zone, one.days) for one in windows.each)
+
+
+def read_at(text: str, zone: str) -> Opening:
+    """Read a time as a person writes it: `22:00`, `sun 22:00`, `mon..fri 01:15 Europe/Berlin`.
+
+    Args:
+        text: days, time and zone; days and zone may be left out.
+        zone: the zone where none is said.
+
+    Raises:
+        ToolkitError: TK-0102 for anything else.
+    """
+    found = _AT.fullmatch(text.strip())
+    if found is None:
+        raise ToolkitError(
+            f"`{text}` is no time for a job", code="TK-0102", hint='write "sun 22:00 Europe/Berlin", or "22:00"'
+        )
+    days = found["days"]
+    table: dict[str, object] = {"time": f"{found['clock']}-24:00", "zone": found["zone"] or zone}
+    if days is not None:
+        table["days"] = [one for one in days.split(",") if one]
+    # a window from then to midnight: its reader knows times, days and zones, and what is wrong with them
+    one = read_windows(table).each[0]
+    return Opening(one.opens, one.zone, one.days)
