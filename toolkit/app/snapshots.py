@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from toolkit.app.planning import ground_of
 from toolkit.app.providers import host_is_ours
 from toolkit.app.repair import database_of
 from toolkit.app.targets import Reached
+from toolkit.dialects.base import Call
 from toolkit.dialects.registry import dialect_of, states_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
@@ -18,8 +20,9 @@ from toolkit.model.facts import Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.state import DATABASE, SnapshotHead, State
 from toolkit.model.words import Role
+from toolkit.rendering import step_of
 from toolkit.snapshots.host_state import host_identity, host_sections
-from toolkit.snapshots.taking import read_state
+from toolkit.snapshots.taking import Taking, read_state, watch_sessions
 from toolkit.store import Store
 
 AUTO, HOST = "auto", "osstat"
@@ -34,7 +37,9 @@ class Took:
     sentences: tuple[str, ...]
 
 
-def take(store: Store, reached: Reached, shown: str, label: str, provider: str = AUTO) -> Took:
+def take(
+    store: Store, reached: Reached, shown: str, label: str, provider: str = AUTO, watch_seconds: float = 0.0
+) -> Took:
     """Read the state of a target and keep it under a label.
 
     Args:
@@ -43,6 +48,7 @@ def take(store: Store, reached: Reached, shown: str, label: str, provider: str =
         shown: what the user called the target.
         label: what the snapshot is called; an older one of the same label is kept.
         provider: which rung; `auto` takes the best that is allowed.
+        watch_seconds: look at what sessions wait for, for so long, before the state is read.
 
     Raises:
         ToolkitError: TK-0102 for a label or provider that cannot be, TK-0201 when the target cannot be reached,
@@ -50,7 +56,7 @@ def take(store: Store, reached: Reached, shown: str, label: str, provider: str =
     """
     label = checked_label(label)
     taken_at = datetime.now(UTC)
-    state, said = _read(reached, provider)
+    state, said = _read(reached, provider, watch_seconds)
     if store.snapshots(label, limit=1):
         said = (*said, f"there is an older snapshot `{label}`; from now on the name means this one")
     return Took(store.add_snapshot(label, shown, taken_at, state), (*said, *state.warnings))
@@ -72,7 +78,7 @@ def checked_label(label: str) -> str:
     return text
 
 
-def _read(reached: Reached, provider: str) -> tuple[State, tuple[str, ...]]:
+def _read(reached: Reached, provider: str, watch_seconds: float) -> tuple[State, tuple[str, ...]]:
     target = reached.target
     states, dialect = states_of(target.engine), dialect_of(target.engine)
     known = (AUTO, states.provider, HOST)
@@ -82,6 +88,12 @@ def _read(reached: Reached, provider: str) -> tuple[State, tuple[str, ...]]:
             code="TK-0102",
             hint=f"choose one of {', '.join(known)}",
         )
+    if watch_seconds and (provider == HOST or states.watch is None):
+        raise ToolkitError(
+            f"there is nothing to watch by {HOST if provider == HOST else states.provider}",
+            code="TK-0107",
+            hint="leave --watch out: waits are counted by the server, or not at all",
+        )
     if provider == HOST:
         return _host(reached), ()
     sessions = Sessions(target, "dbatk snapshot", read_only=True)
@@ -89,12 +101,22 @@ def _read(reached: Reached, provider: str) -> tuple[State, tuple[str, ...]]:
         facts = ground_of(dialect, sessions)
         control = sessions.get(Role.CONTROL)
         facts = read_facts(control, dialect, [Query(file, file, optional=True) for file in states.files], facts)
+        watched = Taking()
+        if watch_seconds and states.watch is not None:
+            step = step_of(dialect, Call(states.watch, file=True))
+            watch_sessions(watched, step, watch_seconds, sessions.run, time.sleep)
         taken = read_state(states.reads(facts), dialect, sessions.run)
+        taken.identity |= watched.identity
+        taken.sections |= watched.sections
     except DatabaseError as error:
         raise refused(dialect, error, "the snapshot could not be taken") from None
     finally:
         sessions.close()
-    taken.identity |= {DATABASE: database_of(facts, target), "release": str(facts.release)}
+    taken.identity |= {
+        DATABASE: database_of(facts, target),
+        "database_name": facts.value("server", "database_name"),
+        "release": str(facts.release),
+    }
     if host_is_ours(target):
         taken.identity |= host_identity(alone=False)
         taken.sections |= host_sections()

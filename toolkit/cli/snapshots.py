@@ -20,12 +20,13 @@ _LABEL = argument("label", "what it is called; of several with one name the newe
 def add_snapshots(snapshot: typer.Typer) -> None:
     """Add the commands."""
     provider = option("provider", "auto, awr, statspack, vstat, pgstat, duckstat or osstat", metavar="PROVIDER")
-    add_command(
-        snapshot, "take", _take, [_LABEL, TARGET, provider, *OUTPUT], "Keep the state of a database under a label."
-    )
+    watch = option("watch", "look at what sessions wait for, for so long, and keep that too", metavar="10s")
+    take = [_LABEL, TARGET, provider, watch, *OUTPUT]
+    add_command(snapshot, "take", _take, take, "Keep the state of a database under a label.")
     limit = option("limit", "newest snapshots shown (50)", kind=int, metavar="N")
     add_command(snapshot, "list", _list, [limit, *OUTPUT], "List snapshots, newest first.")
-    a, b = argument("a", "label or #NUMBER: before"), argument("b", "label or #NUMBER: after")
+    a = argument("a", "label or #NUMBER, or the interval A1..A2: before")
+    b = argument("b", "label or #NUMBER, or the interval B1..B2: after")
     file = option("out", "write the page to this file", metavar="FILE.html")
     add_command(
         snapshot, "diff", _diff, [a, b, file, *OUTPUT], "Tell what happened between two snapshots of a database."
@@ -37,21 +38,22 @@ def _take(said: Said) -> int:
     from toolkit.app.snapshots import AUTO, take
     from toolkit.cli.launch import named_target, reach
     from toolkit.store import open_store
+    from toolkit.units import byte_size, parse_duration
 
-    target = named_target(said.text("target"))
+    target, provider = named_target(said.text("target")), said.text("provider") or AUTO
+    watch = said.text("watch")
+    seconds = 0.0 if watch is None else parse_duration(watch)
     reached = reach(target)
     try:
         with open_store(said.text("store")) as store:
-            took = take(store, reached, target, said.required("label"), said.text("provider") or AUTO)
+            took = take(store, reached, target, said.required("label"), provider, seconds)
     finally:
         reached.target.close()
     if said.flag("json"):
         out_json({**head_document(took.head), "warnings": list(took.sentences)})
         return ExitCode.DONE
-    from toolkit.units import byte_size
-
-    head = took.head
-    out(snapshot, "diff", _diff, [a, b, file, *OUTPUT], "Tell what happened between two snapshots.")
+    head, size = took.head, byte_size(took.head.size_bytes)
+    out(f"snapshot #{head.number} `{head.label}` by {head.provider} of {head.target}, {size}")
     for sentence in took.sentences:
         say(f"note: {sentence}")
     return ExitCode.DONE
@@ -85,20 +87,51 @@ def _row(head: SnapshotHead) -> tuple[str, ...]:
 
 
 def _diff(said: Said) -> int:
+    from toolkit.app.interval_sources import is_interval
+
+    a, b = said.required("a"), said.required("b")
+    return _diff_of_intervals(said, a, b) if is_interval(a) or is_interval(b) else _diff_of_two(said, a, b)
+
+
+def _diff_of_two(said: Said, a: str, b: str) -> int:
     from toolkit.analysis.between import document
-    from toolkit.app.results import write_file
     from toolkit.app.snapshots import diff
     from toolkit.report.between import between_page, between_text
     from toolkit.store import open_store
 
     with open_store(said.text("store")) as store:
-        compared = diff(store, said.required("a"), said.required("b"))
-    name = said.text("out")
-    if name is not None:
-        write_file(Path(name), between_page(compared.between, compared.sentences))
-        say(f"wrote {name}")
+        compared = diff(store, a, b)
+    if said.text("out") is not None:
+        _write(said, between_page(compared.between, compared.sentences))
     if said.flag("json"):
         out_json({**document(compared.between), "warnings": list(compared.sentences)})
-    elif name is None:
+    elif said.text("out") is None:
         out(between_text(compared.between, compared.sentences))
     return ExitCode.DONE if compared.between.whole else ExitCode.INCOMPLETE
+
+
+def _diff_of_intervals(said: Said, a: str, b: str) -> int:
+    """Compare two intervals, each between two snapshots, as `awr diff` compares two reports."""
+    from toolkit.app.interval_sources import compare_stored
+    from toolkit.report.interval.document import diff_document
+    from toolkit.report.interval.page import diff_page
+    from toolkit.report.interval.text import diff_text
+    from toolkit.store import open_store
+
+    with open_store(said.text("store")) as store:
+        found = compare_stored(store, a, b)
+    if said.text("out") is not None:
+        _write(said, diff_page(found))
+    if said.flag("json"):
+        out_json(diff_document(found))
+    elif said.text("out") is None:
+        out(diff_text(found))
+    return ExitCode.DONE
+
+
+def _write(said: Said, text: str) -> None:
+    from toolkit.app.results import write_file
+
+    name = said.required("out")
+    write_file(Path(name), text)
+    say(f"wrote {name}")

@@ -48,12 +48,15 @@ class States:
         files: catalogue files read first, each optional, key = file name.
         reads: the reads in their order: who it is first.
         hints: what a snapshot of this database cannot tell, and what would mend it.
+        watch: a file that tells what sessions wait for at an instant (event, wait_class, sessions), where the
+            server does not count it itself.
     """
 
     provider: str
     files: tuple[str, ...]
     reads: Callable[[Facts], tuple[StateRead, ...]]
     hints: Callable[[Facts], tuple[str, ...]] = lambda _: ()
+    watch: str | None = None
 
 
 _RELEASE = re.compile(r"_\d+\Z")

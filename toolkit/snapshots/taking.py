@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -88,3 +89,37 @@ def _keep_plain(taken: Taking, read: StateRead, rows: Sequence[Row]) -> None:
             found.append((name, row["metric_unit"], total, gauge))
     before = taken.sections.get(read.section)
     taken.sections[read.section] = Section(_PLAIN, (*(before.rows if before else ()), *found), read.since)
+
+
+_WATCHED = (
+    StateColumn("event", ColumnRole.KEY),
+    StateColumn("wait_class", ColumnRole.WORD),
+    StateColumn("seconds", ColumnRole.GAUGE, "s"),
+)
+_LOOK_EVERY = 0.1
+
+
+def watch_sessions(
+    taken: Taking, step: Step, seconds: float, ask: Callable[[Step], Answer], wait: Callable[[float], object]
+) -> None:
+    """Look at sessions again and again, and keep how long each event was seen, in sessions times seconds.
+
+    Args:
+        taken: where it is kept.
+        step: tells what sessions wait for at an instant.
+        seconds: how long.
+        ask: runs the step.
+        wait: lets time pass.
+    """
+    begun = last = time.monotonic()
+    seen: dict[tuple[Scalar, Scalar], float] = {}
+    while last - begun < seconds:
+        wait(_LOOK_EVERY)
+        rows = ask(step).rows
+        now = time.monotonic()
+        for row in rows:
+            key = (row["event"], row["wait_class"])
+            seen[key] = seen.get(key, 0.0) + float(row["sessions"] or 0) * (now - last)
+        last = now
+    taken.identity["watched_seconds"] = last - begun
+    taken.sections["watched"] = Section(_WATCHED, tuple((*key, spent) for key, spent in seen.items()))

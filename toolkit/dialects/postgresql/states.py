@@ -99,7 +99,13 @@ _INDEXES = StateRead(
     most=4000,
 )
 _SETTINGS = StateRead("settings", Call("state_settings", file=True), keys=("name",), words=("value",))
-_ACTIVITY = StateRead("activity", Call("state_activity", file=True), keys=("event",), gauges={"sessions": _COUNT})
+_ACTIVITY = StateRead(
+    "activity",
+    Call("state_activity", file=True),
+    keys=("event",),
+    gauges={"sessions": _COUNT},
+    words=("wait_class",),
+)
 
 
-STATES = States("pgstat", ("extensions",), reads, hints)
+STATES = States("pgstat", ("extensions",), reads, hints, "state_activity")
