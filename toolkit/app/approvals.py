@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from toolkit.config.profiles import Licence
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, degree_factor
 from toolkit.model.words import EngineName, Mode, OperationName
 
 
@@ -86,11 +86,11 @@ def check_experiment(experiment: Experiment, standing: Standing, approvals: Appr
             raise ToolkitError(
                 f"factor `{factor.name}` runs commands on this host", code="TK-0309", hint="--allow-commands"
             )
-        if factor.name == "degree" and standing.max_degree is not None:
+        if factor.name == degree_factor(experiment.operation) and standing.max_degree is not None:
             high = max((level for level in factor.levels if isinstance(level, int)), default=0)
             if high > standing.max_degree:
                 raise ToolkitError(
-                    f"degree {high} is above the profile's max_degree {standing.max_degree}",
+                    f"{factor.name} {high} is above the profile's max_degree {standing.max_degree}",
                     code="TK-0304",
                     hint=f"sweep up to {standing.max_degree}, or raise max_degree in the profile",
                 )

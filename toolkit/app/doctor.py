@@ -174,6 +174,8 @@ def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
     """Judge each operation at degree 2 on a table nobody named: what would silently run serially, and why."""
     table = QualifiedName("T", str(facts.value("server", "current_schema", "") or "") or None)
     for name in OperationName:
+        if name is OperationName.BACKUP:
+            continue
         index = name in {OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD}
         kind = ObjectKind.INDEX if index else ObjectKind.TABLE
         degree = 1 if name in dialect.degree_by_sessions else 2

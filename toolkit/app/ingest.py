@@ -19,7 +19,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.trial import APART
 from toolkit.model.bill import ARTIFACT as BILL
 from toolkit.model.bundle import MANIFEST, Manifest
-from toolkit.model.experiment import Experiment, PlannedTrial
+from toolkit.model.experiment import Experiment, PlannedTrial, degree_level
 from toolkit.model.facts import Facts
 from toolkit.model.records import Artifact, RunHead, TrialRecord
 from toolkit.model.values import Row, Scalar
@@ -108,7 +108,7 @@ def _planned(planned: dict[int, PlannedTrial], number: int) -> PlannedTrial:
 
 
 def _degree(planned: PlannedTrial) -> int | None:
-    level = planned.cell.get("degree")
+    level = degree_level(planned.cell)
     return level if isinstance(level, int) else None
 
 

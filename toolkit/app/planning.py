@@ -12,13 +12,14 @@ from toolkit.app.preview import preview_of, remarks_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import Script, Sessions, print_script, read_facts
+from toolkit.executors import Script, Sessions, print_script, read_facts, read_probes
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.values import Cell, Row, Support
 from toolkit.model.words import EngineName, Mode, Role, SupportState
 from toolkit.operations import Operation, Planner, operation
+from toolkit.operations.backup import Backup
 from toolkit.operations.base import support_of
 from toolkit.operations.place import check_work, reads_of
 from toolkit.runner import spec_of
@@ -80,8 +81,12 @@ def collect_facts(
     """
     known = known or ground_of(dialect, sessions)
     planner = planner_of(experiment, dialect, known)
-    control = sessions.get(Role.CONTROL)
-    return read_facts(control, dialect, reads_of(operation(experiment.operation), planner), known)
+    control, work = sessions.get(Role.CONTROL), operation(experiment.operation)
+    facts = read_facts(control, dialect, reads_of(work, planner), known)
+    if not isinstance(work, Backup):
+        return facts
+    probes = work.probes(replace(planner, facts=facts), cells_in_order(experiment))
+    return replace(facts, answers={**facts.answers, **read_probes(probes, sessions.programs_folders)})
 
 
 def degree_notes(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[str, ...]:

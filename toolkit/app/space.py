@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from toolkit.app import index_space
+from toolkit.app import backup_space, index_space
 from toolkit.dialects.base import Dialect, Room
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -35,6 +35,8 @@ _LOADS = frozenset({OperationName.CTAS, OperationName.INSERT})
 
 def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     """Estimate the bytes that exist at once, or None when no size is known."""
+    if experiment.operation is OperationName.BACKUP:
+        return backup_space.needed_bytes(experiment, facts)
     if experiment.operation in _INDEXES:
         return index_space.needed_bytes(experiment, facts, _sessions(experiment))
     sizes = [
@@ -104,7 +106,9 @@ def _schema(experiment: Experiment, dialect: Dialect) -> str | None:
 
 
 def free_disk_bytes(facts: Facts, target: Target) -> float | None:
-    """Return the free bytes of the disk under an embedded database's file now; None elsewhere."""
+    """Return the free bytes now under an embedded database's file, or where a backup goes; None elsewhere."""
+    if "destination" in facts.answers:
+        return backup_space.free_bytes(facts)
     if target.engine is EngineName.DUCKDB:
         place = str(facts.value("space", "place", ""))
         if place and place != ":memory:" and Path(place).parent.is_dir():
@@ -118,6 +122,9 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
     Raises:
         ToolkitError: TK-0305 with both sizes.
     """
+    if experiment.operation is OperationName.BACKUP:
+        backup_space.check(experiment, facts)
+        return
     room, needed = room_of(experiment, facts, target), needed_bytes(experiment, facts)
     if needed is None:
         return

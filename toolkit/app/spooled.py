@@ -11,7 +11,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
 from toolkit.executors.scripted.trial import APART, SNAPSHOT
 from toolkit.model.bundle import BundleTrial, Manifest
-from toolkit.model.experiment import Experiment, Naming, PlannedTrial
+from toolkit.model.experiment import Experiment, Naming, PlannedTrial, degree_level
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.records import ItemRecord, Metric, TrialRecord
@@ -161,7 +161,7 @@ class Recorder:
 
 
 def _requested(planned: PlannedTrial) -> int | None:
-    level = planned.cell.get("degree")
+    level = degree_level(planned.cell)
     return level if isinstance(level, int) else None
 
 

@@ -35,6 +35,7 @@ HELP = {
     OperationName.INDEX_BUILD: "Build an index, once or as a measurement.",
     OperationName.INDEX_REBUILD: "Rebuild an index, or all of a table or schema.",
     OperationName.STATS_GATHER: "Gather statistics of schemas or a table.",
+    OperationName.BACKUP: "Back the database up, once or as a measurement.",
 }
 _METAVARS = {
     Kind.NAME: "NAME",
@@ -44,18 +45,22 @@ _METAVARS = {
     Kind.INTEGER: "N",
     Kind.NUMBER: "N",
     Kind.DEGREE: "1,2,4",
+    Kind.SIZE: "32G",
+    Kind.DURATION: "4h",
+    Kind.PATHS: "FOLDER",
 }
 _NOLOGGING = option("nologging", "short for --logging nologging", kind=bool)
 
 
-def add_operations(app: typer.Typer, index: typer.Typer, stats: typer.Typer) -> None:
-    """Add the five operations: two at the top, the others in the groups `index` and `stats`."""
+def add_operations(app: typer.Typer, index: typer.Typer, stats: typer.Typer, backup: typer.Typer) -> None:
+    """Add the operations: two at the top, the others in the groups `index`, `stats` and `backup`."""
     places = {
         OperationName.CTAS: (app, "ctas"),
         OperationName.INSERT: (app, "insert"),
         OperationName.INDEX_BUILD: (index, "build"),
         OperationName.INDEX_REBUILD: (index, "rebuild"),
         OperationName.STATS_GATHER: (stats, "gather"),
+        OperationName.BACKUP: (backup, "run"),
     }
     for operation, (group, name) in places.items():
         add_command(group, name, _body(operation), parameters_of(operation), HELP[operation])

@@ -29,7 +29,8 @@ from toolkit.documents import Document, check_no_secret, did_you_mean, nearest, 
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 
-DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create")
+DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create",
+                  "bin_dir")  # fmt: skip
 LICENCES = (
     "diagnostics_pack",
     "tuning_pack",

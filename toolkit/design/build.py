@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from toolkit.design.options import BY_NAME, OPTIONS, options_of
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.experiment import Experiment, OptionValue, degree_factor
 from toolkit.model.values import Factor, Level
 from toolkit.model.words import EngineName, Keep, Mode, OperationName
 
@@ -31,6 +31,7 @@ _REQUIRED: Mapping[OperationName, tuple[tuple[str, ...], ...]] = {
     OperationName.INDEX_BUILD: (("table",), ("columns",)),
     OperationName.INDEX_REBUILD: (("index", "table", "schema"),),
     OperationName.STATS_GATHER: (("schema", "table"),),
+    OperationName.BACKUP: (),
 }
 """For each operation, groups of options of which exactly one is given."""
 
@@ -92,7 +93,7 @@ def build_experiment(
     _check_required(operation, options)
     _check_source(operation, options, levels)
     _check_general(general)
-    factors = _factors(levels, extra)
+    factors = _factors(operation, levels, extra)
     mode = _mode(general, math.prod(len(factor.levels) for factor in factors))
     _check_mode(operation, {**options, **levels}, general, mode)
     measured = mode is Mode.MEASUREMENT
@@ -133,8 +134,8 @@ def check_engine(experiment: Experiment, engine: EngineName) -> None:
             )
 
 
-def _factors(levels: Levels, extra: Sequence[Factor]) -> tuple[Factor, ...]:
-    said: Levels = {"degree": (1,), **levels}
+def _factors(operation: OperationName, levels: Levels, extra: Sequence[Factor]) -> tuple[Factor, ...]:
+    said: Levels = {degree_factor(operation): (1,), **levels}
     own = [Factor(option.name, said[option.name], option.unit) for option in OPTIONS if option.name in said]
     for factor in extra:
         if factor.name in BY_NAME:

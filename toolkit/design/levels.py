@@ -24,6 +24,14 @@ _RANGE = re.compile(
     r"(?:x(?P<factor>[0-9]{1,6}(?:\.[0-9]{1,6})?))?",
     re.ASCII,
 )
+_SIZE = re.compile(r"[1-9][0-9]{0,8}[KMG]?", re.ASCII)
+_EXAMPLES = {
+    Kind.FLAG: "give true or false",
+    Kind.NAMES: "give names with commas between them",
+    Kind.SIZE: "give a whole number with K, M or G, such as `32G`",
+    Kind.PATHS: "give the full path of a folder",
+    Kind.DURATION: "give a duration such as `4h` or `1h30m`",
+}
 _WHOLE = frozenset({Kind.DEGREE, Kind.INTEGER})
 _NUMERIC = _WHOLE | {Kind.NUMBER}
 
@@ -75,9 +83,11 @@ def check_level(option: Option, value: object) -> Level:
         return _number(option, value)
     if option.kind is Kind.CHOICE:
         return _choice(option, value)
-    if option.kind is Kind.FLAG and isinstance(value, bool):
-        return value
-    if option.kind is Kind.TEXT and isinstance(value, str) and value.strip():
+    if option.kind is Kind.SIZE:
+        return _size(option, value)
+    if (option.kind is Kind.FLAG and isinstance(value, bool)) or (
+        option.kind is Kind.TEXT and isinstance(value, str) and value.strip()
+    ):
         return value
     raise _bad_value(option, value)
 
@@ -91,11 +101,7 @@ def example(option: Option) -> str:
         return f"give {kind} from {spell_bound(option.low)} to {spell_bound(option.high)}{words}{several}"
     if option.kind is Kind.CHOICE:
         return "give " + " or ".join(f"`{choice}`" for choice in option.choices)
-    if option.kind is Kind.FLAG:
-        return "give true or false"
-    if option.kind is Kind.NAMES:
-        return "give names with commas between them"
-    return "give a text"
+    return _EXAMPLES.get(option.kind, "give a text")
 
 
 def spell_bound(bound: float | None) -> str:
@@ -177,6 +183,14 @@ def _check_bounds(option: Option, value: float) -> None:
     high = math.inf if option.high is None else option.high
     if not low <= value <= high:
         raise _bad_value(option, value)
+
+
+def _size(option: Option, value: object) -> Level:
+    """Spell a size as RMAN does: a whole number, and K, M or G."""
+    text = str(value).strip().upper() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    if _SIZE.fullmatch(text) is None:
+        raise _bad_value(option, value)
+    return text
 
 
 def _choice(option: Option, value: object) -> Level:

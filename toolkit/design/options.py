@@ -6,17 +6,22 @@ measurement.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from toolkit.model.words import EngineName, OperationName
 
-_ALL = frozenset(OperationName)
+_BACKUP = OperationName.BACKUP
+_ALL = frozenset(OperationName) - {_BACKUP}
+"""Operations on tables; a backup has channels instead of a degree, and takes no table."""
 _ENGINES = frozenset(EngineName)
 _CTAS, _INSERT = OperationName.CTAS, OperationName.INSERT
 _BUILD, _REBUILD, _STATS = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD, OperationName.STATS_GATHER
 _ORACLE = frozenset({EngineName.ORACLE})
 _NOT_DUCKDB = frozenset({EngineName.ORACLE, EngineName.POSTGRESQL})
+_NOT_ORACLE = frozenset({EngineName.POSTGRESQL, EngineName.DUCKDB})
+_POSTGRESQL = frozenset({EngineName.POSTGRESQL})
 
 
 class Kind(StrEnum):
@@ -32,6 +37,9 @@ class Kind(StrEnum):
     CHOICE = "choice"
     FLAG = "flag"
     DEGREE = "degree"
+    SIZE = "size"
+    DURATION = "duration"
+    PATHS = "paths"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,10 @@ class Option:
     """The key in files where it is not the name."""
     level_begins: str = ""
     """The word every level begins with, where a level itself may hold a comma."""
+    choices_in: Mapping[OperationName, tuple[str, ...]] = field(default_factory=dict)
+    """The choices of one operation, where they are not those of the others."""
+    help_in: Mapping[OperationName, str] = field(default_factory=dict)
+    """The help of one operation, likewise."""
 
     @property
     def flag(self) -> str:
@@ -64,6 +76,11 @@ class Option:
         """The key in an experiment file."""
         return self.file_key or self.name
 
+    def of(self, operation: OperationName) -> Option:
+        """Return the option as an operation takes it."""
+        choices, text = self.choices_in.get(operation, self.choices), self.help_in.get(operation, self.help)
+        return self if (choices, text) == (self.choices, self.help) else replace(self, choices=choices, help=text)
+
 
 def _ops(*names: OperationName) -> frozenset[OperationName]:
     return frozenset(names)
@@ -72,6 +89,9 @@ def _ops(*names: OperationName) -> frozenset[OperationName]:
 _COMPRESSION = (
     "none", "basic", "oltp", "advanced", "query_low", "query_high", "archive_low", "archive_high",
     "auto", "pglz", "lz4", "low", "high",
+)  # fmt: skip
+_COMPRESSION_OF_BACKUPS = (
+    "none", "basic", "low", "medium", "high", "gzip", "lz4", "zstd", "bzip2", "snappy", "brotli",
 )  # fmt: skip
 
 OPTIONS: tuple[Option, ...] = (
@@ -115,8 +135,9 @@ OPTIONS: tuple[Option, ...] = (
            engines=_NOT_DUCKDB, factor=True, low=0, high=90, unit="%"),
     Option("tablespace", Kind.NAME, "tablespace of the new object", _ops(_CTAS, _BUILD, _REBUILD),
            engines=_NOT_DUCKDB),
-    Option("compression", Kind.CHOICE, "compression of the new object", _ops(_CTAS, _BUILD, _REBUILD),
-           factor=True, choices=_COMPRESSION),
+    Option("compression", Kind.CHOICE, "compression of the new object", _ops(_CTAS, _BUILD, _REBUILD, _BACKUP),
+           factor=True, choices=_COMPRESSION, choices_in={_BACKUP: _COMPRESSION_OF_BACKUPS},
+           help_in={_BACKUP: "compression of the backup"}),
     Option("logging", Kind.CHOICE, "write redo for the new object or not", _ops(_CTAS, _INSERT, _BUILD, _REBUILD),
            engines=_NOT_DUCKDB, factor=True, choices=("logging", "nologging")),
     Option("load", Kind.CHOICE, "direct path or conventional insert", _ops(_INSERT), engines=_ORACLE,
@@ -155,6 +176,58 @@ OPTIONS: tuple[Option, ...] = (
            engines=frozenset({EngineName.POSTGRESQL}), factor=True, low=1, high=10000),
     Option("on_live_objects", Kind.FLAG, "measure on the live object, not on a copy",
            _ops(_BUILD, _REBUILD, _STATS)),
+    # -- backups
+    Option("channels", Kind.DEGREE, "channels that work at once: RMAN channels, pgBackRest's process-max, the "
+           "workers that compress for pg_basebackup, DuckDB's threads", _ops(_BACKUP), factor=True, low=1,
+           high=255, unit="channels"),
+    Option("destination", Kind.PATHS, "folder (several on oracle) where the backup goes, in a folder of its own",
+           _ops(_BACKUP)),
+    Option("tag", Kind.NAME, "name of a backup that stays", _ops(_BACKUP)),
+    Option("window", Kind.DURATION, "say whether the backup fits into this time", _ops(_BACKUP)),
+    Option("compression_level", Kind.INTEGER, "level of the compression, as its program counts", _ops(_BACKUP),
+           engines=_NOT_ORACLE, factor=True, low=-7, high=22),
+    Option("file_format", Kind.CHOICE, "pg_basebackup: plain or tar; duckdb: parquet or csv", _ops(_BACKUP),
+           engines=_NOT_ORACLE, factor=True, choices=("plain", "tar", "parquet", "csv")),
+    Option("method", Kind.CHOICE, "program that makes the backup: pg_basebackup if not given", _ops(_BACKUP),
+           engines=_POSTGRESQL, factor=True, choices=("pg_basebackup", "pgbackrest")),
+    Option("compress_at", Kind.CHOICE, "where pg_basebackup compresses: server if not given", _ops(_BACKUP),
+           engines=_POSTGRESQL, factor=True, choices=("server", "client")),
+    Option("checkpoint", Kind.CHOICE, "how the backup begins: jobs spread, measurements fast", _ops(_BACKUP),
+           engines=_POSTGRESQL, factor=True, choices=("fast", "spread")),
+    Option("manifest_checksums", Kind.CHOICE, "checksums of files that pg_basebackup writes down", _ops(_BACKUP),
+           engines=_POSTGRESQL, factor=True,
+           choices=("none", "crc32c", "sha224", "sha256", "sha384", "sha512")),
+    Option("stanza", Kind.TEXT, "pgBackRest's stanza, for a job", _ops(_BACKUP), engines=_POSTGRESQL),
+    Option("backup_config", Kind.TEXT, "pgBackRest's configuration file, for a job", _ops(_BACKUP),
+           engines=_POSTGRESQL),
+    Option("bin_dir", Kind.TEXT, "folder of the programs, where they are not found by themselves", _ops(_BACKUP),
+           engines=_NOT_DUCKDB),
+    Option("action", Kind.CHOICE, "what RMAN does: backup if not given", _ops(_BACKUP), engines=_ORACLE,
+           choices=("backup", "validate", "restore_validate")),
+    Option("scope", Kind.CHOICE, "what is backed up: the database if not given", _ops(_BACKUP), engines=_ORACLE,
+           choices=("database", "tablespace", "pdb", "datafile", "archivelog")),
+    Option("of", Kind.NAMES, "names of --scope: tablespaces, PDBs, numbers or names of data files", _ops(_BACKUP),
+           engines=_ORACLE),
+    Option("incremental", Kind.INTEGER, "level of an incremental backup, for a job", _ops(_BACKUP),
+           engines=_ORACLE, low=0, high=1),
+    Option("plus_archivelog", Kind.FLAG, "back up the archived logs too", _ops(_BACKUP), engines=_ORACLE),
+    Option("write", Kind.FLAG, "measure written backups; without it the files are only read (VALIDATE)",
+           _ops(_BACKUP), engines=_ORACLE),
+    Option("section_size", Kind.SIZE, "read big files in sections of this size, several channels a file",
+           _ops(_BACKUP), engines=_ORACLE, factor=True),
+    Option("files_per_set", Kind.INTEGER, "files in each backup set at most", _ops(_BACKUP), engines=_ORACLE,
+           factor=True, low=1, high=64, unit="files"),
+    Option("max_piece_size", Kind.SIZE, "size of a backup piece at most", _ops(_BACKUP), engines=_ORACLE,
+           factor=True),
+    Option("rate", Kind.SIZE, "bytes that each channel reads a second at most", _ops(_BACKUP), engines=_ORACLE,
+           factor=True),
+    Option("device", Kind.CHOICE, "device of the channels: disk if not given", _ops(_BACKUP), engines=_ORACLE,
+           choices=("disk", "sbt")),
+    Option("format", Kind.TEXT, "name of the pieces, one for each channel with commas between them", _ops(_BACKUP),
+           engines=_ORACLE),
+    Option("parms", Kind.TEXT, "PARMS of the channels", _ops(_BACKUP), engines=_ORACLE),
+    Option("connects", Kind.NAMES, "connect identifiers of the channels in turn (/@alias)", _ops(_BACKUP),
+           engines=_ORACLE),
 )  # fmt: skip
 
 BY_NAME: dict[str, Option] = {option.name: option for option in OPTIONS}
@@ -162,4 +235,4 @@ BY_NAME: dict[str, Option] = {option.name: option for option in OPTIONS}
 
 def options_of(operation: OperationName) -> tuple[Option, ...]:
     """Return the options an operation takes, in the order of help."""
-    return tuple(option for option in OPTIONS if operation in option.operations)
+    return tuple(option.of(operation) for option in OPTIONS if operation in option.operations)

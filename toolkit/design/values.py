@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from toolkit.design.levels import check_level, example, parse_levels
 from toolkit.design.options import Kind, Option
 from toolkit.design.predicate import check_predicate
 from toolkit.design.query import check_query
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
+from toolkit.units import parse_duration
 
 _LONGEST_NAME = 400
+_LONGEST_PATH = 4000
 _MOST_NAMES = 1000
 
 
@@ -30,19 +34,10 @@ def check_value(option: Option, value: object) -> OptionValue:
     Raises:
         ToolkitError: as `parse_value`.
     """
-    match option.kind:
-        case Kind.QUERY:
-            return check_query(_text(option, value))
-        case Kind.PREDICATE:
-            return check_predicate(_text(option, value))
-        case Kind.NAME:
-            return _name(option, value)
-        case Kind.NAMES:
-            return _names(option, value)
-        case Kind.TEXT:
-            return _text(option, value)
-        case _:
-            return _single(option, (check_level(option, value),))
+    if option.kind is Kind.DURATION:
+        parse_duration(_text(option, value))
+    check = _CHECKS.get(option.kind)
+    return _single(option, (check_level(option, value),)) if check is None else check(option, value)
 
 
 def split_names(text: str) -> list[str]:
@@ -89,6 +84,25 @@ def _name(option: Option, value: object) -> str:
     return name
 
 
+def _paths(option: Option, value: object) -> OptionValue:
+    """Read one path or several; on the command line commas stand between them."""
+    given = value.split(",") if isinstance(value, str) else value
+    if not isinstance(given, list | tuple) or not given or len(given) > _MOST_NAMES:
+        raise ToolkitError(f"`{option.name}` is no list of paths", code="TK-0102", hint=example(option))
+    return tuple(_path(option, one) for one in given)
+
+
+def _path(option: Option, value: object) -> str:
+    path = _text(option, value)
+    if not path.isprintable() or len(path.encode(errors="replace")) > _LONGEST_PATH:
+        raise ToolkitError(
+            f"`{option.name}` is no path: it holds control characters or is too long",
+            code="TK-0104",
+            hint="give the full path of a folder, without line ends",
+        )
+    return path
+
+
 def _names(option: Option, value: object) -> tuple[str, ...]:
     given = split_names(value) if isinstance(value, str) else value
     if not isinstance(given, list | tuple) or not given or len(given) > _MOST_NAMES:
@@ -100,3 +114,14 @@ def _names(option: Option, value: object) -> tuple[str, ...]:
         if names.count(name) > 1:
             raise ToolkitError(f"`{option.name}` has `{name}` twice", code="TK-0103", hint="name each once")
     return names
+
+
+_CHECKS: Mapping[Kind, Callable[[Option, object], OptionValue]] = {
+    Kind.QUERY: lambda option, value: check_query(_text(option, value)),
+    Kind.PREDICATE: lambda option, value: check_predicate(_text(option, value)),
+    Kind.NAME: _name,
+    Kind.NAMES: _names,
+    Kind.PATHS: _paths,
+    Kind.TEXT: _text,
+    Kind.DURATION: _text,
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from toolkit.model.records import Metric
+from toolkit.model.records import ItemRecord, Metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,16 @@ class Watching:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the evidence of a trial tells besides the degree; `sentences` are warnings."""
+    """What the evidence of a trial tells besides the degree; `sentences` are warnings.
+
+    `items` are parts of the one thing on the clock that its own log tells of: pieces of a backup, its files.
+    """
 
     metrics: tuple[Metric, ...] = ()
     sentences: tuple[str, ...] = ()
     bytes: int | None = None
     cpu_seconds: float | None = None
+    items: tuple[ItemRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

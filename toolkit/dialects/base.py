@@ -16,11 +16,13 @@ from toolkit.dialects.answers import Ceiling, Check, ErrorAdvice, GoesOn, Grant,
 from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, EngineName, Mode, OperationName, Role, StepKind
 
 if TYPE_CHECKING:
+    from toolkit.dialects.backups import Backups
     from toolkit.dialects.statistics import LiveStatistics
 
 __all__ = [
@@ -72,6 +74,12 @@ class Call:
     binds: Mapping[str, Scalar] = field(default_factory=dict)
     also: tuple[Call, ...] = ()
     """Further files of the same columns, read in the same statement; a refused one is left out."""
+    inside: tuple[Call, ...] = ()
+    """Calls that this one sends in one block: the template takes their texts as `statements`."""
+    argv: tuple[str, ...] = ()
+    """Of a program or a folder: its arguments, as in `Step`; then there is no template but for RMAN."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    access: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +130,8 @@ class Dialect(Protocol):
     """Catalogue files without binds, each optional, that tell of free space beside `space`; key = file name."""
     gathers_schemas: bool
     """Whether statistics of a whole schema are one call (its `Work` names the schema)."""
+    backups: Backups | None
+    """How the engine's databases are backed up; None where it is not done."""
     statistics: LiveStatistics | None
     """How statistics of live objects are kept from moving, and the proof; None where an engine cannot."""
     degree_by_sessions: frozenset[OperationName]
@@ -167,6 +177,16 @@ class Dialect(Protocol):
 
     def explain(self, code: str, message: str) -> ErrorAdvice | None:
         """Look an error of the engine up in its catalogue."""
+        ...
+
+    def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
+        """Tell how a program failed, from its exit status and from what it wrote; None when it did not.
+
+        Args:
+            name: of the step, `<engine>/<name of the call>`.
+            status: its exit status; minus the number of the signal that ended it.
+            lines: all it wrote.
+        """
         ...
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
@@ -314,6 +334,10 @@ class Dialect(Protocol):
 
     def has_rows(self, table: QualifiedName) -> Call:
         """Ask whether a table has a row at all (column `has_rows`, 1 or 0), cheaply."""
+        ...
+
+    def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """Send what dresses new objects of ours in few statements, where the engine can; the rest stays."""
         ...
 
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from toolkit.dialects.backups import Backups, failed
 from toolkit.dialects.base import Call, Ceiling, Grant, Room, Told, Work
 from toolkit.dialects.statistics import LiveStatistics
 from toolkit.model.facts import Facts, Query
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import OperationName
@@ -25,7 +27,12 @@ class Quiet:
     place_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
+    backups: Backups | None = None
     statistics: LiveStatistics | None = None
+
+    def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
+        """Believe the exit status."""
+        return None if status == 0 else failed(name, status, lines)
 
     def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
         return ()

@@ -6,11 +6,12 @@ catalogue are named in the head. Several sessions print as `-- session k of n, b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from toolkit.model.steps import Stages, Step
-from toolkit.model.words import EngineName, StepKind
+from toolkit.model.words import ON_HOST, EngineName, StepKind
 
 _CLIENT = {
     EngineName.ORACLE: "SQL*Plus",
@@ -129,11 +130,26 @@ def _stage(title: str, steps: Sequence[Step], engine: EngineName) -> list[str]:
     return ["", f"-- {title}", *(line for step in steps for line in _statement(step, engine))]
 
 
+def _on_host(step: Step) -> Iterator[str]:
+    """Print what is done outside the database: the command line as a shell takes it, and what it reads."""
+    if step.environment:
+        yield "-- environment: " + " ".join(
+            f"{name}={shlex.quote(value)}" for name, value in step.environment.items()
+        )
+    if step.access:
+        yield f"-- environment, as the target says: {' '.join(step.access)}"
+    if step.kind is StepKind.RMAN:
+        yield f"-- command: {shlex.join(step.argv)}, which reads:"
+        yield from step.text.split("\n")
+    else:
+        yield f"-- command: {step.text}"
+
+
 def _statement(step: Step, engine: EngineName) -> list[str]:
     if step.own_read:
         return [f"-- reads sql/{part.name}.sql" for part in step.parts or (step,)]
-    if step.kind is StepKind.COMMAND:
-        return [f"-- command: {step.text}"]
+    if step.kind in ON_HOST:
+        return [*_on_host(step)]
     lines = [step.text, "/"] if step.kind is StepKind.BLOCK else [f"{step.text};"]
     if not step.tolerates:
         return lines

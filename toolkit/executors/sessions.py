@@ -6,14 +6,17 @@ import threading
 from collections.abc import Iterable
 
 from toolkit.dialects.base import Dialect
+from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
+from toolkit.executors.folders import run_folder
+from toolkit.executors.programs import Programs
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Answer, Connection, DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
-from toolkit.model.words import Role
+from toolkit.model.words import ON_HOST, Role, StepKind
 from toolkit.rendering import sql_file
-from toolkit.targets.base import SessionTag, Target
+from toolkit.targets.base import ProgramAccess, SessionTag, Target
 
 
 class Sessions:
@@ -26,6 +29,13 @@ class Sessions:
         self._open: dict[tuple[Role, int], Connection] = {}
         self._busy: set[tuple[Role, int]] = set()
         self._lock = threading.Lock()
+        self.programs = Programs(run)
+
+    @property
+    def programs_folders(self) -> tuple[str, ...]:
+        """Where the target's profile says that the engine's programs are."""
+        folder = self._target.programs_folder
+        return () if folder is None else (folder,)
 
     def get(self, role: Role, number: int = 0) -> Connection:
         """Return the session of a role, opening it when needed.
@@ -48,6 +58,8 @@ class Sessions:
         Raises:
             DatabaseError: whatever else the database said.
         """
+        if step.kind in ON_HOST:
+            return self._run_on_host(step)
         key = (step.session, number if step.session is Role.WORKER else 0)
         connection = self.get(*key)
         self._busy.add(key)
@@ -65,8 +77,24 @@ class Sessions:
             if timer is not None:
                 timer.cancel()
 
+    def _run_on_host(self, step: Step) -> Answer:
+        """Run a program, or do what is to be done to a folder; no session is needed for it."""
+        timer = self._limit(step, self.programs)
+        try:
+            if step.kind is StepKind.FOLDER:
+                return run_folder(step)
+            access = self._target.programs_access(self._tag.run) if step.access else ProgramAccess()
+            return self.programs.run(step, access, dialect_of(self._target.engine).program_error)
+        except DatabaseError as error:
+            if error.code in step.tolerates:
+                return Answer(notices=(error.message,), lines=error.lines)
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+
     @staticmethod
-    def _limit(step: Step, connection: Connection) -> threading.Timer | None:
+    def _limit(step: Step, connection: Connection | Programs) -> threading.Timer | None:
         if step.limit_seconds is None:
             return None
         timer = threading.Timer(step.limit_seconds, connection.cancel)
@@ -81,6 +109,7 @@ class Sessions:
             running = [self._open[key] for key in keys if key in self._open]
         for connection in running:
             connection.cancel()
+        self.programs.cancel()
 
     def forget(self, role: Role, number: int = 0) -> None:
         """Give up a session that is lost; the next use opens a new one."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from toolkit.errors import ToolkitError
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import EngineName
+from toolkit.model.words import EngineName, ProbeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,24 @@ class Query:
     file: str
     binds: Mapping[str, Scalar] = field(default_factory=dict)
     optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A question about this host, asked before planning; the answer is kept under `key` as that of a query is.
+
+    A program is looked for under each of `names`, in the folders `places` that the user named, in the one of the
+    target's profile, where it is `usual`, and on PATH; it is run with `arguments` to ask its version: columns
+    `path`, `version_text`, `problem`. Of a folder (`names` has its path):
+    `path`, `real_path`, `is_there`, `is_folder`, `is_writable`, `is_empty` (`yes` or `no`), `free_byte_count`.
+    """
+
+    key: str
+    kind: ProbeKind
+    names: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    usual: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ("--version",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,24 @@ from toolkit.model.values import Row, Scalar
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A line that a program wrote, and when: seconds since it began."""
+
+    at_seconds: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What a database answered: rows with lower-case column names, the row count, and its notices."""
+    """What a database answered: rows with lower-case column names, the row count, and its notices.
+
+    Of a program: what it wrote, line by line, and one row with `exit_status`, `cpu_seconds`, `elapsed_seconds`.
+    """
 
     rows: tuple[Row, ...] = ()
     rowcount: int | None = None
     notices: tuple[str, ...] = ()
+    lines: tuple[Line, ...] = ()
 
 
 class DatabaseError(Exception):
@@ -28,10 +40,18 @@ class DatabaseError(Exception):
         lost: the session is gone.
         cancelled: the statement was cancelled on request.
         headline: the line that says the cause, where that is not the first one of the message.
+        lines: what a program wrote before it failed.
     """
 
     def __init__(
-        self, message: str, *, code: str, lost: bool = False, cancelled: bool = False, headline: str | None = None
+        self,
+        message: str,
+        *,
+        code: str,
+        lost: bool = False,
+        cancelled: bool = False,
+        headline: str | None = None,
+        lines: tuple[Line, ...] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -39,6 +59,7 @@ class DatabaseError(Exception):
         self.lost = lost
         self.cancelled = cancelled
         self.headline = headline
+        self.lines = lines
 
     @property
     def sentence(self) -> str:

@@ -60,7 +60,12 @@ class Step:
     own_read: bool = False
     """A plain SQL file of ours that only reads: a script names it instead of showing it."""
     argv: tuple[str, ...] = ()
-    """For `StepKind.COMMAND`: the argument list; `text` then shows it."""
+    """Of a program: its argument list (`text` shows it; of RMAN `text` is the script it reads from its standard
+    input). Of a folder: what is done to it, and to which (see `toolkit.model.folders`)."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that a program gets beside ours; nothing secret."""
+    access: tuple[str, ...] = ()
+    """Names of the variables by which the target lets a program in; their values are known to the target alone."""
     parts: tuple[Step, ...] = ()
     """Reads of the same columns that go as one statement; `text` is all of them, joined by UNION ALL."""
 

@@ -21,6 +21,7 @@ class OperationName(StrEnum):
     INDEX_BUILD = "index-build"
     INDEX_REBUILD = "index-rebuild"
     STATS_GATHER = "stats-gather"
+    BACKUP = "backup"
 
 
 class Mode(StrEnum):
@@ -61,11 +62,24 @@ class Effect(StrEnum):
 
 
 class StepKind(StrEnum):
-    """How a step is sent: a statement, an anonymous block, or a command of the host."""
+    """How a step is done: a statement, a block, a program of the host, a script of RMAN, a change of a folder."""
 
     SQL = "sql"
     BLOCK = "block"
     COMMAND = "command"
+    RMAN = "rman"
+    FOLDER = "folder"
+
+
+ON_HOST = frozenset({StepKind.COMMAND, StepKind.RMAN, StepKind.FOLDER})
+"""Kinds of steps that no session of the database runs."""
+
+
+class ProbeKind(StrEnum):
+    """What is asked of this host before planning."""
+
+    PROGRAM = "program"
+    FOLDER = "folder"
 
 
 class Role(StrEnum):
@@ -86,6 +100,8 @@ class ObjectKind(StrEnum):
     SETTING = "setting"
     PREFERENCE = "preference"
     """A stored choice that outlives its session: a statistics preference, a pending-statistics switch."""
+    BACKUP = "backup"
+    """A backup: its name is a label, a tag or a folder's name; its schema the folder it is in, if any."""
 
 
 class SupportState(StrEnum):

@@ -267,7 +267,7 @@ def assemble(
     return Stages(
         timed=Timed(items, min(planner.workers(cell), max(1, len(items))), left_out),
         setup=planner.steps(setup),
-        prepare=(*planner.steps(before), *_once(planner.steps(prepares))),
+        prepare=_once(planner.steps(dialect.in_one_go((*before, *prepares)))),
         worker_begin=_in_worker(planner.steps(dialect.worker_begin(first, facts))),
         evidence=_in_worker(_about(planner.steps(evidence), dialect.statement_id(items[0].steps[0].text))),
         worker_end=_in_worker(planner.steps(dialect.worker_end(first, facts))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolkit.model.words import OperationName
+from toolkit.operations.backup import Backup
 from toolkit.operations.base import Operation
 from toolkit.operations.ctas import Ctas
 from toolkit.operations.index_build import IndexBuild
@@ -11,7 +12,7 @@ from toolkit.operations.insert import Insert
 from toolkit.operations.stats_gather import StatsGather
 
 _OPERATIONS: dict[OperationName, Operation] = {
-    each.name: each for each in (Ctas(), Insert(), IndexBuild(), IndexRebuild(), StatsGather())
+    each.name: each for each in (Ctas(), Insert(), IndexBuild(), IndexRebuild(), StatsGather(), Backup())
 }
 
 

@@ -16,9 +16,11 @@ import jinja2
 
 from toolkit import resources
 from toolkit.dialects.base import Call, ContextValue, Dialect
+from toolkit.model.folders import spell_on_host
 from toolkit.model.steps import Step, together
 from toolkit.model.values import QualifiedName, Scalar
-from toolkit.model.words import Effect
+from toolkit.model.words import Effect, StepKind
+from toolkit.rendering import rman
 
 _KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\(\d{1,3}\))?")
 _LINE_END = "\0"
@@ -136,6 +138,7 @@ def _new_environment(dialect: Dialect) -> jinja2.Environment:
         keyword=_keyword,
         verbatim=_verbatim,
         hint=_hint_words,
+        **rman.filters(Rendered),
     )
     return environment
 
@@ -156,7 +159,12 @@ def render_call(dialect: Dialect, call: Call) -> str:
     """
     if call.file:
         return sql_file(dialect.engine.value, call.template)
-    template = _environment(dialect).get_template(f"{dialect.engine.value}/{call.template}.sql.j2")
+    ending = "rman" if call.kind is StepKind.RMAN else "sql"
+    template = _environment(dialect).get_template(f"{dialect.engine.value}/{call.template}.{ending}.j2")
+    if call.kind is StepKind.RMAN:
+        return rman.tidy(template.render(**call.values))
+    if call.inside:
+        return _tidy(template.render(**call.values, statements=[render_call(dialect, each) for each in call.inside]))
     return _tidy(template.render(**call.values))
 
 
@@ -173,7 +181,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         return together(step_of(dialect, each) for each in (replace(call, also=()), *call.also))
     return Step(
         name=f"{dialect.engine.value}/{call.template}",
-        text=render_call(dialect, call),
+        text=spell_on_host(call.kind, call.argv) if _has_no_text(call) else render_call(dialect, call),
         kind=call.kind,
         session=call.session,
         binds=call.binds,
@@ -185,4 +193,11 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         tolerates=call.tolerates,
         keep_as=call.keep_as,
         own_read=call.file and call.effect is Effect.READS,
+        argv=call.argv,
+        environment=call.environment,
+        access=call.access,
     )
+
+
+def _has_no_text(call: Call) -> bool:
+    return call.kind in (StepKind.COMMAND, StepKind.FOLDER)

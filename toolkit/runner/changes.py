@@ -153,12 +153,20 @@ class Changes:
         if step.effect is Effect.CREATES:
             proof = self._absence(ref)
         elif ref.kind in IN_CATALOGUE and self._dialect.keeps_identity:
-            proof = {"identity": (self._identity(ref) or {}).get("identity")}
+            proof = self._made_before(ref) or {"identity": (self._identity(ref) or {}).get("identity")}
         if step.before is not None:
             proof["before"] = step.before
         if step.unlogged:
             proof |= {"unlogged": True, "born": proof["born"] if "born" in proof else self._instant()}
         return proof
+
+    def _made_before(self, ref: ObjectRef) -> dict[str, Scalar]:
+        """Return what is known of an object that this run made; the instant before its birth is early enough."""
+        entry = self._creation_of(ref) if ref.ours else None
+        identity = None if entry is None else entry.identity.get("identity")
+        if entry is None or identity is None:
+            return {}
+        return {"identity": identity, "born": entry.proof.get("born")}
 
     def _absence(self, ref: ObjectRef) -> dict[str, Scalar]:
         """Note whether the name is free, and the database's present instant."""

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
-from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.protocols import Answer, DatabaseError, Line
 from toolkit.model.steps import Timed, TimedItem
+from toolkit.model.values import Row
+from toolkit.model.words import ON_HOST
 from toolkit.runner.stop import Stop
 
 _TICK_SECONDS = 0.2
@@ -33,6 +35,10 @@ class ItemResult:
     rows: int | None = None
     notices: tuple[str, ...] = ()
     error: DatabaseError | None = None
+    lines: tuple[Line, ...] = ()
+    """What programs wrote."""
+    programs: tuple[Row, ...] = ()
+    """Exit status and CPU seconds of each program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,4 +230,8 @@ def _run_item(item: TimedItem, number: int, sessions: Sessions, origin: float) -
     elapsed = time.perf_counter() - begun
     counts = [answer.rowcount for answer in answers if answer.rowcount is not None]
     notices = tuple(notice for answer in answers for notice in answer.notices)
-    return ItemResult(item, number, begun - origin, elapsed, counts[0] if counts else None, notices, error)
+    lines = tuple(line for answer in answers for line in answer.lines) + (() if error is None else error.lines)
+    ended = zip(item.steps, answers, strict=False)
+    programs = tuple(row for step, answer in ended if step.kind in ON_HOST for row in answer.rows)
+    rows = counts[0] if counts else None
+    return ItemResult(item, number, begun - origin, elapsed, rows, notices, error, lines, programs)

@@ -1,4 +1,4 @@
-"""Ends database sessions that an earlier, killed attempt of a run left behind."""
+"""Ends database sessions, and programs of this host, that an earlier, killed attempt of a run left behind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions
+from toolkit.executors import Sessions, end_orphans
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
@@ -27,6 +27,7 @@ def end_ghosts(target: Target, dialect: Dialect, run: str) -> int:
     Raises:
         ToolkitError: TK-0308 when they may not be ended or do not go; the hint is the statement to ask for.
     """
+    end_orphans(run)
     sessions = Sessions(target, f"{run}-clean")
     try:
         found = _list(sessions, dialect, run)

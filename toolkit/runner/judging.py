@@ -8,7 +8,7 @@ from typing import Protocol
 
 from toolkit.dialects.base import Dialect, Granted
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, degree_level
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Mode, OperationName, Outcome
@@ -90,7 +90,7 @@ def may_load_twice(experiment: Experiment) -> bool:
 def _requested(pieces: Sequence[Piece]) -> int | None:
     """Return the degree asked for; where a degree is sessions, their number; None when left to the engine."""
     work = pieces[0].work
-    level = work.option("degree")
+    level = degree_level(work.options)
     if isinstance(level, str):
         return None
     return int(level) if isinstance(level, int | float) else 1

@@ -8,7 +8,7 @@ from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
 
-IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
+IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX, ObjectKind.BACKUP})
 """Kinds that are looked up again before anything of them is undone."""
 
 

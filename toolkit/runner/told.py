@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 
-from toolkit.dialects.base import Work
+from toolkit.dialects.base import Told, Work
 from toolkit.model.experiment import PlannedTrial
-from toolkit.model.records import Artifact, Metric
+from toolkit.model.records import Artifact
 from toolkit.model.steps import Stages
 from toolkit.model.values import Row
 from toolkit.model.words import StepKind
@@ -49,8 +49,8 @@ def tell(
     kept: MutableMapping[str, tuple[Row, ...]],
     peaks: MutableMapping[str, float],
     seconds: float,
-) -> tuple[Metric, ...]:
-    """Say the doubts, put size and CPU seconds where the record is made from, and return the metrics."""
+) -> Told:
+    """Say the doubts, put size and CPU seconds where the record is made from, and return all that was told."""
     told = bench.dialect.tell(work, kept, peaks, seconds)
     for sentence in told.sentences:
         bench.warn(f"{planned.cell}: {sentence}")
@@ -58,4 +58,4 @@ def tell(
         kept.setdefault("bytes", ({"byte_count": told.bytes},))
     if told.cpu_seconds is not None:
         peaks.setdefault("cpu_seconds", told.cpu_seconds)
-    return told.metrics
+    return told

@@ -19,19 +19,18 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import ItemRecord, Metric, Sample, TrialRecord
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row
-from toolkit.model.words import Effect, Keep, Outcome, Role
+from toolkit.model.words import ON_HOST, Effect, Keep, Outcome, Role
 from toolkit.operations.base import Piece
-from toolkit.runner import gathering
+from toolkit.runner import gathering, output
 from toolkit.runner.bench import Bench
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.judging import Judged, judge_trial
+from toolkit.runner.monitor import give_up, in_time
 from toolkit.runner.outer import outer_factors
-from toolkit.runner.patience import PATIENCE_SECONDS, T, within
 from toolkit.runner.sampler import Sampler
 from toolkit.runner.told import ask_for_plan, keep_plan, plan_of, tell
 from toolkit.runner.workers import stays
-from toolkit.snapshots import CounterProvider, Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,8 @@ class Course:
     peaks: dict[str, float] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    items: tuple[ItemRecord, ...] = ()
+    """Parts of the work that its own log tells of."""
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -104,9 +105,9 @@ def run_trial(
     except (DatabaseError, ToolkitError) as error:
         course.failed(error)
     if course.timed is not None and course.error is None:
-        course.metrics += tell(
-            bench, planned, pieces[0].work, course.kept, course.peaks, course.timed.elapsed_seconds
-        )
+        told = tell(bench, planned, pieces[0].work, course.kept, course.peaks, course.timed.elapsed_seconds)
+        course.metrics += told.metrics
+        course.items = told.items
         course.metrics += gathering.counted(course.kept)
     judged = judge_trial(bench, course.timed, course.error, pieces, course.kept, course.peaks, course.notices)
     if judged.has_time:
@@ -152,6 +153,8 @@ def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
         course.failed(error)
     if course.timed is not None:
         course.notices += [notice for result in course.timed.items for notice in result.notices]
+        course.kept.update(output.kept_of(course.timed))
+        output.keep_log(bench, course.planned.number, bench.experiment.operation, output.log_of(course.timed))
         if course.timed.error is not None:
             course.failed(course.timed.error)
         if course.error is None:
@@ -165,7 +168,7 @@ def _timed(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
     sampler = Sampler(bench.providers, evidence=degree_of(course.planned.cell) != 1)
     with course.phase("snapshot"):
         for provider in bench.providers:
-            _in_time(bench, provider, provider.begin, None)
+            in_time(bench, provider, provider.begin, None)
     sampler.begin()
     return run_timed(
         stages.timed,
@@ -181,7 +184,7 @@ def _stop_watching(bench: Bench, course: Course, sampler: Sampler, stages: Stage
     """End sampling and read what goes with the workers' threads or with time."""
     with course.phase("snapshot"):
         if not sampler.end():
-            _give_up_monitor(bench, "samples")
+            give_up(bench, "samples")
         ask_for_plan(bench, course.planned, stages)
         _end(bench, course, after_evidence=False)
     course.samples = sampler.samples()
@@ -195,7 +198,9 @@ def _read_evidence(bench: Bench, course: Course, stages: Stages) -> None:
             try:
                 _ask_worker(bench, course, step, read)
             except DatabaseError as error:
-                if error.lost:
+                # A program that verifies, or what puts a backup where it stays, is part of the work.
+                if error.lost or step.kind in ON_HOST:
+                    output.keep_log(bench, course.planned.number, step.name, error.lines)
                     course.failed(error)
                     return
                 bench.warn(f"evidence was refused (`{step.name}`): {error.sentence}")
@@ -217,27 +222,11 @@ def _end(bench: Bench, course: Course, *, after_evidence: bool) -> None:
     for provider in bench.providers:
         if provider.after_evidence is after_evidence:
             nothing: tuple[Metric, ...] = ()
-            course.metrics += _in_time(bench, provider, provider.end, nothing)
+            course.metrics += in_time(bench, provider, provider.end, nothing)
             course.peaks.update(provider.peaks())
             course.kept.update(plan_of(provider))
             for sentence in provider.warnings():
                 bench.warn(f"{provider.name}: {sentence}")
-
-
-def _in_time(bench: Bench, provider: Provider, read: Callable[[], T], otherwise: T) -> T:
-    """Let a provider read; one that asks a database which does not answer is not waited for without end."""
-    if not isinstance(provider, CounterProvider):
-        return read()
-    try:
-        return within(PATIENCE_SECONDS, read)
-    except TimeoutError:
-        _give_up_monitor(bench, f"{provider.name}: counters")
-        return otherwise
-
-
-def _give_up_monitor(bench: Bench, what: str) -> None:
-    bench.sessions.abandon(Role.MONITOR)
-    bench.warn(f"the monitor session does not answer and was given up; {what} are missing")
 
 
 def _journal_made(bench: Bench, course: Course, entries: Sequence[Intended]) -> None:
@@ -342,7 +331,8 @@ def _items(course: Course) -> tuple[ItemRecord, ...]:
     begun = sorted(course.timed.items, key=lambda result: result.begin_seconds)
     skipped = tuple(ItemRecord(item.label, Outcome.SKIPPED, reason="not begun") for item in course.timed.not_begun)
     left_out = tuple(ItemRecord(label, Outcome.SKIPPED, reason=why) for label, why in course.left_out)
-    return (*(item_record(result) for result in begun), *skipped, *left_out, *gathering.objects(course.kept))
+    parts = (*course.items, *gathering.objects(course.kept))
+    return (*(item_record(result) for result in begun), *skipped, *left_out, *parts)
 
 
 def _record(course: Course, judged: Judged) -> TrialRecord:

@@ -20,7 +20,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import print_steps
 from toolkit.model.records import JournalEntry
 from toolkit.model.steps import Step
-from toolkit.model.words import EntryState, StepKind
+from toolkit.model.words import ON_HOST, EntryState, StepKind
 from toolkit.rendering import step_of
 from toolkit.runner.ownership import IN_CATALOGUE, creates, named, ref_of
 
@@ -100,7 +100,10 @@ class UndoScript:
         """Return the heading and the steps of an entry, or None when there is nothing to undo."""
         ref = ref_of(entry)
         if creates(entry) and entry.ours:
-            texts = [step_of(self.dialect, call).text for call in self.dialect.drop(ref)]
+            drops = [step_of(self.dialect, call) for call in self.dialect.drop(ref)]
+            if any(step.kind in ON_HOST for step in drops):
+                return self._heading(entry), drops
+            texts = [step.text for step in drops]
         else:
             texts = list(entry.undo)
         command = entry.proof.get("command")

@@ -6,7 +6,7 @@ translates errors. Drivers are imported on connect only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from toolkit.model.address import Address
 from toolkit.model.protocols import Connection
 from toolkit.model.words import EngineName, Role
 
-__all__ = ["Access", "Address", "SessionTag", "Target"]
+__all__ = ["Access", "Address", "ProgramAccess", "SessionTag", "Target"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,34 @@ class Access:
     """Driver matters of the profile: `thick`, `config_dir`, `wallet_location`, `mode`, `proxy_user` ..."""
     wallet_password: Callable[[], str | None] = field(default=lambda: None, repr=False)
     """The password of an Oracle wallet with certificates (ewallet.pem), where it has one."""
+
+
+_HIDDEN = "********"
+_SHORTEST_SECRET = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramAccess:
+    """How a program gets into the database: never by its arguments, which everybody on the host can read.
+
+    Attributes:
+        environment: variables that may be shown (host, port, user).
+        secrets: variables that may not.
+        opening: what it reads first from its standard input; may hold a password.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    opening: str = field(default="", repr=False)
+    hidden: tuple[str, ...] = field(default=(), repr=False)
+    """Texts that must not appear in what a program writes, beside the secrets."""
+
+    def scrub(self, text: str) -> str:
+        """Return a line of output without secrets."""
+        for secret in (*self.secrets.values(), *self.hidden):
+            if len(secret) >= _SHORTEST_SECRET:
+                text = text.replace(secret, _HIDDEN)
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +97,19 @@ class Target(Protocol):
         Raises:
             ToolkitError: TK-0201 with the driver's reason and a hint; TK-0206 when the driver is missing.
         """
+        ...
+
+    def programs_access(self, run: str) -> ProgramAccess:
+        """Return how a program gets into the database, under the name of a run; asks for the password anew.
+
+        Raises:
+            ToolkitError: TK-0201 when the password cannot be had.
+        """
+        ...
+
+    @property
+    def programs_folder(self) -> str | None:
+        """Where the profile says that the engine's programs are (`bin_dir`)."""
         ...
 
     def close(self) -> None:

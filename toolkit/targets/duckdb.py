@@ -13,7 +13,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Scalar
 from toolkit.model.words import EngineName, Role
-from toolkit.targets.base import Access, SessionTag
+from toolkit.targets.base import Access, ProgramAccess, SessionTag
 from toolkit.targets.binds import names_in, translate
 from toolkit.targets.scalars import plain_rows
 
@@ -74,6 +74,15 @@ class DuckdbTarget:
             return duckdb.connect(path or ":memory:", read_only=read_only and bool(path))
         except duckdb.Error as error:
             raise _cannot_open(path, str(error)) from None
+
+    @property
+    def programs_folder(self) -> str | None:
+        return None
+
+    def programs_access(self, run: str) -> ProgramAccess:
+        """Nothing: no program but this one gets into the file."""
+        del run
+        return ProgramAccess()
 
     def close(self) -> None:
         """Close the database; sessions opened from it end."""

@@ -15,7 +15,7 @@ from toolkit.model.protocols import Answer
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
-from toolkit.targets.base import Access, SessionTag
+from toolkit.targets.base import Access, ProgramAccess, SessionTag
 from toolkit.targets.binds import names_in
 from toolkit.targets.oracle_guard import Guard
 from toolkit.targets.scalars import plain_rows
@@ -145,6 +145,16 @@ class OracleTarget:
         raw.client_identifier = _cut(tag.run, _IDENTIFIER_BYTES)
         connection.tag(tag.action or role.value)
         return connection
+
+    @property
+    def programs_folder(self) -> str | None:
+        """Where the profile says that ORACLE_HOME/bin is."""
+        return dict(self.access.options).get("bin_dir")
+
+    def programs_access(self, run: str) -> ProgramAccess:
+        """Nothing yet is given to a program."""
+        del run
+        return ProgramAccess()
 
     def close(self) -> None:
         """Nothing is shared between sessions."""

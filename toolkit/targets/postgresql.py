@@ -19,7 +19,7 @@ from toolkit.model.address import Address
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
-from toolkit.targets.base import Access, SessionTag
+from toolkit.targets.base import Access, ProgramAccess, SessionTag
 from toolkit.targets.binds import names_in, translate
 from toolkit.targets.scalars import plain_rows
 
@@ -32,6 +32,7 @@ _CANCEL_SECONDS = 5.0
 _NAME_BYTES = 63
 _LOCAL = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]"})
 _SECRETS = frozenset({"password", "sslpassword"})
+_SECRET_VARIABLES = ("PGPASSWORD",)
 _LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
 _NO_CODE = "XX000"
 _NO_CONNECTION = "08006"
@@ -130,6 +131,22 @@ class PostgresqlTarget:
             "application_name": run.encode()[:_NAME_BYTES].decode(errors="ignore"),
         }
         return make_conninfo("", **{name: value for name, value in arguments.items() if value is not None})
+
+    @property
+    def programs_folder(self) -> str | None:
+        return dict(self._access.options).get("bin_dir")
+
+    def programs_access(self, run: str) -> ProgramAccess:
+        """Give a program libpq's own variables; nobody else can read its environment, where the password is."""
+        _require_driver()
+        from psycopg import pq
+        from psycopg.conninfo import conninfo_to_dict
+
+        given = conninfo_to_dict(self._conninfo(run))
+        names = {each.keyword.decode(): each.envvar.decode() for each in pq.Conninfo.get_defaults() if each.envvar}
+        found = {names[key]: str(value) for key, value in given.items() if key in names and value is not None}
+        secrets = {name: found.pop(name) for name in _SECRET_VARIABLES if name in found}
+        return ProgramAccess(found, secrets)
 
     def close(self) -> None:
         """Sessions share nothing."""

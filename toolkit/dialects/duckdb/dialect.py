@@ -8,17 +8,21 @@ used CPU while the clock ran.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from toolkit.dialects import backups
+from toolkit.dialects.backups import Backups
 from toolkit.dialects.base import (
     Call,
     Check,
     ContextValue,
     ErrorAdvice,
     Granted,
+    Told,
     Watching,
     Work,
 )
+from toolkit.dialects.duckdb import backup
 from toolkit.dialects.duckdb.errors import ERRORS
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.names import bad_name, split_name
@@ -50,6 +54,11 @@ def _of_index(work: Work) -> Support | None:
     return None
 
 
+def _compression_of_tables(work: Work) -> object:
+    """Return the compression that is a setting of the session; that of an export is its own."""
+    return None if work.operation is OperationName.BACKUP else work.option("compression")
+
+
 def _keyword(ref: ObjectRef) -> str:
     return "INDEX" if ref.kind is ObjectKind.INDEX else "TABLE"
 
@@ -60,6 +69,7 @@ class DuckdbDialect(Quiet):
     engine = EngineName.DUCKDB
     doctor_files = ("settings",)
     copy_files = ("table_definition",)
+    backups: Backups | None = backup.DuckdbBackups()
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
     keeps_identity = False
@@ -137,6 +147,8 @@ class DuckdbDialect(Quiet):
             )
         if work.degree < 1:
             return _refused("DuckDB has no automatic degree; give a number")
+        if work.operation is OperationName.BACKUP:
+            return backup.support(work) or _SUPPORTED
         compression = work.option("compression")
         if compression is not None and str(compression) not in _COMPRESSION:
             return _refused(f"DuckDB knows no compression `{compression}`; it takes none or auto")
@@ -147,7 +159,7 @@ class DuckdbDialect(Quiet):
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
         calls = [Call("set_threads", {"threads": work.degree}, session=Role.WORKER, effect=Effect.CHANGES)]
-        compression = work.option("compression")
+        compression = _compression_of_tables(work)
         if compression is not None:
             method = _COMPRESSION[str(compression)]
             calls.append(Call("set_compression", {"method": method}, session=Role.WORKER, effect=Effect.CHANGES))
@@ -156,14 +168,16 @@ class DuckdbDialect(Quiet):
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
         calls = [Call("reset_threads", session=Role.WORKER, effect=Effect.CHANGES)]
-        if work.option("compression") is not None:
+        if _compression_of_tables(work) is not None:
             calls.append(Call("reset_compression", session=Role.WORKER, effect=Effect.CHANGES))
         return tuple(calls)
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Begin every trial with an empty write-ahead log."""
-        del work, facts
-        return (Call("checkpoint", effect=Effect.CHANGES, tolerates=frozenset({"TransactionException"})),)
+        del facts
+        checkpoint = Call("checkpoint", effect=Effect.CHANGES, tolerates=frozenset({"TransactionException"}))
+        folder = backup.prepare(work) if work.operation is OperationName.BACKUP else ()
+        return (checkpoint, *folder)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
@@ -175,6 +189,8 @@ class DuckdbDialect(Quiet):
             return self._marked(work, self._build(work))
         if work.operation is OperationName.INDEX_REBUILD:
             return self._rebuild(work)
+        if work.operation is OperationName.BACKUP:
+            return backup.timed(work)
         return (
             Call(
                 "analyze",
@@ -237,11 +253,19 @@ class DuckdbDialect(Quiet):
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
+        if work.operation is OperationName.BACKUP:
+            return backup.evidence(work)
         if work.object.kind is not ObjectKind.TABLE or work.operation is OperationName.STATS_GATHER:
             return ()
         name = work.object.name
         text = ".".join(self.quote(part) for part in (name.schema, name.name) if part)
         return (Call("table_bytes", {"name": text}, session=Role.WORKER, keep_as="bytes"),)
+
+    def tell(
+        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
+    ) -> Told:
+        del deltas
+        return backup.tell(kept, seconds) if work.operation is OperationName.BACKUP else Told()
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del work, facts
@@ -301,10 +325,17 @@ class DuckdbDialect(Quiet):
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")
 
+    def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        return tuple(calls)
+
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
+        if ref.kind is ObjectKind.BACKUP:
+            return backups.remove(ref)
         return (Call("drop", {"kind": _keyword(ref), "name": ref.name}, effect=Effect.DROPS, object=ref),)
 
     def identity(self, ref: ObjectRef) -> Call:
+        if ref.kind is ObjectKind.BACKUP:
+            return backups.look(ref)
         file = "identity_index" if ref.kind is ObjectKind.INDEX else "identity_table"
         return Call(file, file=True, binds={"schema": ref.name.schema, "name": ref.name.name})
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from toolkit.dialects.backups import Backups, failed
 from toolkit.dialects.base import Call, Ceiling, Check, ErrorAdvice, Grant, Granted, Room, Told, Watching, Work
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
@@ -33,6 +34,7 @@ from toolkit.dialects.oracle.statistics import STATISTICS, remarks
 from toolkit.dialects.oracle.work import WORDS, evidence
 from toolkit.dialects.statistics import LiveStatistics
 from toolkit.model.facts import Facts, Query, Release
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import EngineName, OperationName
@@ -51,6 +53,7 @@ class OracleDialect:
     space_files: tuple[str, ...] = load_facts.PLACE_FILES
     gathers_schemas: bool = True
     statistics: LiveStatistics | None = STATISTICS
+    backups: Backups | None = None
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
@@ -74,6 +77,9 @@ class OracleDialect:
 
     def explain(self, code: str, message: str) -> ErrorAdvice | None:
         return errors.explain(code, message)
+
+    def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
+        return None if status == 0 else failed(name, status, lines)
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return doctor.checks(facts)
@@ -160,6 +166,9 @@ class OracleDialect:
 
     def has_rows(self, table: QualifiedName) -> Call:
         return objects.has_rows(table)
+
+    def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        return objects.in_one_go(calls)
 
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
         return objects.drop(ref)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, Watching, Work
 from toolkit.dialects.indexes import IndexDefinition
@@ -113,6 +113,9 @@ class PostgresqlDialect(Quiet):
 
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")
+
+    def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        return tuple(calls)
 
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
         return objects.drop(ref)

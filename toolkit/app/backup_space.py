@@ -1,0 +1,46 @@
+"""Whether a backup fits where it goes: looked at before anything is written, and between trials."""
+
+from __future__ import annotations
+
+import shutil
+
+from toolkit.app.planning import cells_in_order, planner_of
+from toolkit.dialects.backups import too_small
+from toolkit.dialects.registry import dialect_of
+from toolkit.model.experiment import Experiment
+from toolkit.model.facts import Facts
+from toolkit.operations.backup import Backup, backups_of
+
+
+def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
+    """Return the size of the largest backup among the cells: one exists at a time."""
+    planner = planner_of(experiment, dialect_of(facts.engine), facts)
+    ways = backups_of(planner)
+    works = [piece.work for cell in cells_in_order(experiment) for piece in Backup().pieces(planner, cell)]
+    sizes = [size for work in works if (size := ways.needed_bytes(work, facts)) is not None]
+    return max(sizes, default=None)
+
+
+def free_bytes(facts: Facts) -> float | None:
+    """Return what is free now in the folder of this host that a backup goes to; None elsewhere."""
+    place = facts.value("destination", "path")
+    if place is None:
+        return None
+    try:
+        return float(shutil.disk_usage(str(place)).free)
+    except OSError:
+        return None
+
+
+def check(experiment: Experiment, facts: Facts) -> None:
+    """Refuse a backup that cannot fit; what is not known is not refused.
+
+    Raises:
+        ToolkitError: TK-0305 with both sizes.
+    """
+    planner = planner_of(experiment, dialect_of(facts.engine), facts)
+    ways, needed = backups_of(planner), needed_bytes(experiment, facts)
+    work = Backup().pieces(planner, cells_in_order(experiment)[0])[0].work
+    free = ways.free_bytes(work, facts)
+    if needed is not None and free is not None and needed > free:
+        raise too_small(needed, free, str(facts.value("destination", "path", "") or work.object.name.schema or ""))

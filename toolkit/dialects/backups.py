@@ -1,0 +1,249 @@
+"""How an engine's databases are backed up, and what backups into a folder of this host have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import OptionValue
+from toolkit.model.facts import Facts, Probe, Query
+from toolkit.model.folders import FolderAct, content_of, path_of
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.records import Metric
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import Effect, Mode, ObjectKind, ProbeKind, Role, StepKind
+from toolkit.units import byte_size
+
+if TYPE_CHECKING:
+    from toolkit.dialects.base import Call, Work
+
+Options = Mapping[str, OptionValue]
+
+
+class Backups(Protocol):
+    """What the neutral operation asks an engine; how a backup is spelled is asked of its dialect as usual."""
+
+    def reads(self, options: Options, facts: Facts) -> tuple[Query, ...]:
+        """Say what must be read of the database before planning."""
+        ...
+
+    def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
+        """Say what must be known of this host before planning; `facts` hold the answers to `reads`."""
+        ...
+
+    def object(self, options: Options, name: str, *, measuring: bool) -> ObjectRef:
+        """Name the backup of a trial, or of a job.
+
+        Args:
+            options: with the levels of the cell.
+            name: generated, and used by nothing else.
+            measuring: whether it is a trial's.
+        """
+        ...
+
+    def label(self, work: Work) -> str:
+        """Return how people call the backup: the path or tag under which it stays, or what is measured."""
+        ...
+
+    def refuse(self, work: Work, facts: Facts) -> None:
+        """Refuse what cannot be right, before anything is written.
+
+        Raises:
+            ToolkitError: TK-0102, TK-0107, TK-0204, TK-0205 or TK-0305.
+        """
+        ...
+
+    def drops(self, work: Work) -> bool:
+        """Tell whether a trial makes something that its end removes; validating makes nothing."""
+        ...
+
+    def needed_bytes(self, work: Work, facts: Facts) -> float | None:
+        """Estimate the size of the backup; None when it is not known or nothing is written."""
+        ...
+
+    def free_bytes(self, work: Work, facts: Facts) -> float | None:
+        """Return what is free where it goes, as far as it is known without asking anew."""
+        ...
+
+
+# -- a backup in a folder of this host ----------------------------------------------------------------------------
+def destination(options: Options) -> str | None:
+    """Return the one folder that was named; None when none was."""
+    said = options.get("destination")
+    paths = said if isinstance(said, tuple) else () if said is None else (str(said),)
+    return paths[0] if paths else None
+
+
+def folder_of(options: Options, name: str) -> ObjectRef:
+    """Refer to a folder of ours in the destination: a job's too, until its backup is complete and moved out."""
+    parent = destination(options) or "/"
+    return ObjectRef(ObjectKind.BACKUP, QualifiedName(name, parent), ours=True)
+
+
+def final_path(work: Work) -> str:
+    """Return where the backup of a job stays: under its tag, or under a name made from the run's."""
+    own = work.object.name.name.removeprefix("dbatk_").removeprefix("DBATK_")
+    tag = work.option("tag")
+    return f"{(work.object.name.schema or '').rstrip('/')}/{tag if tag is not None else f'backup_{own}'}"
+
+
+def folder_probes(options: Options) -> tuple[Probe, ...]:
+    """Ask about the destination, and whether the tag's folder is there already."""
+    parent = destination(options)
+    if parent is None:
+        return ()
+    tag = options.get("tag")
+    probes = [Probe("destination", ProbeKind.FOLDER, (parent,))]
+    if tag is not None:
+        probes.append(Probe("final", ProbeKind.FOLDER, (f"{parent.rstrip('/')}/{tag}",)))
+    return tuple(probes)
+
+
+def refuse_folder(work: Work, facts: Facts) -> None:
+    """Refuse a destination that cannot take a backup.
+
+    Raises:
+        ToolkitError: TK-0102, TK-0107, TK-0204, TK-0205 or TK-0305, each with what to do.
+    """
+    said = work.option("destination")
+    if said is None:
+        raise ToolkitError(
+            "a backup needs a folder to go to", code="TK-0107", hint="give `--destination FOLDER` on this host"
+        )
+    if isinstance(said, tuple) and len(said) != 1:
+        raise ToolkitError(
+            f"{len(said)} destinations are given, and this backup goes to one folder",
+            code="TK-0107",
+            hint="give one `--destination`; a comma in a path cannot be had",
+        )
+    _refuse_tag(work)
+    if "destination" in facts.answers:
+        _refuse_place(facts)
+
+
+def _refuse_tag(work: Work) -> None:
+    tag = work.option("tag")
+    if tag is None:
+        return
+    if work.mode is Mode.MEASUREMENT:
+        raise ToolkitError(
+            "`--tag` names a backup that stays, and those of a measurement do not",
+            code="TK-0107",
+            hint="leave it out",
+        )
+    if "/" in str(tag) or str(tag) in {".", ".."} or str(tag).lower().startswith("dbatk_"):
+        raise ToolkitError(
+            f"`{tag}` cannot be the name of a backup's folder",
+            code="TK-0104",
+            hint="give a name without `/` that does not begin with `dbatk_`",
+        )
+
+
+def _refuse_place(facts: Facts) -> None:
+    place = facts.first("destination")
+    path = place.get("path")
+    if place.get("is_there") != "yes":
+        hint = "make it first; dbatk makes a folder of its own in it"
+        raise ToolkitError(f"there is no folder `{path}` on this host", code="TK-0204", hint=hint)
+    if place.get("is_folder") != "yes":
+        raise ToolkitError(f"`{path}` is no folder", code="TK-0204", hint="name a folder")
+    if not str(path).startswith("/"):
+        raise ToolkitError(
+            f"`{path}` depends on where dbatk is called from", code="TK-0102", hint="give the full path"
+        )
+    if place.get("is_writable") != "yes":
+        raise ToolkitError(
+            f"`{path}` may not be written to by this user", code="TK-0305", hint="change its owner or permissions"
+        )
+    final = facts.first("final")
+    if final.get("is_there") == "yes":
+        raise ToolkitError(
+            f"`{final.get('path')}` is there already",
+            code="TK-0205",
+            hint="choose another `--tag`; dbatk never replaces a backup",
+        )
+
+
+def free_in_folder(facts: Facts) -> float | None:
+    """Return the free bytes of the destination's file system when it was looked at."""
+    free = facts.value("destination", "free_byte_count")
+    return float(free) if isinstance(free, int | float) else None
+
+
+def make(ref: ObjectRef, mark: str) -> Call:
+    """Make a folder of ours, marked."""
+    return _call(FolderAct.MAKE, ref, (mark,), Effect.CREATES)
+
+
+def look(ref: ObjectRef) -> Call:
+    """Ask what proves which folder this is (columns as of `Dialect.identity`)."""
+    return _call(FolderAct.LOOK, ref, (), Effect.READS)
+
+
+def measure(ref: ObjectRef) -> Call:
+    """Ask how big the content is: `byte_count`, `file_count`."""
+    return _call(FolderAct.MEASURE, ref, (), Effect.READS, keep_as="bytes")
+
+
+def publish(work: Work) -> Call:
+    """Move the complete backup of a job to where it stays."""
+    return _call(FolderAct.PUBLISH, work.object, (final_path(work),), Effect.CHANGES)
+
+
+def remove(ref: ObjectRef) -> tuple[Call, ...]:
+    """Remove a folder of ours with what is in it."""
+    return (_call(FolderAct.REMOVE, ref, (), Effect.DROPS),)
+
+
+def _call(
+    act: FolderAct, ref: ObjectRef, more: tuple[str, ...], effect: Effect, keep_as: str | None = None
+) -> Call:
+    from toolkit.dialects.base import Call
+
+    path = content_of(ref) if act is FolderAct.MEASURE else path_of(ref)
+    return Call(
+        f"folder_{act}",
+        kind=StepKind.FOLDER,
+        session=Role.CONTROL,
+        effect=effect,
+        object=ref,
+        argv=(act.value, path, *more),
+        keep_as=keep_as,
+    )
+
+
+def too_small(needed: float, free: float, where: str) -> ToolkitError:
+    """Return the refusal of a place that is too small."""
+    return ToolkitError(
+        f"the backup needs about {byte_size(needed)} and {byte_size(free)} are free in `{where}`",
+        code="TK-0305",
+        hint="free space there, or choose another `--destination`",
+    )
+
+
+def volume(read: object, written: object, seconds: float, source: str) -> tuple[Metric, ...]:
+    """Return what went in and out, how fast, and how much smaller it became; what is not known is left out."""
+    sizes = {"bytes_read": read, "bytes_written": written}
+    known = {name: float(size) for name, size in sizes.items() if isinstance(size, int | float) and size > 0}
+    metrics = [Metric(name, size, "bytes", source) for name, size in known.items()]
+    if seconds > 0:
+        names = {"bytes_read": "read_rate", "bytes_written": "write_rate"}
+        metrics += [Metric(names[name], size / seconds, "bytes/s", source) for name, size in known.items()]
+    if len(known) == len(sizes):
+        metrics.append(Metric("compression_ratio", known["bytes_read"] / known["bytes_written"], "ratio", source))
+    return tuple(metrics)
+
+
+# -- programs -----------------------------------------------------------------------------------------------------
+def failed(name: str, status: int, lines: Sequence[str]) -> DatabaseError:
+    """Return the error of a program that did not end well: its last words, and all of them as the message."""
+    program = name.rpartition("/")[2]
+    words = [line.strip() for line in lines if line.strip()]
+    code = f"exit {status}" if status >= 0 else f"signal {-status}"
+    if status < 0:
+        headline = f"{program} was ended by signal {-status}"
+    else:
+        headline = words[-1] if words else f"{program} ended with status {status} and said nothing"
+    return DatabaseError("\n".join(words) or headline, code=code, headline=headline)

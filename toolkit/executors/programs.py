@@ -1,0 +1,233 @@
+"""Runs programs of this host for a step: RMAN, pg_basebackup, pgBackRest; never a shell, never a secret in sight.
+
+A program gets an argument list, an environment, and what it reads from its standard input. It runs in a session of
+its own, so that Ctrl-C reaches it only through us: first SIGINT, then SIGTERM, then SIGKILL, to it and all its
+children. What it writes is read line by line, scrubbed of secrets, and kept. Every program knows its run by the
+variable `DBATK_RUN`: so those that a killed dbatk left behind are found and ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from toolkit.errors import ToolkitError
+from toolkit.model.protocols import Answer, DatabaseError, Line
+from toolkit.model.steps import Step
+from toolkit.model.words import StepKind
+from toolkit.targets.base import ProgramAccess
+
+RUN_VARIABLE = "DBATK_RUN"
+Judge = Callable[[str, int, Sequence[str]], DatabaseError | None]
+Listener = Callable[[Step, Line], None]
+
+_OWN = "DBATK_"
+_TICK_SECONDS = 0.1
+_PATIENCE_SECONDS = {signal.SIGINT: 10.0, signal.SIGTERM: 5.0}
+"""How long a program may take to end after a signal before the next one is sent."""
+_READER_SECONDS = 5.0
+_LONGEST_LINE = 8000
+_MOST_LINES = 200_000
+_ORPHAN_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class _Running:
+    """A program at work: `asked` is when somebody first wanted it to end."""
+
+    process: subprocess.Popen[bytes]
+    asked: float | None = None
+    sent: list[signal.Signals] = field(default_factory=list)
+
+    def escalate(self) -> None:
+        """Send the next signal that is due to the whole group."""
+        if self.asked is None:
+            return
+        waited, due = time.monotonic() - self.asked, [signal.SIGINT]
+        if waited > _PATIENCE_SECONDS[signal.SIGINT]:
+            due.append(signal.SIGTERM)
+        if waited > sum(_PATIENCE_SECONDS.values()):
+            due.append(signal.SIGKILL)
+        for number in due:
+            if number not in self.sent:
+                self.sent.append(number)
+                _signal_group(self.process.pid, number)
+
+
+class Programs:
+    """Runs the programs of one run; safe to `cancel` from another thread.
+
+    Args:
+        run: the run's id.
+    """
+
+    def __init__(self, run: str) -> None:
+        self._run = run
+        self._running: list[_Running] = []
+        self._lock = threading.Lock()
+        self.listener: Listener | None = None
+
+    def run(self, step: Step, access: ProgramAccess, judge: Judge) -> Answer:
+        """Run the program of a step to its end.
+
+        Args:
+            step: of kind COMMAND or RMAN.
+            access: how it gets into the database; empty for a program that does not.
+            judge: tells from exit status and output whether it failed.
+
+        Raises:
+            DatabaseError: it failed or was cancelled; `lines` hold what it wrote.
+            ToolkitError: TK-0203 when it cannot be begun.
+        """
+        begun, used = time.monotonic(), _children_seconds()
+        running = _Running(self._begin(step, access))
+        lines: list[Line] = []
+        reader = threading.Thread(
+            target=self._read, args=(step, running.process, access, begun, lines), daemon=True, name="program"
+        )
+        with self._listed(running):
+            reader.start()
+            _feed(running.process, access.opening + step.text if step.kind is StepKind.RMAN else "")
+            status = _wait(running)
+            _signal_group(running.process.pid, signal.SIGKILL)
+            reader.join(_READER_SECONDS)
+        row = {
+            "exit_status": status,
+            "cpu_seconds": _children_seconds() - used,
+            "elapsed_seconds": time.monotonic() - begun,
+        }
+        return _answer(step, Answer((row,), lines=tuple(lines)), running, judge)
+
+    def cancel(self) -> None:
+        """Let whatever runs now end; a program that does not listen is killed after a while."""
+        with self._lock:
+            for running in self._running:
+                running.asked = running.asked or time.monotonic()
+                running.escalate()
+
+    @contextlib.contextmanager
+    def _listed(self, running: _Running) -> Iterator[None]:
+        with self._lock:
+            self._running.append(running)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.remove(running)
+
+    def _begin(self, step: Step, access: ProgramAccess) -> subprocess.Popen[bytes]:
+        program = step.argv[0]
+        try:
+            return subprocess.Popen(
+                list(step.argv),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=_environment(self._run, step.environment, access),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ToolkitError(
+                f"`{program}` cannot be run: {(error.strerror or type(error).__name__).lower()}",
+                code="TK-0203",
+                hint="install it, or say where it is with `--bin-dir`",
+            ) from None
+
+    def _read(
+        self, step: Step, process: subprocess.Popen[bytes], access: ProgramAccess, begun: float, lines: list[Line]
+    ) -> None:
+        """Take what the program writes, as it comes; beyond a limit only the newest lines are kept."""
+        assert process.stdout is not None
+        for raw in process.stdout:
+            text = access.scrub(raw[:_LONGEST_LINE].decode(errors="replace").rstrip("\r\n"))
+            line = Line(time.monotonic() - begun, text)
+            lines.append(line)
+            if len(lines) > _MOST_LINES:
+                del lines[_MOST_LINES // 2]
+            if self.listener is not None:
+                self.listener(step, line)
+
+
+def _answer(step: Step, answer: Answer, running: _Running, judge: Judge) -> Answer:
+    status = running.process.returncode
+    if running.asked is not None and status != 0:
+        raise DatabaseError(
+            f"{step.argv[0].rpartition('/')[2]} was stopped", code="cancelled", cancelled=True, lines=answer.lines
+        )
+    error = judge(step.name, status, [line.text for line in answer.lines])
+    if error is not None:
+        error.lines = answer.lines
+        raise error
+    return answer
+
+
+def _environment(run: str, own: Mapping[str, str], access: ProgramAccess) -> dict[str, str]:
+    """Return what the program sees: our environment without our own secrets, and messages in English."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
+    return {**inherited, "LC_MESSAGES": "C", RUN_VARIABLE: run, **access.environment, **access.secrets, **own}
+
+
+def _feed(process: subprocess.Popen[bytes], text: str) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(text.encode())
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+
+
+def _wait(running: _Running) -> int:
+    """Wait for the program, sending the next signal when one is due."""
+    while True:
+        try:
+            return running.process.wait(_TICK_SECONDS)
+        except subprocess.TimeoutExpired:
+            running.escalate()
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def end_orphans(run: str) -> int:
+    """End the programs of a run that nobody waits for any more, and wait until they are gone.
+
+    Only for runs whose dbatk is dead: programs of a live one are found as well.
+
+    Returns:
+        How many there were.
+    """
+    import psutil
+
+    found = [process for process in psutil.process_iter() if _belongs_to(process, run)]
+    for process in found:
+        with contextlib.suppress(psutil.Error):
+            process.terminate()
+    _, left = psutil.wait_procs(found, timeout=_ORPHAN_SECONDS)
+    for process in left:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(left, timeout=_ORPHAN_SECONDS)
+    return len(found)
+
+
+def _belongs_to(process: object, run: str) -> bool:
+    import psutil
+
+    assert isinstance(process, psutil.Process)
+    try:
+        return bool(process.pid != os.getpid() and process.environ().get(RUN_VARIABLE) == run)
+    except (psutil.Error, OSError):
+        return False

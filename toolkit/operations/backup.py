@@ -1,0 +1,74 @@
+"""Back a database up: one thing on the clock, worked on by channels.
+
+What a channel is differs (a server process of RMAN, a process of pgBackRest, a worker that compresses, a thread);
+it plays the part of the degree everywhere. A job's backup stays where the user wants it; a trial's is in a place
+of its own, never among the real backups, and is removed by its mark, tag or handle.
+"""
+
+from __future__ import annotations
+
+from toolkit.dialects.backups import Backups
+from toolkit.dialects.base import Work
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import mark_of
+from toolkit.model.facts import Probe, Query
+from toolkit.model.steps import Stages
+from toolkit.model.values import Cell
+from toolkit.model.words import OperationName
+from toolkit.operations.base import Piece, Planner, assemble
+
+
+class Backup:
+    """The neutral half: the engine's `Backups` says what is read, named, refused and dropped."""
+
+    name = OperationName.BACKUP
+    version = 1
+
+    def reads(self, planner: Planner) -> tuple[Query, ...]:
+        return backups_of(planner).reads(planner.spec.options, planner.facts)
+
+    def probes(self, planner: Planner, cells: tuple[Cell, ...]) -> tuple[Probe, ...]:
+        """Say what must be known of this host for any of the cells; the answers to `reads` are known."""
+        asked = [
+            probe
+            for cell in cells or (Cell(()),)
+            for probe in backups_of(planner).probes(planner.options(cell), planner.facts)
+        ]
+        return tuple({probe.key: probe for probe in asked}.values())
+
+    def check(self, planner: Planner) -> None:
+        backups_of(planner).refuse(self._work(planner, Cell(())), planner.facts)
+
+    def _work(self, planner: Planner, cell: Cell) -> Work:
+        options = planner.options(cell)
+        name = planner.naming.trial_object()
+        return Work(
+            self.name,
+            planner.spec.mode,
+            backups_of(planner).object(options, name, measuring=planner.measuring),
+            options,
+            degree=planner.degree(cell),
+            mark=mark_of(planner.naming.key),
+        )
+
+    def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
+        work = self._work(planner, cell)
+        return (Piece(work, backups_of(planner).label(work)),)
+
+    def plan(self, planner: Planner, cell: Cell) -> Stages:
+        pieces = self.pieces(planner, cell)
+        work = pieces[0].work
+        dropped = planner.measuring and backups_of(planner).drops(work)
+        return assemble(planner, cell, pieces, drops=(work.object,) if dropped else ())
+
+
+def backups_of(planner: Planner) -> Backups:
+    """Return how the engine backs up.
+
+    Raises:
+        ToolkitError: TK-0304 where it does not.
+    """
+    ways = planner.dialect.backups
+    if ways is None:
+        raise ToolkitError(f"{planner.dialect.engine} has no backup here", code="TK-0304")
+    return ways
