@@ -20,18 +20,24 @@ _OUT = option("out", "write a page, html, to this file", metavar="FILE")
 
 def add_intervals(awr: typer.Typer) -> None:
     """Add the commands."""
-    before = argument("before", "the report of the interval before", metavar="BEFORE")
-    after = argument("after", "the report of the interval after", metavar="AFTER")
+    before = argument("before", "report of the interval before, or `a..b` of stored snapshots", metavar="BEFORE")
+    after = argument("after", "the same for the interval after", metavar="AFTER")
     anyway = option("anyway", "compare two different databases", kind=bool)
     add_command(
-        awr, "diff", _diff, [before, after, _OUT, anyway, *_HERE], "Say what changed between two reports, and why."
+        awr,
+        "diff",
+        _diff,
+        [before, after, _OUT, anyway, *OUTPUT],
+        "Say what changed between two reports, and why.",
     )
 
 
 def _diff(said: Said) -> int:
-    from toolkit.app.intervals import compare_files
+    from toolkit.app.intervals import compare_sources
 
-    diff = compare_files(Path(said.required("before")), Path(said.required("after")), anyway=said.flag("anyway"))
+    diff = compare_sources(
+        said.required("before"), said.required("after"), anyway=said.flag("anyway"), store=said.text("store")
+    )
     return show_diff(diff, said)
 
 

@@ -120,7 +120,7 @@ def _shift(one: Change | None, name: str, spell: Callable[[float | None], str] =
     if one.after.rate is None:
         most = f" (now below {spell(one.after.most_rate)})" if one.after.most_rate is not None else ""
         return f"{name} {before} before{most}"
-    return f"{name} {before} -> {after}" + (f" ({_by(one.ratio)})" if one.ratio else "")
+    return f"{name} {before} -> {after}" + (f" ({_by(one.ratio)})" if one.ratio and spell is not percent else "")
 
 
 def _joined(head: str, *facts: str) -> str:
