@@ -1,0 +1,283 @@
+"""Forms of logs, in examples of ours: languages, date formats, wrapping, wrappers, failures, copies, sections."""
+# ruff: noqa: E501 - sentences of a log stand on one line
+
+from __future__ import annotations
+
+import gzip
+import html
+import io
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from tests.readers.rman_samples import ENGLISH, LANGUAGES, STAMPS, whole_log
+from toolkit.readers.rman.decode import lines_of
+from toolkit.readers.rman.log import causes_first, read_log
+from toolkit.readers.rman.model import Log, Piece
+
+PLAIN = "02-MAR-2026 01:{:02d}:{:02d}"
+HEAD = ["connected to target database: ACME (DBID=1234567890)", "", "allocated channel: c1",
+        "channel c1: SID=9 device type=DISK", "", "Starting backup at 02-MAR-26"]  # fmt: skip
+TAIL = ["Finished backup at 02-MAR-26", "released channel: c1", "", "Recovery Manager complete."]
+SET = ["channel c1: starting full datafile backup set", "channel c1: specifying datafile(s) in backup set",
+       "input datafile file number=00007 name=/data/ACME/users01.dbf", "channel c1: starting piece 1 at 02-MAR-26",
+       "channel c1: finished piece 1 at 02-MAR-26", "piece handle=/backup/ACME_7 tag=NIGHT comment=NONE",
+       "channel c1: backup set complete, elapsed time: 00:01:15"]  # fmt: skip
+STACK = ["RMAN-00571: ===========================================================",
+         "RMAN-00569: =============== ERROR MESSAGE STACK FOLLOWS ===============",
+         "RMAN-00571: ==========================================================="]  # fmt: skip
+
+
+def told(pieces: Iterable[Piece]) -> list[tuple[object, ...]]:
+    """Return what does not depend on the client's words or its format of dates."""
+    return [
+        (one.channel, one.set_type.replace("archive log", "archived log"), one.datafiles, one.archivelogs, one.extra,
+         one.piece_no, one.elapsed_seconds, one.handle, one.tag, one.comment)
+        for one in pieces
+    ]  # fmt: skip
+
+
+def one_set(*lines: str) -> Log:
+    return read_log([*HEAD, *lines, *TAIL])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("stamp", sorted(STAMPS))
+def test_a_log_says_the_same_in_every_language_and_format(language: str, stamp: str) -> None:
+    plain, other = read_log(whole_log()), read_log(whole_log(LANGUAGES[language], stamp))
+    assert told(other.pieces) == told(plain.pieces)
+    assert other.outcome == plain.outcome == "completed"
+    assert other.channel_busy_seconds == plain.channel_busy_seconds == {"c1": 113, "c2": 91, "c3": 200}
+    assert other.autobackup_handles == plain.autobackup_handles == ["/backup/c-1234567890-20260302-00"]
+    assert (other.db_name, other.dbid) == ("ACME", 1234567890)
+    begin, end = (stamp.format(*divmod(second, 60)) for second in (4, 210))
+    assert (other.operations[0].op, other.operations[0].start, other.operations[0].finish) == (
+        "backup",
+        begin,
+        end,
+    )
+    assert [one.op for one in other.operations] == ["backup", "backup", "Control File and SPFILE Autobackup"]
+    assert other.pieces[0].start == stamp.format(0, 5)
+
+
+ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
+def test_bytes_of_any_encoding_and_line_end_are_read(encoding: str, end: str) -> None:
+    raw = end.join(whole_log()).encode(encoding)
+    assert told(read_log(lines_of(io.BytesIO(raw))).pieces) == told(read_log(whole_log()).pieces)
+    packed = gzip.compress(raw)
+    assert read_log(lines_of(io.BytesIO(packed))).outcome == "completed"
+
+
+@pytest.mark.parametrize(
+    "around",
+    ["    {}", "> {}", "2026-03-02 01:00:00 {}", "[host42]: {}", "<span>{}</span><br/>", "| {}", "\t{}", "\x1b[32m{}\x1b[0m"],
+)  # fmt: skip
+def test_what_stands_around_each_line_does_not_matter(around: str) -> None:
+    lines = [around.format(line) if line else line for line in whole_log()]
+    found = read_log(lines_of(io.BytesIO("\n".join(lines).encode())))
+    assert told(found.pieces) == told(read_log(whole_log()).pieces)
+
+
+def test_a_page_of_html_is_read() -> None:
+    page = "<html><body><p>Our night:</p><pre>" + html.escape("\n".join(whole_log())) + "</pre></body></html>"
+    page = page.replace("/backup/ACME_1_1", "/backup/A&amp;B")
+    found = read_log(lines_of(io.BytesIO(page.encode())))
+    assert found.outcome == "completed"
+    assert found.pieces[0].handle == "/backup/A&B"
+
+
+@pytest.mark.parametrize("width", [60, 72, 80])
+def test_wrapped_lines_are_put_together(width: int) -> None:
+    long = "/backup/" + "a_rather_long_name_" * 5 + "7_1_1.bkp"
+    lines = [
+        *HEAD,
+        *(line.replace("/backup/ACME_7", long).replace("users01", "users" * 14) for line in SET),
+        *TAIL,
+    ]
+    wrapped = [
+        part for line in lines for part in ([line[n : n + width] for n in range(0, len(line), width)] or [""])
+    ]
+    found = read_log(wrapped)
+    assert told(found.pieces) == told(read_log(lines).pieces)
+    assert found.pieces[0].handle == long
+
+
+def test_a_line_wrapped_between_words_is_put_together() -> None:
+    lines = [*SET[:5], "piece", "handle=/backup/ACME", "_7 tag=NIGHT comment=NONE", SET[6]]
+    assert one_set(*lines).pieces[0].handle == "/backup/ACME_7"
+    lines = [
+        *SET[:5],
+        "piece handle=/backup/ACME_7",
+        "tag=NIGHT comment=NONE",
+        *SET[6].replace(": 00", ":|00").split("|"),
+    ]
+    assert (one_set(*lines).pieces[0].tag, one_set(*lines).channel_busy_seconds) == ("NIGHT", {"c1": 75})
+
+
+def test_a_section_of_a_file_keeps_its_blocks() -> None:
+    lines = [*SET[:3], "backing up blocks 12801 through 25600", *SET[3:]]
+    section = one_set(*lines).pieces[0].section
+    assert section == (12801, 25600)
+
+
+def test_image_copies_are_told_with_what_they_wrote() -> None:
+    found = one_set(
+        "channel c1: starting datafile copy", "input datafile file number=00001 name=/data/ACME/system01.dbf",
+        "output file name=/copy/system01.dbf tag=NIGHT RECID=5 STAMP=917073126",
+        "channel c1: datafile copy complete, elapsed time: 00:02:15",
+        "channel c1: starting archived log copy", "input archived log thread=1 sequence=9 RECID=6 STAMP=1",
+        "output file name=/copy/1_9.dbf RECID=0 STAMP=0", "channel c1: archived log copy complete, elapsed time: 00:00:01",
+    )  # fmt: skip
+    assert [(one.set_type, one.handle, one.tag, one.elapsed_seconds) for one in found.pieces] == [
+        ("datafile copy", "/copy/system01.dbf", "NIGHT", 135), ("archived log copy", "/copy/1_9.dbf", None, 1),
+    ]  # fmt: skip
+    assert found.pieces[0].stamp == 917073126
+
+
+def test_a_set_of_several_pieces_has_the_time_of_each() -> None:
+    at = PLAIN.format
+    found = read_log([
+        *HEAD, *SET[:3],
+        f"channel c1: starting piece 1 at {at(1, 0)}", f"channel c1: finished piece 1 at {at(1, 40)}",
+        "piece handle=/backup/p1 tag=NIGHT comment=NONE",
+        f"channel c1: starting piece 2 at {at(1, 40)}", f"channel c1: finished piece 2 at {at(1, 58)}",
+        "piece handle=/backup/p2 tag=NIGHT comment=API Version 2.0,MMS Version 8.1.3.0",
+        "channel c1: backup set complete, elapsed time: 00:00:58", *TAIL,
+    ])  # fmt: skip
+    assert [(one.piece_no, one.elapsed_seconds, one.handle) for one in found.pieces] == [
+        (1, 40, "/backup/p1"), (2, 18, "/backup/p2"),
+    ]  # fmt: skip
+    assert found.pieces[1].comment == "API Version 2.0,MMS Version 8.1.3.0"
+    assert found.channel_busy_seconds == {"c1": 58}
+
+
+def test_a_piece_written_twice_has_both_handles() -> None:
+    lines = [*SET[:4], "channel c1: finished piece 1 at 02-MAR-26 with 2 copies and tag NIGHT",
+             "piece handle=/one/p comment=NONE", "piece handle=/two/p comment=NONE", SET[6]]  # fmt: skip
+    piece = one_set(*lines).pieces[0]
+    assert (piece.handle, piece.copies, piece.tag, piece.finish) == ("/one/p", ("/two/p",), "NIGHT", "02-MAR-26")
+
+
+def test_one_channel_whatever_was_asked_is_a_warning_and_downgraded() -> None:
+    found = one_set(
+        "RMAN-06908: WARNING: operation will not run in parallel on the allocated channels",
+        "RMAN-06909: WARNING: parallelism require Enterprise Edition", *SET,
+    )  # fmt: skip
+    assert (found.outcome, found.downgraded) == ("completed_with_warnings", True)
+    assert [one.code for one in found.warnings] == ["RMAN-06908", "RMAN-06909"]
+
+
+def failover() -> list[str]:
+    second = [line.replace("c1", "c2") for line in SET]
+    return [
+        *HEAD[:4], "allocated channel: c2", "channel c2: SID=10 instance=acme2 device type=DISK", *HEAD[4:],
+        *SET[:4], "RMAN-03009: failure of backup command on c1 channel at 03/02/2026 01:02:03",
+        "ORA-19502: write error on file \"/backup/ACME_7\", block number 5 (block size=8192)",
+        "ORA-27072: File I/O error", "channel c1 disabled, job failed on it will be run on another channel",
+        *second, *TAIL,
+    ]  # fmt: skip
+
+
+def test_work_that_another_channel_took_over_ends_with_a_warning() -> None:
+    found = read_log(failover())
+    assert found.outcome == "completed_with_warnings"
+    assert [one.code for one in found.errors] == ["RMAN-03009", "ORA-19502", "ORA-27072"]
+    assert [(one.channel, one.handle) for one in found.pieces] == [("c2", "/backup/ACME_7")]
+    assert [one.channel for one in found.unfinished] == ["c1"]
+
+
+def test_a_stack_is_a_failure_and_its_cause_stands_in_front() -> None:
+    found = read_log([
+        *HEAD, *SET[:4], *STACK, "RMAN-03009: failure of backup command on c1 channel at 03/02/2026 01:02:03",
+        "ORA-19809: limit exceeded for recovery files",
+        "ORA-19804: cannot reclaim 52428800 bytes disk space from 4294967296 limit", "", "Recovery Manager complete.",
+    ])  # fmt: skip
+    assert found.outcome == "failed"
+    assert causes_first(found)[0].code == "ORA-19804"
+    assert [one.code for one in found.errors] == ["RMAN-03009", "ORA-19809", "ORA-19804"]
+    assert (found.unfinished[0].channel, found.unfinished[0].finish) == ("c1", None)
+
+
+@pytest.mark.parametrize(
+    "title", ["错误消息堆栈跟随", "エラー・メッセージ・スタックが続きます", "СТЕК СООБЩЕНИЙ ОБ ОШИБКАХ"]
+)
+def test_a_stack_is_known_by_its_numbers(title: str) -> None:
+    lines = [STACK[0], f"RMAN-00569: =============== {title} ===============", STACK[2]]
+    found = read_log(
+        [*HEAD, *lines, "RMAN-03002: 在 03/02/2026 01:02:03 上 backup 命令失败", "RMAN-06059: 未找到归档日志"]
+    )
+    assert (found.outcome, found.causes[0].code) == ("failed", "RMAN-06059")
+
+
+def test_numbered_messages_are_no_errors_but_their_errors_are() -> None:
+    numbered = whole_log(LANGUAGES["numbered"])
+    warned = [*numbered[:20], "RMAN-08137: WARNING: archived log not deleted, needed for standby", *numbered[20:]]
+    assert read_log(warned).outcome == "completed_with_warnings"
+    at = next(n for n, line in enumerate(numbered) if "RMAN-08540" in line)
+    broken = [*numbered[:at], *STACK, "RMAN-03002: failure of backup command at 03/02/2026 01:00:00",
+              "RMAN-06026: some targets not found", "RMAN-06023: no backup of datafile 3"]  # fmt: skip
+    found = read_log(broken)
+    assert (found.outcome, found.causes[0].code) == ("failed", "RMAN-06023")
+
+
+def test_two_sessions_are_one_log_and_each_must_end() -> None:
+    lines = whole_log()
+    both = read_log([*lines, *lines])
+    assert (both.outcome, len(both.pieces)) == ("completed", 14)
+    cut = lines[: next(n for n, line in enumerate(lines) if line.startswith("Finished"))]
+    assert read_log([*cut, *lines]).outcome == "incomplete"
+    assert read_log([*lines, *cut]).outcome == "incomplete"
+
+
+def test_notes_of_one_command_and_its_answer_are_complete() -> None:
+    notes = ["Here is what I did.", "```", "RMAN> validate datafile 7;", "", "Starting validate at 02-MAR-26",
+             "using channel ORA_DISK_1", "channel ORA_DISK_1: starting validation of datafile",
+             "channel ORA_DISK_1: specifying datafile(s) for validation",
+             "input datafile file number=00007 name=/data/ACME/users01.dbf",
+             "channel ORA_DISK_1: validation complete, elapsed time: 00:00:07", "List of Datafiles",
+             "=================", "File Status Marked Corrupt Empty Blocks Blocks Examined High SCN",
+             "---- ------ -------------- ------------ --------------- ----------",
+             "7    OK     0              12567        12800           76440591", "Finished validate at 02-MAR-26",
+             "```", "That was all."]  # fmt: skip
+    found = read_log(notes)
+    assert (found.outcome, found.reads[0].op, found.reads[0].elapsed_seconds) == ("completed", "validate", 7)
+    assert found.reads[0].datafiles[0].name == "/data/ACME/users01.dbf"
+    assert read_log(notes[:-3]).outcome == "incomplete"
+    broken = [line.replace("7    OK    ", "7    FAILED") for line in notes]
+    assert (read_log(broken).outcome, read_log(broken).corrupt) == ("completed_with_warnings", [7])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [[], [""], ["nothing of the kind"], ["SQL> select 1 from dual;", "ORA-00942: table or view does not exist"],
+     ["Starting backup at your own risk", "channel four: the news"], ["=====", "RMAN"]],
+)  # fmt: skip
+def test_what_is_no_log_is_not_taken_for_one(lines: Sequence[str]) -> None:
+    found = read_log(lines)
+    assert not found.recognised
+    assert found.outcome == "incomplete"
+
+
+def test_the_database_is_known_by_its_files_where_no_connection_is_shown() -> None:
+    name = "/fra/ACME/backupset/2026_03_02/o1_mf_nnndf_NIGHT_abcdefgh_.bkp"
+    found = read_log(
+        ["RMAN> backup database;", *HEAD[5:], *(line.replace("/backup/ACME_7", name) for line in SET), *TAIL]
+    )
+    assert (found.db_name, found.db_name_source) == ("ACME", "file names")
+
+
+def test_a_message_of_a_stack_that_was_wrapped_is_whole() -> None:
+    first = "RMAN-03009: failure of backup command on a_channel_with_a_rather_long_name channel at"
+    found = read_log([*HEAD, *STACK, first, "03/02/2026 01:02:03", 'ORA-19504: failed to create file "/no/where"'])
+    assert found.errors[0].text.endswith("channel at 03/02/2026 01:02:03")
+
+
+def test_english_is_read_alike_by_whole_messages_and_line_by_line() -> None:
+    plain, indented = read_log(whole_log(ENGLISH)), read_log([f"  {line}" for line in whole_log(ENGLISH)])
+    assert plain.pieces == indented.pieces
+    assert plain.operations == indented.operations
+    assert plain.channel_busy_seconds == indented.channel_busy_seconds

@@ -1,0 +1,200 @@
+"""What each channel is doing: the set it fills, the pieces of it, the time it was busy."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from toolkit.readers.rman.model import ArchivedLog, Datafile, Piece, Reading, Section
+
+
+class Draft:
+    """A piece that is finished and whose handle, or whose set's end, is still to come."""
+
+    __slots__ = ("channel", "comment", "copies", "finish", "handles", "number", "start", "tag")
+
+    def __init__(self, channel: Channel, number: int | None, start: str | None, finish: str | None) -> None:
+        self.channel = channel
+        self.number = number
+        self.start = start
+        self.finish = finish
+        self.handles: list[str] = []
+        self.tag: str | None = None
+        self.comment: str | None = None
+        self.copies = 1
+
+
+class Channel:
+    """One channel, from one message to the next."""
+
+    __slots__ = (
+        "begin", "busy", "done", "extra", "files", "filling", "handles", "logs", "name", "number", "open",
+        "section", "set_type", "texts",
+    )  # fmt: skip
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.busy = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the set: it is complete, or lost."""
+        self.set_type: str | None = None
+        self.files: list[Datafile] = []
+        self.logs: list[ArchivedLog] = []
+        self.extra: list[str] = []
+        self.section: Section | None = None
+        self.number: int | None = None
+        self.begin: str | None = None
+        self.open = False
+        self.filling = False
+        self.done: list[Draft] = []
+        self.handles: list[str] = []
+        self.texts: list[str] = []
+
+    def piece(self, draft: Draft, seconds: int | None) -> Piece:
+        """Return a finished piece as it is told."""
+        handles = draft.handles
+        return Piece(
+            self.name,
+            self.set_type or "",
+            tuple(self.files),
+            tuple(self.logs),
+            tuple(self.extra),
+            self.section,
+            draft.number,
+            draft.start,
+            draft.finish,
+            seconds,
+            handles[0] if handles else None,
+            draft.tag,
+            draft.comment,
+            tuple(handles[1:]),
+        )
+
+
+class Channels:
+    """All channels of a log, what they made and what they lost."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Channel] = {}
+        self.pieces: list[Piece] = []
+        self.unfinished: list[Piece] = []
+        self.reads: list[Reading] = []
+        self.awaiting: deque[Draft] = deque()
+        self.outputs: list[tuple[str, str | None, int | None]] = []
+        self.filling: Channel | None = None
+
+    def get(self, name: str) -> Channel:
+        """Return a channel, which begins to exist when it is named first."""
+        found = self.by_name.get(name)
+        if found is None:
+            found = self.by_name[name] = Channel(name)
+        return found
+
+    def begin_set(self, channel: Channel, set_type: str) -> None:
+        """A channel begins a set, or a copy."""
+        if channel.set_type is not None:
+            self.lose(channel)
+        channel.set_type = set_type
+        channel.filling = True
+        self.filling = channel
+
+    def begin_piece(self, channel: Channel, number: int, at: str) -> None:
+        """A channel begins a piece of its set."""
+        if channel.open:
+            self._lost(channel, channel.number, channel.begin)
+        channel.number = number
+        channel.begin = at
+        channel.open = True
+        channel.filling = False
+
+    def end_piece(self, channel: Channel, number: int, at: str) -> Draft:
+        """A channel has written a piece; its handle follows."""
+        draft = Draft(channel, number, channel.begin if channel.open and channel.number == number else None, at)
+        channel.open = False
+        channel.filling = False
+        channel.done.append(draft)
+        self.awaiting.append(draft)
+        return draft
+
+    def handle(self, handle: str, tag: str | None, comment: str | None) -> bool:
+        """Give the next handle to the piece that waits longest for one; False when none does."""
+        if not self.awaiting:
+            return False
+        draft = self.awaiting[0]
+        draft.handles.append(handle)
+        draft.tag = tag or draft.tag
+        draft.comment = comment
+        if len(draft.handles) >= draft.copies:
+            self.awaiting.popleft()
+        return True
+
+    def end_set(self, channel: Channel, seconds: int) -> None:
+        """A set is complete."""
+        channel.busy += seconds
+        drafts = channel.done
+        if len(drafts) == 1 and not channel.open:
+            self.pieces.append(channel.piece(drafts[0], seconds))
+        else:
+            self.pieces.extend(channel.piece(draft, None) for draft in drafts)
+            if channel.open:
+                self._lost(channel, channel.number, channel.begin)
+        self.settled(channel)
+
+    def end_copy(self, channel: Channel, seconds: int) -> None:
+        """An image copy is complete; its output was told just before."""
+        channel.busy += seconds
+        outputs = self.outputs or [("", None, None)]
+        handle, tag, stamp = outputs[0]
+        self.pieces.append(
+            Piece(
+                channel.name, channel.set_type or "copy", tuple(channel.files), tuple(channel.logs),
+                tuple(channel.extra), channel.section, None, None, None, seconds, handle or None, tag, None,
+                tuple(name for name, _, _ in outputs[1:]), stamp,
+            )
+        )  # fmt: skip
+        self.outputs = []
+        self.settled(channel)
+
+    def end_reading(self, channel: Channel, op: str, seconds: int) -> None:
+        """A restore or a validation of one set is complete."""
+        channel.busy += seconds
+        self.reads.append(
+            Reading(channel.name, op, seconds, tuple(dict.fromkeys(channel.handles)), tuple(channel.files))
+        )
+        self.settled(channel)
+
+    def lose(self, channel: Channel) -> None:
+        """A channel gave up what it was doing: pieces with a handle stay, the rest is unfinished."""
+        for draft in channel.done:
+            if draft.handles:
+                self.pieces.append(channel.piece(draft, None))
+            else:
+                self._lost(channel, draft.number, draft.start)
+        if channel.open or (channel.filling and (channel.files or channel.logs or channel.extra)):
+            self._lost(channel, channel.number, channel.begin)
+        self.settled(channel)
+
+    def lose_all(self) -> None:
+        """Nobody goes on."""
+        for channel in self.by_name.values():
+            if channel.set_type is not None or channel.open or channel.done:
+                self.lose(channel)
+        self.outputs = []
+
+    def _lost(self, channel: Channel, number: int | None, begin: str | None) -> None:
+        self.unfinished.append(
+            Piece(
+                channel.name, channel.set_type or "", tuple(channel.files), tuple(channel.logs),
+                tuple(channel.extra), channel.section, number, begin,
+            )
+        )  # fmt: skip
+        channel.open = False
+
+    def settled(self, channel: Channel) -> None:
+        """A channel is done with a set."""
+        if self.awaiting and channel.done:
+            self.awaiting = deque(draft for draft in self.awaiting if draft.channel is not channel)
+        if self.filling is channel:
+            self.filling = None
+        channel.clear()

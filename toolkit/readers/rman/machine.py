@@ -1,0 +1,414 @@
+"""A log line by line: what an English client writes is told by the first letters, everything else by `foreign`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from toolkit.readers.rman import words
+from toolkit.readers.rman.channels import Channel, Channels
+from toolkit.readers.rman.faults import Faults
+from toolkit.readers.rman.foreign import Foreign
+from toolkit.readers.rman.identity import Identity
+from toolkit.readers.rman.model import ArchivedLog, Datafile, Section
+from toolkit.readers.rman.operations import Operations
+from toolkit.readers.rman.sessions import Sessions
+
+_WRAPS_FROM = 58
+"""Terminals and mails wrap at 60 columns or more; a shorter line was ended by RMAN."""
+
+_LONGEST_STAMP = 60
+_MOST_KNOWN = 1000
+
+Handler = Callable[[str], bool]
+
+
+class Machine:
+    """Reads lines; `channels`, `operations`, `faults`, `sessions` and `identity` hold what they said."""
+
+    def __init__(self) -> None:
+        self.channels = Channels()
+        self.faults = Faults()
+        self.sessions = Sessions()
+        self.identity = Identity()
+        self.operations = Operations(self.sessions)
+        self.foreign = Foreign(self)
+        self.number = 0
+        self.corrupt: list[int] = []
+        self.in_sql = False
+        self._known: set[str] = set()
+        self._partial = ""
+        self._grown: tuple[Channel, int] | None = None
+        self._by_start: dict[str, Handler] = {
+            "channe": self._channel, "input ": self._input, "piece ": self._handle, "Starti": self._starting,
+            "Finish": self._finished, "alloca": self._allocated, "using ": self._using, "includ": self._including,
+            "backin": self._blocks, "output": self._output, "RMAN-0": self._coded, "RMAN-1": self._coded,
+            "RMAN-2": self._coded, "RMAN> ": self._prompt, "RMAN>": self._prompt, "Recove": self._recovery,
+            "ORA-0": self._coded, "releas": self._released, "copyin": self._copying, "piece": self._handle,
+            "archiv": self._noise, "sql st": self._noise, "curren": self._noise,
+        }  # fmt: skip
+        self._actions: dict[str, Callable[[Channel, str], bool]] = {
+            "starting p": self._begin_piece, "finished p": self._end_piece, "backup set": self._end_set,
+            "specifying": self._specifying, "starting f": self._begin_set, "starting i": self._begin_set,
+            "starting c": self._begin_set, "starting a": self._begin_set, "starting d": self._begin_set,
+            "starting v": self._begin_reading, "restore co": self._end_reading, "validation": self._end_reading,
+            "piece hand": self._reads_piece, "datafile c": self._end_copy, "archived l": self._end_copy,
+            "archive lo": self._end_copy, "restored b": _passed, "reading fr": _passed, "restoring ": _passed,
+            "deleting a": _passed, "restoring": _passed, "failover t": self._reads_piece,
+        }  # fmt: skip
+
+    def feed(self, line: str) -> None:
+        """Take the next line, without its end."""
+        self.number += 1
+        line = line.strip()
+        if not line:
+            self.number -= 1
+            self.blank()
+            return
+        if line in self._known and self.free:
+            return
+        handler = self._by_start.get(line[:6])
+        if self._partial:
+            if handler is None or (handler is self._input and not line.startswith("input ")):
+                line = self._joined(line)
+                handler = self._by_start.get(line[:6])
+            else:
+                self._give_up()
+        if handler is not None and handler(line):
+            return
+        if self._grown is not None and self._grow(line):
+            return
+        self.foreign.take(line)
+
+    def blank(self) -> None:
+        """Take an empty line: nothing is wrapped across it."""
+        self.number += 1
+        if self._partial:
+            self._give_up()
+        self._grown = None
+
+    @property
+    def free(self) -> bool:
+        """Whether the next line stands for itself: no stack is open, and no line waits for its end."""
+        return not (self._partial or self.faults.in_stack or self.in_sql)
+
+    def end(self) -> None:
+        """The log is over: whatever is open stays unfinished."""
+        if self._partial:
+            self._give_up()
+        self.channels.lose_all()
+        self.sessions.end()
+        self.faults.quiet()
+
+    def ordinary(self) -> None:
+        """Note an ordinary message of RMAN's: no stack goes on across it."""
+        if self.faults.in_stack:
+            self.faults.quiet()
+        self.in_sql = False
+
+    # -- lines of channels
+
+    def _channel(self, line: str) -> bool:
+        at = line.find(": ", 8)
+        if at < 0 or line[7] != " ":
+            return self._stripped_channel(line)
+        name = line[8:at]
+        rest = line[at + 2 :]
+        action = self._actions.get(rest[:10])
+        if action is None or " " in name:
+            return False
+        channel = self.channels.by_name.get(name) or self.channels.get(name)
+        if not action(channel, rest):
+            return False
+        if self.faults.in_stack:
+            self.faults.quiet()
+        return True
+
+    def _stripped_channel(self, line: str) -> bool:
+        """`channel t1 disabled, job failed on it will be run on another channel`."""
+        return line.endswith("run on another channel")
+
+    def _begin_set(self, channel: Channel, rest: str) -> bool:
+        kind = rest[9:]
+        if kind.endswith((" copy", " restore", " destination")) or " restore" in kind:
+            return self._begin_other(channel, kind)
+        for tail in (" backup set", " backupset", " backup"):
+            if kind.endswith(tail):
+                self.channels.begin_set(channel, kind[: -len(tail)])
+                return True
+        return False
+
+    def _begin_other(self, channel: Channel, kind: str) -> bool:
+        if kind.endswith(" copy"):
+            self.channels.begin_set(channel, kind)
+            return True
+        return self._begin_reading(channel, kind)
+
+    def _begin_reading(self, channel: Channel, _rest: str) -> bool:
+        if channel.set_type is not None:
+            self.channels.lose(channel)
+        channel.clear()
+        self.channels.filling = channel
+        return True
+
+    def _specifying(self, channel: Channel, _rest: str) -> bool:
+        self.channels.filling = channel
+        return True
+
+    def _begin_piece(self, channel: Channel, rest: str) -> bool:
+        # `starting piece 1 at 10-Feb-21 15:54:31`
+        at = rest.find(" at ", 15)
+        number = rest[15:at]
+        if at < 0 or not number.isdecimal():
+            return False
+        stamp = rest[at + 4 :]
+        self.channels.begin_piece(channel, int(number), self.operations.stamp(stamp))
+        return True
+
+    def _end_piece(self, channel: Channel, rest: str) -> bool:
+        at = rest.find(" at ", 15)
+        number = rest[15:at]
+        if at < 0 or not number.isdecimal():
+            return False
+        stamp, _, copies = rest[at + 4 :].partition(" with ")
+        draft = self.channels.end_piece(channel, int(number), self.operations.stamp(stamp))
+        if copies:
+            count, _, tag = copies.partition(" copies")
+            draft.copies = min(int(count), 4) if count.isdecimal() else 1
+            draft.tag = tag.rpartition(" ")[2] or None
+        return True
+
+    def _end_set(self, channel: Channel, rest: str) -> bool:
+        seconds = seconds_of(rest)
+        if seconds is None:
+            return self._hold(f"channel {channel.name}: {rest}")
+        self.channels.end_set(channel, seconds)
+        return True
+
+    def _end_copy(self, channel: Channel, rest: str) -> bool:
+        seconds = seconds_of(rest)
+        if seconds is None or "complete" not in rest:
+            return False
+        self.channels.end_copy(channel, seconds)
+        return True
+
+    def _end_reading(self, channel: Channel, rest: str) -> bool:
+        seconds = seconds_of(rest)
+        if seconds is None:
+            return False
+        self.channels.end_reading(channel, self.operations.reading() or "restore", seconds)
+        return True
+
+    def _reads_piece(self, channel: Channel, rest: str) -> bool:
+        handle = handle_of(rest)[0]
+        if handle is None:
+            return False
+        channel.handles.append(handle)
+        return True
+
+    # -- lines without a channel
+
+    def _input(self, line: str) -> bool:
+        channel = self.channels.filling
+        if channel is None:
+            return True
+        if line.startswith("input datafile f"):
+            # `file number=00001 name=` and, in 10g, `fno=00001 name=`
+            number, found, name = line[line.find("=") + 1 :].partition(" name=")
+            if not found:
+                return self._hold(line)
+            if not number.isdecimal():
+                return False
+            channel.files.append(Datafile(int(number), name))
+            if len(line) >= _WRAPS_FROM:
+                self._grown = (channel, self.number)
+            return True
+        return self.foreign.input_log(channel, line)
+
+    def _handle(self, line: str) -> bool:
+        if " comment=" not in line:
+            autobackup = self.operations.autobackup is not None
+            if "handle=" not in line or (" tag=" not in line and not autobackup) or self.channels.awaiting:
+                return self._hold(line)
+        elif len(line) >= _WRAPS_FROM and line.endswith(
+            (" comment=", " comment=N", " comment=NO", " comment=NON")
+        ):
+            return self._hold(line)
+        self.take_handle(*handle_of(line))
+        return True
+
+    def take_handle(self, handle: str | None, tag: str | None, comment: str | None) -> None:
+        """Give a handle to whom it belongs: a piece that waits for it, or the autobackup."""
+        if handle is None:
+            return
+        self.identity.file(handle)
+        if not self.channels.handle(handle, tag, comment) and self.operations.autobackup is not None:
+            self.operations.autobackups.append(handle)
+
+    def _including(self, line: str) -> bool:
+        # `including current control file in backup set`
+        what, found, _ = line[10:].partition(" in backup")
+        if self.channels.filling is None or not found:
+            return False
+        self.channels.filling.extra.append(what)
+        return True
+
+    def _copying(self, line: str) -> bool:
+        # `copying current control file`: the input of an image copy
+        if self.channels.filling is None:
+            return False
+        self.channels.filling.extra.append(line[8:])
+        return True
+
+    def _blocks(self, line: str) -> bool:
+        # `backing up blocks 1 through 12800`
+        parts = line.split()
+        if self.channels.filling is None or len(parts) != 6 or not (parts[3].isdecimal() and parts[5].isdecimal()):
+            return False
+        self.channels.filling.section = Section(int(parts[3]), int(parts[5]))
+        return True
+
+    def _output(self, line: str) -> bool:
+        # `output file name=/b/x tag=T RECID=1 STAMP=1`, in 10g `output filename=`
+        at = line.find("name=")
+        if at < 0:
+            return self._hold(line)
+        name, _, rest = line[at + 5 :].partition(" tag=")
+        tag: str | None = rest.partition(" ")[0] or None
+        if not rest:
+            name = name.partition(" RECID=")[0].partition(" recid=")[0]
+            tag = None
+        stamp = line.upper().rpartition("STAMP=")[2]
+        self.channels.outputs.append((name, tag, int(stamp) if stamp.isdecimal() and "=" not in stamp else None))
+        self.identity.file(name)
+        return True
+
+    def _starting(self, line: str) -> bool:
+        op, found, stamp = line[9:].partition(" at ")
+        if not found or line[8] != " " or not _is_command(op, stamp):
+            return False
+        self.ordinary()
+        self.operations.begin(op, stamp, self.number)
+        return True
+
+    def _finished(self, line: str) -> bool:
+        op, found, stamp = line[9:].partition(" at ")
+        if not found or line[8] != " " or not _is_command(op, stamp):
+            return False
+        self.ordinary()
+        self.operations.end(op, stamp, self.number)
+        return True
+
+    def _allocated(self, line: str) -> bool:
+        name = line.partition("allocated channel: ")[2]
+        if not name or " " in name:
+            return False
+        self.channels.get(name)
+        self.ordinary()
+        return True
+
+    def _using(self, line: str) -> bool:
+        if not line.startswith("using channel ") or " " in line[14:]:
+            return False
+        self.channels.get(line[14:])
+        if len(self._known) < _MOST_KNOWN:
+            self._known.add(line)
+        return True
+
+    def _released(self, line: str) -> bool:
+        return line.startswith("released channel")
+
+    def _noise(self, line: str) -> bool:
+        return line.startswith(
+            ("archived log file name=", "archive log filename=", "sql statement:", "current log archived")
+        )
+
+    def _recovery(self, line: str) -> bool:
+        if words.GOODBYE.match(line) is None or "Release" in line:
+            return False
+        self.ordinary()
+        self.channels.lose_all()
+        self.sessions.goodbye()
+        return True
+
+    def _prompt(self, line: str) -> bool:
+        self.ordinary()
+        self.sessions.prompt(line)
+        self.identity.command(line)
+        return True
+
+    def _coded(self, line: str) -> bool:
+        return self.foreign.coded(line)
+
+    # -- lines that were wrapped
+
+    def _hold(self, line: str) -> bool:
+        self._partial = line
+        return True
+
+    def _joined(self, line: str) -> str:
+        held, self._partial = self._partial, ""
+        spaced = (
+            words.CONTINUES.match(line)
+            or held.endswith((":", " at", " piece"))
+            or held in {"piece", "output file"}
+        )
+        return f"{held}{' ' if spaced else ''}{line}"
+
+    def _give_up(self) -> None:
+        held, self._partial = self._partial, ""
+        if held.startswith("piece "):
+            self.take_handle(*handle_of(held))
+
+    def _grow(self, line: str) -> bool:
+        """Put the end of a file's name that was wrapped where it belongs."""
+        assert self._grown is not None
+        channel, number = self._grown
+        self._grown = None
+        if number != self.number - 1 or " " in line or "=" in line or not channel.files or line[0] in "`<#*-|":
+            return False
+        last = channel.files[-1]
+        channel.files[-1] = Datafile(last.file, last.name + line)
+        if len(line) >= _WRAPS_FROM:
+            self._grown = (channel, self.number)
+        return True
+
+
+def _passed(_channel: Channel, _rest: str) -> bool:
+    return True
+
+
+def _is_command(op: str, stamp: str) -> bool:
+    """Whether RMAN speaks, and not a script around it that begins at some hour."""
+    return (
+        words.OPERATION.fullmatch(op) is not None
+        and len(stamp) < _LONGEST_STAMP
+        and words.NUMBER.search(stamp) is not None
+    )
+
+
+def seconds_of(text: str) -> int | None:
+    """Return the seconds of a line that ends with `hh:mm:ss`."""
+    parts = text[text.rfind(" ") + 1 :].split(":")
+    if len(parts) != 3 or not (parts[0].isdecimal() and parts[1].isdecimal() and parts[2].isdecimal()):
+        return None
+    hours, minutes, rest = parts
+    return int(hours[:6]) * 3600 + int(minutes) * 60 + int(rest)
+
+
+def handle_of(text: str) -> tuple[str | None, str | None, str | None]:
+    """Return handle, tag and comment of `piece handle=... tag=... comment=...`; what is not there is None."""
+    _, found, rest = text.partition("handle=")
+    if not found:
+        return None, None, None
+    rest, has_comment, comment = rest.partition(" comment=")
+    handle, has_tag, tag = rest.partition(" tag=")
+    return (
+        handle.strip() or None,
+        tag.strip() or None if has_tag else None,
+        comment.strip() if has_comment else None,
+    )
+
+
+def log_of(thread: str, sequence: str) -> ArchivedLog:
+    """Return an archived log from its printed numbers."""
+    return ArchivedLog(int(thread), int(sequence))
