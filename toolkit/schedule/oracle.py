@@ -58,7 +58,8 @@ def job_name(plan: str, number: int) -> str:
     """
     plain = re.sub(r"[^A-Z0-9]", "_", plan.upper())
     ending = "" if number == 1 else f"_{number}"
-    if plain != plan.upper() or len(PREFIX) + len(plain) + len(ending) > _MOST_NAME:
+    # a plan called nightly_2 must not meet the second window of one called nightly
+    if plain != plan.upper() or re.search(r"_\d+$", plain) or len(PREFIX) + len(plain) + len(ending) > _MOST_NAME:
         digest = hashlib.sha256(plan.encode()).hexdigest()[:6].upper()
         plain = f"{plain[: _MOST_NAME - len(PREFIX) - len(ending) - 7]}_{digest}"
     return f"{PREFIX}{plain}{ending}"

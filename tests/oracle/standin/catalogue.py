@@ -5,7 +5,7 @@ A name stands for text; `:n` marks a number, `:d` a DATE. A test holds every nam
 
 from __future__ import annotations
 
-from tests.oracle.standin import indexes, observed, readings, statistics, tables
+from tests.oracle.standin import indexes, observed, readings, scheduler, statistics, tables
 
 _VIEWS = {
     **readings.VIEWS,
@@ -56,6 +56,7 @@ _VIEWS = {
     "DBA_DATA_FILES": "FILE_NAME FILE_ID:n TABLESPACE_NAME BYTES:n STATUS AUTOEXTENSIBLE MAXBYTES:n",
     "DUAL": "DUMMY",
     **tables.VIEWS,
+    **scheduler.VIEWS,
 }
 _TYPES = {"": "VARCHAR", "n": "DOUBLE", "d": "TIMESTAMP"}
 

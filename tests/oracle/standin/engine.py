@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
 
-from tests.oracle.standin import breaks, grammar, indexes, observed, parallel, tables
+from tests.oracle.standin import blocks, breaks, grammar, indexes, observed, parallel, tables
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.duck import Rows, count, define_functions, ensure_schema, fetch, quote, run, spell
 from tests.oracle.standin.errors import ora, stack
@@ -213,6 +213,17 @@ class Engine(IndexWork):
             data.execute(f"ALTER TABLE {spell(command.name)} ADD COLUMN {quote(column)} DOUBLE")
             table.columns.append((column, "NUMBER", "Y"))
 
+    def _do_block(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        for text in blocks.statements(command.parts["inside"] or ""):
+            self.command(session, data, text)
+
+    def _do_schedule_job(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        held = {str(row["PRIVILEGE"]) for row in self.rows("SESSION_PRIVS", session)}
+        self.state.jobs.create(command.parts["arguments"] or "", command.parts["calls"] or "", held)
+
+    def _do_schedule_drop(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        self.state.jobs.drop(command.parts["arguments"] or "")
+
     def _do_comment(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         self._found("TABLE", command.name).comment = (command.parts["text"] or "").replace("''", "'")
 
@@ -310,13 +321,17 @@ class Engine(IndexWork):
                 self._load_view(session, view)
             return fetch(self.dictionary, translated)
 
+    def rows(self, view: str, session: Session) -> list[Mapping[str, object]]:
+        """Return the rows of a catalogue view, as this session sees them."""
+        own = self.scenario.views.get(view)
+        return [*self.state.rows_of(view, session)] if own is None else list(own)
+
     def _load_view(self, session: Session, view: str) -> None:
         lacking = self.scenario.lacking
         columns = [column for column in VIEWS[view] if f"{view}.{column[0]}" not in lacking]
         spelled = ", ".join(f"{quote(name)} {kind}" for name, kind in columns)
         self.dictionary.execute(f"CREATE OR REPLACE TABLE {quote(view)} ({spelled})")
-        own = self.scenario.views.get(view)
-        rows = self.state.rows_of(view, session) if own is None else list(own)
+        rows = self.rows(view, session)
         names = [name for name, _ in columns]
         for row in rows:
             strange = set(row) - {name for name, _ in VIEWS[view]}

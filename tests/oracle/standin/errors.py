@@ -37,6 +37,10 @@ _TEXTS = {
     12838: "cannot read/modify an object after modifying it in parallel",
     12841: "cannot alter the session parallel DML state within a transaction",
     20000: "Unable to analyze TABLE, insufficient privileges or does not exist",
+    27457: "an argument of the job has no value",
+    27475: "the job does not exist",
+    27477: "the job already exists",
+    27486: "insufficient privileges",
     65040: "operation not allowed from within a pluggable database",
 }
 

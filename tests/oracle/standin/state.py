@@ -6,10 +6,11 @@ import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import indexes, observed, readings
+from tests.oracle.standin import indexes, observed, readings, scheduler
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
+from tests.oracle.standin.scheduler import Jobs
 from tests.oracle.standin.statistics import Statistics
 
 BLOCK = 8192
@@ -96,6 +97,7 @@ class State:
     statements_run: int = 0
     statistics: Statistics = field(default_factory=Statistics)
     unlogged_at: datetime.datetime | None = None
+    jobs: Jobs = field(default_factory=Jobs)
 
     def add(self, kind: str, name: Name, **attributes: object) -> Made:
         """Enter a new object."""
@@ -115,6 +117,8 @@ class State:
         found = self.statistics.rows_of(view, self, BEGAN)
         if found is not None:
             return found
+        if view in scheduler.VIEWS:
+            return [job.row() for job in self.jobs.known.values()]
         if view in _ROWS:
             return _ROWS[view](self, session)
         if view in indexes.VIEWS:

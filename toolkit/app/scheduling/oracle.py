@@ -96,7 +96,7 @@ class OracleJobs:
             when = str(row.get("repeat_interval") or "")
             next_at = row.get("next_utc")
             state = "" if row.get("enabled") == "TRUE" else f" ({str(row.get('state')).lower()})"
-            shown = f"{next_at} UTC" if next_at is not None else None
+            shown = f"{str(next_at).replace('T', ' ')} UTC" if next_at is not None else None
             yield Scheduled(name, Kind.ORACLE, str(row.get("job_name")), plan, (f"{when}{state}",), shown)
 
     def remove(self, name: str) -> tuple[str, ...]:
