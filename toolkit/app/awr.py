@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from toolkit.errors import ToolkitError
 
+T = TypeVar("T")
 _LARGEST_FILE = 4_000_000_000
 _WORTH_A_PROCESS = 6_000_000
 """Bytes of reports that are read quicker by one process than a second one begins."""
@@ -42,13 +44,17 @@ def show_reports(files: Sequence[Path]) -> Iterator[Shown]:
     Yields:
         One result per file; a file that cannot be read gives its sentence and does not stop the others.
     """
-    sizes = [_size(file) for file in files]
+    yield from spread(_show, files)
+
+
+def spread(work: Callable[[Path], T], files: Sequence[Path]) -> Iterator[T]:
+    """Do a piece of work for each file, in their order, on several cores where that is quicker."""
     workers = min(len(files), _MOST_PROCESSES, _cores())
-    if workers < 2 or sum(sizes) < _WORTH_A_PROCESS:
-        yield from map(_show, files)
+    if workers < 2 or sum(map(_size, files)) < _WORTH_A_PROCESS:
+        yield from map(work, files)
         return
     with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(_show, files)
+        yield from pool.map(work, files)
 
 
 def _cores() -> int:
@@ -66,14 +72,14 @@ def _show(file: Path) -> Shown:
     from toolkit.readers.awr.report import read_report
 
     try:
-        report = read_report(_bytes(file), str(file))
+        report = read_report(read_file(file), str(file))
     except ToolkitError as error:
         return Shown(str(file), "", [error.message], error.hint)
     text = json.dumps(report.document(), allow_nan=False)
     return Shown(str(file), text, [f"`{file}`: {fault}" for fault in report.faults])
 
 
-def _bytes(file: Path) -> bytes:
+def read_file(file: Path) -> bytes:
     if file.is_dir():
         raise ToolkitError(f"`{file}` is a folder", code="TK-0113", hint="name the reports in it")
     if not file.is_file():

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.from_report import interval_of
-from toolkit.app.awr import Shown, show_reports
+from toolkit.analysis.awr.trend import Series, trends
+from toolkit.app.awr import read_file, spread
 from toolkit.app.interval_sources import is_interval, stored_interval
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval
@@ -41,7 +41,7 @@ def compare_sources(before: str, after: str, *, anyway: bool = False, store: str
         name: _stored(name, store) for name in (before, after) if is_interval(name) and not Path(name).exists()
     }
     files = [name for name in (before, after) if name not in stored]
-    read = dict(zip(files, map(_interval, show_reports([Path(name) for name in files])), strict=True))
+    read = dict(zip(files, map(_whole, spread(_read, [Path(name) for name in files])), strict=True))
     sides = {**stored, **read}
     return compare_intervals(sides[before], sides[after], anyway=anyway)
 
@@ -51,11 +51,11 @@ def _stored(name: str, store: str | None) -> Interval:
         return stored_interval(opened, name)
 
 
-def _interval(shown: Shown) -> Interval:
-    if shown.faults:
-        hint = shown.hint or "get the whole file as the database wrote it"
-        raise ToolkitError(shown.faults[0], code="TK-0113", hint=hint)
-    return interval_of(json.loads(shown.text))
+def _whole(one: _Read) -> Interval:
+    if one.faults or one.interval is None:
+        hint = one.hint or "get the whole file as the database wrote it"
+        raise ToolkitError(one.faults[0], code="TK-0113", hint=hint)
+    return one.interval
 
 
 def _same_file(one: str, other: str) -> bool:
@@ -65,37 +65,87 @@ def _same_file(one: str, other: str) -> bool:
         return False
 
 
-def read_many(names: Sequence[str]) -> Iterator[tuple[Interval | None, Shown]]:
-    """Read the reports that are named, and those in the folders that are named, as intervals.
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What became of one file: the interval it tells of, and what is wrong with it."""
 
-    Yields:
-        The interval with only what a series needs, or None for a file that is no report, and what was read.
+    file: str
+    interval: Interval | None
+    faults: Sequence[str] = ()
+    hint: str = ""
+
+
+def _read(file: Path) -> _Read:
+    from toolkit.readers.awr.report import read_report
+
+    try:
+        report = read_report(read_file(file), str(file))
+    except ToolkitError as error:
+        return _Read(str(file), None, [error.message], error.hint)
+    interval = interval_of(report.document())
+    return _Read(str(file), interval, [f"`{file}`: {fault}" for fault in report.faults])
+
+
+def _brief(file: Path) -> _Read:
+    """Read what a series needs, so that a thousand reports fit into memory."""
+    one = _read(file)
+    if one.interval is None:
+        return one
+    return replace(one, interval=replace(one.interval, counters={}, segments={}, parameters={}))
+
+
+@dataclass(frozen=True, slots=True)
+class Trends:
+    """Series of reports.
+
+    `faults` are sentences about files that were named and are no reports, or not whole; `skipped` are those about
+    files that a folder holds besides reports.
+    """
+
+    series: Sequence[Series]
+    faults: Sequence[str]
+    skipped: Sequence[str]
+
+
+def read_trends(names: Sequence[str], sql: Sequence[str]) -> Trends:
+    """Set reports in a row.
+
+    Args:
+        names: Files, and folders that hold them.
+        sql: Statements to follow.
 
     Raises:
         ToolkitError: TK-0113 when there is no file at all.
     """
-    files = [file for name in names for file in _files(Path(name))]
-    if not files:
+    named = [Path(name) for name in names if not Path(name).is_dir()]
+    held = [file for name in names if Path(name).is_dir() for file in _held(Path(name))]
+    if not named and not held:
         raise ToolkitError(
             "there is no file to read", code="TK-0113", hint="name reports, or a folder that holds some"
         )
-    for shown in show_reports(list(dict.fromkeys(files))):
-        if not shown.text:
-            yield None, shown
-            continue
-        interval = interval_of(json.loads(shown.text))
-        yield replace(interval, counters={}, segments={}), replace(shown, text="")
+    intervals: list[Interval] = []
+    faults: list[str] = []
+    skipped: list[str] = []
+    wanted = set(map(str, named))
+    for one in spread(_brief, list(dict.fromkeys([*named, *held]))):
+        if one.interval is None and one.file not in wanted:
+            skipped += one.faults
+        else:
+            faults += one.faults
+        if one.interval is not None and one.interval.origin.begin is None:
+            faults.append(f"`{one.file}` is left out: it does not say when it was")
+        elif one.interval is not None:
+            intervals.append(one.interval)
+    return Trends(trends(intervals, sql), faults, skipped)
 
 
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    found = []
-    for folder, folders, names in os.walk(path):
+def _held(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    for at, folders, names in os.walk(folder):
         folders.sort()
-        found += [Path(folder, name) for name in sorted(names) if not name.startswith(".")]
+        found += [Path(at, name) for name in sorted(names) if not name.startswith(".")]
         if len(found) > _MOST_FILES:
             raise ToolkitError(
-                f"`{path}` holds more than {_MOST_FILES:,} files", code="TK-0113", hint="name a smaller folder"
+                f"`{folder}` holds more than {_MOST_FILES:,} files", code="TK-0113", hint="name a smaller folder"
             )
     return found

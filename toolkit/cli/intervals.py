@@ -9,10 +9,11 @@ import typer
 
 from toolkit.cli.output import out, out_json, say
 from toolkit.cli.parameters import OUTPUT, Said, add_command, argument, option
-from toolkit.errors import ExitCode
+from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.analysis.awr.diff import IntervalDiff
+    from toolkit.app.intervals import Trends
 
 _HERE = [one for one in OUTPUT if one.name != "store"]
 _OUT = option("out", "write a page, html, to this file", metavar="FILE")
@@ -29,6 +30,16 @@ def add_intervals(awr: typer.Typer) -> None:
         _diff,
         [before, after, _OUT, anyway, *OUTPUT],
         "Say what changed between two reports, and why.",
+    )
+    several = argument("files", "reports, or folders that hold them", kind=list[str], metavar="FILES|DIR...")
+    sql = option("sql", "follow this statement too; repeatable", "--sql", kind=list[str], metavar="SQL_ID")
+    sheet = option("csv", "print one row for each interval as CSV", kind=bool)
+    add_command(
+        awr,
+        "trend",
+        _trend,
+        [several, sql, sheet, _OUT, *_HERE],
+        "Set many reports in a row, and say what changed when.",
     )
 
 
@@ -58,3 +69,38 @@ def show_diff(diff: IntervalDiff, said: Said) -> int:
 
         out(diff_text(diff))
     return ExitCode.DONE
+
+
+def _trend(said: Said) -> int:
+    from toolkit.app.intervals import read_trends
+
+    if said.flag("csv") and said.flag("json"):
+        raise ToolkitError("--csv and --json are two documents", code="TK-0102", hint="ask for one of them")
+    trends = read_trends(said.texts("files"), said.texts("sql"))
+    for fault in trends.faults:
+        say(f"error: {fault} [TK-0113]")
+    for skipped in trends.skipped:
+        say(f"skipped: {skipped}")
+    if not trends.series:
+        raise ToolkitError(
+            "none of the files is a report that says when it was", code="TK-0113",
+            hint="give AWR or Statspack reports, html or text",
+        )  # fmt: skip
+    return _show_trends(trends, said)
+
+
+def _show_trends(trends: Trends, said: Said) -> int:
+    from toolkit.report.interval import trend
+
+    if file := said.text("out"):
+        from toolkit.app.results import write_file
+
+        write_file(Path(file), trend.trend_page(trends.series, [*trends.faults, *trends.skipped]))
+        say(f"wrote {file}")
+    if said.flag("json"):
+        out_json(trend.trend_document(trends.series, [*trends.faults, *trends.skipped]))
+    elif said.flag("csv"):
+        out(trend.trend_sheet(trends.series))
+    else:
+        out(trend.trend_text(trends.series))
+    return ExitCode.USAGE if trends.faults else ExitCode.DONE

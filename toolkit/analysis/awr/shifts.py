@@ -1,8 +1,8 @@
 """Where a series of numbers changed its level: Pettitt's test, applied again to both sides of each change found.
 
 Source: A. N. Pettitt, *A Non-Parametric Approach to the Change-Point Problem*, Applied Statistics 28 (1979),
-126-135. The statistic looks at ranks only, so that a single peak makes no change and no distribution is assumed. Its
-significance is taken from permutations of the series itself, which holds for short series too, where the
+126-135. The statistic looks at ranks only, so that a single peak makes no change and no distribution is assumed.
+Its significance is taken from permutations of the series itself, which holds for short series too, where the
 approximation of the paper does not. Points that follow upon each other closely are more alike than permuted ones,
 so the level asked for is strict, and the levels on both sides must differ by enough to matter.
 """
@@ -56,8 +56,9 @@ def shifts(values: Sequence[float | None]) -> list[Shift]:
         begin, end = pending.pop()
         if end - begin < FEWEST:
             continue
-        place, p = _pettitt(series[begin:end], generator)
-        if place is not None and p <= _LEVEL:
+        p = _pettitt(series[begin:end], generator)
+        if p <= _LEVEL:
+            place = _split(series[begin:end])
             places.append((begin + place, p))
             pending += [(begin, begin + place), (begin + place, end)]
     places.sort()
@@ -71,8 +72,8 @@ def shifts(values: Sequence[float | None]) -> list[Shift]:
     return found
 
 
-def _pettitt(series: NDArray[np.float64], generator: np.random.Generator) -> tuple[int | None, float]:
-    """Return where the second part begins, and how often permuted series show as large a statistic."""
+def _pettitt(series: NDArray[np.float64], generator: np.random.Generator) -> float:
+    """Return how often permuted series show as large a statistic as this one."""
     import numpy as np
 
     ranks = _ranks(series)
@@ -82,13 +83,29 @@ def _pettitt(series: NDArray[np.float64], generator: np.random.Generator) -> tup
     statistic = np.abs(2 * np.cumsum(ranks) - weights)[_LEAST_SIDE - 1 : count - _LEAST_SIDE]
     largest = float(statistic.max())
     if largest == 0:
-        return None, 1.0
+        return 1.0
     shuffled = generator.permuted(np.tile(ranks, (_PERMUTATIONS, 1)), axis=1)
     others = np.abs(2 * np.cumsum(shuffled, axis=1) - weights)[:, _LEAST_SIDE - 1 : count - _LEAST_SIDE].max(
         axis=1
     )
-    p = (1 + int((others >= largest).sum())) / (_PERMUTATIONS + 1)
-    return int(statistic.argmax()) + _LEAST_SIDE, p
+    return (1 + int((others >= largest).sum())) / (_PERMUTATIONS + 1)
+
+
+def _split(series: NDArray[np.float64]) -> int:
+    """Return where the second part begins: where both parts lie closest to their medians.
+
+    The largest rank statistic lies elsewhere when the parts are of unequal length.
+    """
+    import numpy as np
+
+    places = range(_LEAST_SIDE, len(series) - _LEAST_SIDE + 1)
+    costs = [
+        float(
+            np.abs(series[:at] - np.median(series[:at])).sum() + np.abs(series[at:] - np.median(series[at:])).sum()
+        )
+        for at in places
+    ]
+    return places[int(np.argmin(costs))]
 
 
 def _ranks(series: NDArray[np.float64]) -> NDArray[np.float64]:
