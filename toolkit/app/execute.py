@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 
 from toolkit import __version__
-from toolkit.app import licensing
+from toolkit.app import backup_client, licensing
 from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production, on_live
 from toolkit.app.keeping import keep_best
 from toolkit.app.planning import (
@@ -113,6 +113,7 @@ def start(
         _approve(target, facts, standing, approvals)
         _check(experiment, dialect, facts, target)
         _check_licences(experiment, dialect, facts, target, standing)
+        backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts))
         head = _head(run, experiment, target, facts, under)
         store.create_run(head)
         with _ended_in_any_case(store, run, stop), _lease(store, target, run, stop, under):
@@ -203,6 +204,7 @@ def _bench(
     changes: Changes,
     attempt: int = 1,
 ) -> Bench:
+    sessions.programs.asked_to_end = lambda: stop.requested
     return Bench(
         run,
         experiment,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from toolkit.dialects.answers import Told
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Probe, Query
@@ -234,6 +236,14 @@ def volume(read: object, written: object, seconds: float, source: str) -> tuple[
     if len(known) == len(sizes):
         metrics.append(Metric("compression_ratio", known["bytes_read"] / known["bytes_written"], "ratio", source))
     return tuple(metrics)
+
+
+def with_cpu(told: Told, used: object, seconds: float) -> Told:
+    """Add the CPU seconds that the program used on this host, and how many processors that was."""
+    if not isinstance(used, int | float) or seconds <= 0:
+        return told
+    metric = Metric("program_cpu_seconds", float(used), "seconds", "getrusage")
+    return replace(told, metrics=(*told.metrics, metric), cpu_seconds=float(used))
 
 
 # -- programs -----------------------------------------------------------------------------------------------------

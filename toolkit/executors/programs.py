@@ -15,13 +15,13 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError, Line
 from toolkit.model.steps import Step
-from toolkit.model.words import StepKind
+from toolkit.model.words import Effect, StepKind
 from toolkit.targets.base import ProgramAccess
 
 RUN_VARIABLE = "DBATK_RUN"
@@ -73,6 +73,8 @@ class Programs:
         self._running: list[_Running] = []
         self._lock = threading.Lock()
         self.listener: Listener | None = None
+        self.asked_to_end: Callable[[], bool] = lambda: False
+        """Whether the run is to end: then what does not clean up ends too, on the clock or off it."""
 
     def run(self, step: Step, access: ProgramAccess, judge: Judge) -> Answer:
         """Run the program of a step to its end.
@@ -86,6 +88,7 @@ class Programs:
             DatabaseError: it failed or was cancelled; `lines` hold what it wrote.
             ToolkitError: TK-0203 when it cannot be begun.
         """
+        access.inspect(step.text)
         begun, used = time.monotonic(), _children_seconds()
         running = _Running(self._begin(step, access))
         lines: list[Line] = []
@@ -95,7 +98,7 @@ class Programs:
         with self._listed(running):
             reader.start()
             _feed(running.process, access.opening + step.text if step.kind is StepKind.RMAN else "")
-            status = _wait(running)
+            status = self._wait(running, step)
             _signal_group(running.process.pid, signal.SIGKILL)
             reader.join(_READER_SECONDS)
         row = {
@@ -110,6 +113,16 @@ class Programs:
         with self._lock:
             for running in self._running:
                 running.asked = running.asked or time.monotonic()
+                running.escalate()
+
+    def _wait(self, running: _Running, step: Step) -> int:
+        """Wait for the program, sending the next signal when one is due."""
+        while True:
+            try:
+                return running.process.wait(_TICK_SECONDS)
+            except subprocess.TimeoutExpired:
+                if step.effect is not Effect.DROPS and self.asked_to_end():
+                    running.asked = running.asked or time.monotonic()
                 running.escalate()
 
     @contextlib.contextmanager
@@ -130,7 +143,7 @@ class Programs:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env=_environment(self._run, step.environment, access),
+                env=_environment(self._run, step, access),
                 start_new_session=True,
             )
         except OSError as error:
@@ -168,10 +181,12 @@ def _answer(step: Step, answer: Answer, running: _Running, judge: Judge) -> Answ
     return answer
 
 
-def _environment(run: str, own: Mapping[str, str], access: ProgramAccess) -> dict[str, str]:
+def _environment(run: str, step: Step, access: ProgramAccess) -> dict[str, str]:
     """Return what the program sees: our environment without our own secrets, and messages in English."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
-    return {**inherited, "LC_MESSAGES": "C", RUN_VARIABLE: run, **access.environment, **access.secrets, **own}
+    unwanted = (_OWN, *step.without)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+    ours = {"LC_MESSAGES": "C", RUN_VARIABLE: run}
+    return {**inherited, **ours, **access.environment, **access.secrets, **step.environment}
 
 
 def _feed(process: subprocess.Popen[bytes], text: str) -> None:
@@ -180,15 +195,6 @@ def _feed(process: subprocess.Popen[bytes], text: str) -> None:
         process.stdin.write(text.encode())
     with contextlib.suppress(BrokenPipeError):
         process.stdin.close()
-
-
-def _wait(running: _Running) -> int:
-    """Wait for the program, sending the next signal when one is due."""
-    while True:
-        try:
-            return running.process.wait(_TICK_SECONDS)
-        except subprocess.TimeoutExpired:
-            running.escalate()
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

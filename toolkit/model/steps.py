@@ -64,6 +64,8 @@ class Step:
     input). Of a folder: what is done to it, and to which (see `toolkit.model.folders`)."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that a program gets beside ours; nothing secret."""
+    without: tuple[str, ...] = ()
+    """Beginnings of the names of variables that a program must not inherit."""
     access: tuple[str, ...] = ()
     """Names of the variables by which the target lets a program in; their values are known to the target alone."""
     parts: tuple[Step, ...] = ()

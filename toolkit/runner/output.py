@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from toolkit.model.protocols import Line
+from toolkit.model.protocols import Answer, DatabaseError, Line
 from toolkit.model.records import Artifact
-from toolkit.model.values import Row
+from toolkit.model.steps import Step
+from toolkit.model.values import Row, Scalar
+from toolkit.model.words import ON_HOST, StepKind
+from toolkit.runner import rman_log
 from toolkit.runner.bench import Bench
 from toolkit.runner.clock import TimedResult
 
@@ -22,8 +25,17 @@ def kept_of(timed: TimedResult) -> dict[str, tuple[Row, ...]]:
     rows: dict[str, tuple[Row, ...]] = {}
     if log:
         rows["log"] = tuple({"at_seconds": line.at_seconds, "line": line.text} for line in log)
+    if any(step.kind is StepKind.RMAN for each in timed.items for step in each.item.steps):
+        rows |= rman_log.rows_of(log)
     programs = tuple(row for item in timed.items for row in item.programs)
     return {**rows, "program": programs} if programs else rows
+
+
+def rows_of(step: Step, answer: Answer) -> tuple[Row, ...]:
+    """Return what is kept of an answer: rows of a statement, what a program wrote."""
+    if step.kind is StepKind.FOLDER or step.kind not in ON_HOST:
+        return answer.rows
+    return tuple({"at_seconds": line.at_seconds, "line": line.text} for line in answer.lines)
 
 
 def keep_log(bench: Bench, trial: int, name: str, lines: Iterable[Line]) -> None:
@@ -32,3 +44,19 @@ def keep_log(bench: Bench, trial: int, name: str, lines: Iterable[Line]) -> None
     if text:
         own = f"{name.rpartition('/')[2]}.log"
         bench.store.keep_artifact(bench.run, Artifact(own, "text/plain", (text + "\n").encode(), trial))
+
+
+def not_whole(rows: dict[str, tuple[Row, ...]]) -> DatabaseError | None:
+    """Return an error where the log of a program that ended well says otherwise."""
+    return rman_log.not_whole(rows.get(rman_log.LOG, ()))
+
+
+def say_left(bench: Bench, kept: Mapping[str, tuple[Row, ...]]) -> None:
+    """Say which server sessions outlived their client, and how each is ended."""
+    for row in kept.get("channels_left", ()):
+        session, text = _word(row.get("session_id")), _word(row.get("kill_text"))
+        bench.warn(f"session {session} ({_word(row.get('client_info'))}) is still at work; to end it: {text}")
+
+
+def _word(value: Scalar) -> str:
+    return "" if value is None else str(value)

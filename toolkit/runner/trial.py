@@ -138,7 +138,7 @@ def _in_worker(bench: Bench, course: Course, step: Step, number: int) -> None:
     if number == 0:
         course.notices += answer.notices
         if step.keep_as is not None:
-            course.kept[step.keep_as] = answer.rows
+            course.kept[step.keep_as] = output.rows_of(step, answer)
 
 
 def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[ItemRecord], None]) -> None:
@@ -155,8 +155,9 @@ def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
         course.notices += [notice for result in course.timed.items for notice in result.notices]
         course.kept.update(output.kept_of(course.timed))
         output.keep_log(bench, course.planned.number, bench.experiment.operation, output.log_of(course.timed))
-        if course.timed.error is not None:
-            course.failed(course.timed.error)
+        error = course.timed.error or output.not_whole(course.kept)
+        if error is not None:
+            course.failed(error)
         if course.error is None:
             _read_evidence(bench, course, stages)
         with course.phase("snapshot"):
@@ -254,6 +255,7 @@ def _after(bench: Bench, course: Course, stages: Stages) -> None:
             for number in range(course.workers):
                 bench.workers.forget(number)
                 _put_worker_back(bench, course, stages, number)
+        output.say_left(bench, course.kept)
     with course.phase("conclude"):
         try:
             _conclude(bench, course, stages)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, Watching, Work
+from toolkit.dialects import backups
+from toolkit.dialects.backups import Backups
+from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, Told, Watching, Work
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.postgresql import advice, checks, names, objects, release, support
+from toolkit.dialects.postgresql import advice, backup, checks, names, objects, release, support
 from toolkit.dialects.postgresql import granted as granting
 from toolkit.dialects.postgresql import work as working
+from toolkit.dialects.postgresql.backup.programs import error_of
 from toolkit.dialects.quiet import Quiet
 from toolkit.model.facts import Facts, Release
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
-from toolkit.model.words import EngineName, OperationName
+from toolkit.model.words import EngineName, ObjectKind, OperationName
 
 
 class PostgresqlDialect(Quiet):
@@ -21,6 +25,7 @@ class PostgresqlDialect(Quiet):
 
     engine = EngineName.POSTGRESQL
     doctor_files = checks.FILES
+    backups: Backups | None = backup.PostgresqlBackups()
     copy_files: tuple[str, ...] = ()
     degree_by_sessions: frozenset[OperationName] = frozenset({OperationName.STATS_GATHER})
     # REINDEX CONCURRENTLY waits for older snapshots; the second one on a table waits for the first one's lock with
@@ -60,33 +65,47 @@ class PostgresqlDialect(Quiet):
 
     # -- work ---------------------------------------------------------------------------------------------------
     def support(self, work: Work, facts: Facts) -> Support:
+        if work.operation is OperationName.BACKUP:
+            return backup.support(work, facts)
         return support.support(work, facts)
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return working.begin(work, facts)
+        return () if work.operation is OperationName.BACKUP else working.begin(work, facts)
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
-        return working.end(work)
+        return () if work.operation is OperationName.BACKUP else working.end(work)
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        del facts
-        return working.prepare(work)
+        return backup.prepare(work, facts) if work.operation is OperationName.BACKUP else working.prepare(work)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return working.timed(work, facts)
+        return backup.timed(work, facts) if work.operation is OperationName.BACKUP else working.timed(work, facts)
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        if work.operation is OperationName.BACKUP:
+            return backup.evidence(work, facts)
         return working.evidence(work, facts)
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
-        return working.settle(work)
+        return () if work.operation is OperationName.BACKUP else working.settle(work)
 
     def granted(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
     ) -> Granted:
+        if work.operation is OperationName.BACKUP:
+            return backup.granted(work, kept)
         return granting.granted(work, kept, peaks, notices)
+
+    def tell(
+        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
+    ) -> Told:
+        del deltas
+        return backup.tell(work, kept, seconds) if work.operation is OperationName.BACKUP else Told()
+
+    def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
+        return error_of(name, status, lines)
 
     # -- objects of ours ----------------------------------------------------------------------------------------
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
@@ -118,10 +137,10 @@ class PostgresqlDialect(Quiet):
         return tuple(calls)
 
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
-        return objects.drop(ref)
+        return backups.remove(ref) if ref.kind is ObjectKind.BACKUP else objects.drop(ref)
 
     def identity(self, ref: ObjectRef) -> Call:
-        return objects.identity(ref)
+        return backups.look(ref) if ref.kind is ObjectKind.BACKUP else objects.identity(ref)
 
     def instant(self) -> Call:
         return Call("instant", file=True)

@@ -1,0 +1,244 @@
+"""pgBackRest: `process-max` processes copy and compress, each writing down what it did.
+
+A job goes into the stanza and repository of the user's configuration and expires nothing. A trial has a stanza
+and a repository of its own, in a folder of ours, and takes nothing from the configuration or the environment of
+the user: so the real backups, their retention and their archive know nothing of it. It does not wait for WAL in an
+archive (archive-check=n), since the cluster's archive_command leads elsewhere: it is a time, no backup to restore.
+Sources: pgBackRest Command Reference, backup (archive-check, expire-auto, start-fast); tried with 2.45.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from toolkit.dialects import backups
+from toolkit.dialects.backups import Options
+from toolkit.dialects.base import Call, Granted, Told, Work
+from toolkit.dialects.postgresql.backup.basebackup import ACCESS
+from toolkit.dialects.postgresql.backup.programs import PGBACKREST, path_to
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts
+from toolkit.model.folders import content_of, path_of
+from toolkit.model.records import ItemRecord
+from toolkit.model.values import Row
+from toolkit.model.words import Effect, Mode, Outcome, Role, StepKind
+
+STANZA_OF_TRIALS = "dbatk"
+_TYPES = {"none": "none", "gzip": "gz", "lz4": "lz4", "zstd": "zst", "bzip2": "bz2"}
+_LEVELS = {"gzip": (0, 9), "lz4": (-5, 12), "zstd": (-7, 22), "bzip2": (1, 9)}
+_STANZA = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,126}", re.ASCII)
+_LINE = re.compile(r"(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) P(?P<process>\d+)\s+\w+: (?P<text>.*)")
+_FILE = re.compile(
+    r"(?:match file from prior backup|backup file) (?P<name>.+) \((?P<size>[\d.]+)(?P<unit>[KMGTP]?B),"
+)
+_BEGUN = re.compile(r"backup start archive = |execute .*backup start: ")
+_UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "PB": 1 << 50}
+_MOST_ITEMS = 300
+"""The largest files of a trial are kept as items; thousands of small ones would drown them."""
+_OWN_ENVIRONMENT = ("PGBACKREST_",)
+
+
+def refusal(work: Work) -> str | None:
+    """Say why this cannot be had; None when it can."""
+    said = str(work.option("compression") or "none")
+    if said not in _TYPES:
+        return f"pgBackRest compresses with {', '.join(_TYPES)}, not `{said}`"
+    for name in ("file_format", "compress_at", "manifest_checksums"):
+        if work.option(name) is not None:
+            return f"--{name.replace('_', '-')} is for pg_basebackup; pgBackRest has a repository of its own kind"
+    level = work.option("compression_level")
+    if level is None:
+        return None
+    low, high = _LEVELS.get(said, (0, -1))
+    if not low <= int(str(level)) <= high:
+        return f"the levels of {said} are {low} to {high}" if said in _LEVELS else "no compression has no level"
+    return None
+
+
+def refuse(work: Work, facts: Facts) -> None:
+    """Refuse a stanza that cannot be one, and what a job or a trial does not take.
+
+    Raises:
+        ToolkitError: TK-0104, TK-0107 or TK-0204.
+    """
+    stanza = work.option("stanza")
+    if work.mode is Mode.MEASUREMENT:
+        if stanza is not None or work.option("backup_config") is not None:
+            raise ToolkitError(
+                "a measurement has a stanza and a repository of its own: yours are for jobs",
+                code="TK-0107",
+                hint="leave `--stanza` and `--backup-config` out, and give `--destination FOLDER`",
+            )
+        return
+    if work.option("destination") is not None:
+        raise ToolkitError(
+            "pgBackRest's configuration says where the backup of a job goes",
+            code="TK-0107",
+            hint="leave `--destination` out",
+        )
+    if stanza is None:
+        raise ToolkitError("a job of pgBackRest needs a stanza", code="TK-0107", hint="give `--stanza NAME`")
+    if _STANZA.fullmatch(str(stanza)) is None:
+        raise ToolkitError(
+            f"`{stanza}` cannot be a stanza",
+            code="TK-0104",
+            hint="letters, digits, `-` and `_`; `pgbackrest info` lists those there are",
+        )
+    if facts.value("backup_config", "is_there") == "no":
+        path = facts.value("backup_config", "path")
+        raise ToolkitError(f"there is no file `{path}`", code="TK-0204", hint="check `--backup-config`")
+
+
+def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Make repository and stanza of a trial."""
+    if work.mode is Mode.JOB:
+        return ()
+    create = _call("stanza_create", [*_own(work, facts), *_cluster(facts), "stanza-create"], work, ACCESS)
+    return (backups.make(work.object, str(work.mark)), create)
+
+
+def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Spell the command line."""
+    options = ["--type=full", f"--process-max={work.degree}", "--log-level-console=detail", "--no-expire-auto"]
+    options += _compression(work)
+    if work.mode is Mode.JOB:
+        checkpoint = {"fast": ["--start-fast"], "spread": ["--no-start-fast"]}
+        options += checkpoint.get(str(work.option("checkpoint")), [])
+        tag = work.option("tag")
+        options += [] if tag is None else [f"--annotation=tag={tag}"]
+        argv = [*_of_user(work, facts), *options, "backup"]
+    else:
+        fast = "--no-start-fast" if work.option("checkpoint") == "spread" else "--start-fast"
+        own = [fast, "--no-archive-check", "--repo1-retention-full=1"]
+        argv = [*_own(work, facts), *_cluster(facts), *options, *own, "backup"]
+    return (_call(PGBACKREST, argv, work, ACCESS),)
+
+
+def _compression(work: Work) -> list[str]:
+    said, level = work.option("compression"), work.option("compression_level")
+    if said is None and work.mode is Mode.JOB:
+        return []
+    return [
+        f"--compress-type={_TYPES[str(said or 'none')]}",
+        *([] if level is None else [f"--compress-level={level}"]),
+    ]
+
+
+def _of_user(work: Work, facts: Facts) -> list[str]:
+    config = work.option("backup_config")
+    own = [] if config is None else [f"--config={config}"]
+    return [path_to(PGBACKREST, facts), f"--stanza={work.option('stanza')}", *own]
+
+
+def _own(work: Work, facts: Facts) -> list[str]:
+    """Return what keeps a trial apart from every configuration and repository of the user's."""
+    folder = path_of(work.object)
+    return [
+        path_to(PGBACKREST, facts),
+        "--config=/dev/null",
+        f"--stanza={STANZA_OF_TRIALS}",
+        f"--repo1-path={content_of(work.object)}",
+        f"--lock-path={folder}/lock",
+        "--log-level-file=off",
+    ]
+
+
+def _cluster(facts: Facts) -> list[str]:
+    place, port = facts.value("backup_server", "data_directory"), facts.value("backup_server", "port")
+    database = facts.value("server", "database_name")
+    return [f"--pg1-path={place}", f"--pg1-port={port}", *([f"--pg1-database={database}"] if database else [])]
+
+
+def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Ask what the repository knows of the backup; that of a trial is measured as well."""
+    if work.mode is Mode.JOB:
+        return (_call("info", [*_of_user(work, facts), "--output=json", "info"], work, (), "info"),)
+    own = [each for each in _own(work, facts) if not each.startswith("--lock-path")]
+    info = _call("info", [*own, "--output=json", "info"], work, (), "info")
+    return (info, backups.measure(work.object))
+
+
+def _call(name: str, argv: list[str], work: Work, access: tuple[str, ...], keep_as: str | None = None) -> Call:
+    return Call(
+        name,
+        kind=StepKind.COMMAND,
+        session=Role.WORKER if name != "stanza_create" else Role.CONTROL,
+        effect=Effect.READS if keep_as else Effect.CHANGES,
+        object=work.object,
+        argv=tuple(argv),
+        access=access,
+        without=_OWN_ENVIRONMENT if work.mode is Mode.MEASUREMENT else (),
+        keep_as=keep_as,
+    )
+
+
+# -- what it wrote ------------------------------------------------------------------------------------------------
+def granted(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
+    """Count the processes that copied files, each of which names itself in the log."""
+    busy = {item.worker for item in _items(kept.get("log", ()))}
+    if not busy:
+        return Granted(None, "pgBackRest's log", "the log names no process")
+    if len(busy) >= work.degree:
+        return Granted(work.degree, "pgBackRest's log")
+    return Granted(len(busy), "pgBackRest's log", f"{len(busy)} of {work.degree} processes copied files")
+
+
+def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+    """Tell bytes in and out, and the largest files, each with its process and time."""
+    read, label, written = _info(kept.get("info", ()))
+    measured = kept.get("bytes", ({},))[0].get("byte_count")
+    metrics = backups.volume(read, written if written is not None else measured, seconds, PGBACKREST)
+    items = sorted(_items(kept.get("log", ())), key=lambda item: -(item.bytes or 0))[:_MOST_ITEMS]
+    ordered = sorted(items, key=lambda item: item.begin_seconds or 0.0)
+    stays = (ItemRecord(f"backup {label}", Outcome.OK, bytes=written),) if work.mode is Mode.JOB and label else ()
+    return Told(metrics, bytes=written, items=(*stays, *ordered))
+
+
+def _info(rows: Sequence[Row]) -> tuple[int | None, str | None, int | None]:
+    """Read the size of the newest backup, its label, and its size in the repository from `info --output=json`."""
+    text = "\n".join(str(row.get("line") or "") for row in rows)
+    try:
+        backup = json.loads(text[text.index("[") :])[0]["backup"][-1]
+        repository = backup["info"]["repository"]
+        return int(backup["info"]["delta"]), str(backup["label"]), int(repository["delta"])
+    except (ValueError, KeyError, IndexError, TypeError):
+        return None, None, None
+
+
+def _items(log: Sequence[Row]) -> list[ItemRecord]:
+    """Return each file with its process; it began when its process had ended the one before."""
+    return list(_files(log))
+
+
+def _files(log: Sequence[Row]) -> Iterator[ItemRecord]:
+    origin: datetime | None = None
+    copying = 0.0
+    free: dict[int, float] = {}
+    for row in log:
+        line = _LINE.match(str(row.get("line") or ""))
+        if line is None:
+            continue
+        instant = datetime.fromisoformat(line["at"])
+        origin = origin or instant
+        now = (instant - origin).total_seconds()
+        if _BEGUN.search(line["text"]):
+            copying = now
+        found, process = _FILE.match(line["text"]), int(line["process"])
+        if found is None or process == 0:
+            continue
+        begun = free.get(process, copying)
+        free[process] = now
+        size = int(float(found["size"]) * _UNITS[found["unit"]])
+        yield ItemRecord(
+            found["name"], Outcome.OK, elapsed_seconds=max(0.0, now - begun), begin_seconds=begun,
+            worker=process - 1, bytes=size,
+        )  # fmt: skip
+
+
+def config_path(options: Options) -> str | None:
+    """Return the configuration file that was named."""
+    said = options.get("backup_config")
+    return None if said is None else str(said)

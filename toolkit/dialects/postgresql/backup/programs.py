@@ -1,0 +1,89 @@
+"""The programs that back PostgreSQL up: where they usually are, which release they are, what they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from toolkit.dialects.backups import Options
+from toolkit.dialects.postgresql.release import major
+from toolkit.model.facts import Facts, Probe
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.words import ProbeKind
+
+BASEBACKUP, VERIFY, PGBACKREST = "pg_basebackup", "pg_verifybackup", "pgbackrest"
+_USUAL = ("/usr/lib/postgresql/{major}/bin", "/usr/pgsql-{major}/bin")
+"""Where Debian's and the PostgreSQL project's packages put the programs of a release; PATH may have another's."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+_ERROR = re.compile(r"(?:ERROR: \[\d+\]|(?:error|fatal|FATAL)): ?\s*(.*)")
+_CODE = re.compile(r"ERROR: \[(\d+)\]")
+
+KNOWS_UP_TO = (((2, 45), 15),)
+"""Newest PostgreSQL that pgBackRest up to a release knows, as far as it was tried (2.45 is Debian 12's); a release
+beyond these says itself what it does not know."""
+
+
+def probes_of(names: Sequence[str], options: Options, facts: Facts) -> tuple[Probe, ...]:
+    """Look for programs: where the user says, where a package of the server's release puts them, on PATH."""
+    said = options.get("bin_dir")
+    places = () if said is None else (str(said),)
+    usual = tuple(place.format(major=major(facts.release)) for place in _USUAL)
+    return tuple(Probe(name, ProbeKind.PROGRAM, (name,), places, usual, _ask(name)) for name in names)
+
+
+def _ask(name: str) -> tuple[str, ...]:
+    return ("version",) if name == PGBACKREST else ("--version",)
+
+
+def path_to(name: str, facts: Facts) -> str:
+    """Return the path of a program; in a script for assumed facts its name."""
+    return str(facts.value(name, "path") or name)
+
+
+def release_of(name: str, facts: Facts) -> tuple[int, ...]:
+    """Return the release of a program; empty when it is not known."""
+    found = _NUMBER.search(str(facts.value(name, "version_text") or ""))
+    return tuple(int(part) for part in found[0].split(".")) if found else ()
+
+
+def missing(name: str, facts: Facts) -> str | None:
+    """Say why a program cannot be used; None where it can, or where nobody looked."""
+    if name not in facts.answers:
+        return None
+    problem = facts.value(name, "problem")
+    return None if problem is None else f"{problem}; install it, or say where it is with --bin-dir"
+
+
+def too_old(name: str, facts: Facts) -> str | None:
+    """Say that a program is older than the server, which it then cannot back up."""
+    own, server = release_of(name, facts), major(facts.release)
+    if not own or not facts.release.number:
+        return None
+    if name == PGBACKREST:
+        for release, newest in KNOWS_UP_TO:
+            if own <= release and server > newest:
+                shown = ".".join(map(str, own))
+                return f"pgBackRest {shown} knows PostgreSQL up to {newest}, and the server is {server}"
+        return None
+    if own[0] < server:
+        return (
+            f"{name} {'.'.join(map(str, own))} (`{path_to(name, facts)}`) is older than the server, PostgreSQL "
+            f"{server}; name the folder of a newer one with --bin-dir"
+        )
+    return None
+
+
+def error_of(name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
+    """Tell the cause of a failure: the first line that speaks of an error, not the last of its consequences."""
+    if status == 0:
+        return None
+    said = [line.strip() for line in lines if line.strip()]
+    found = [match[1].strip() for line in said if (match := _ERROR.search(line)) and match[1].strip()]
+    program = name.rpartition("/")[2]
+    if status < 0:
+        headline = f"{program} was ended by signal {-status}"
+        return DatabaseError("\n".join(said) or headline, code=f"signal {-status}", headline=headline)
+    cause = found[0] if found else (said[-1] if said else "it said nothing")
+    code = next((match[1] for line in said if (match := _CODE.search(line))), None)
+    own = f"pgBackRest [{code}]" if code else f"exit {status}"
+    return DatabaseError("\n".join(said) or cause, code=own, headline=f"{program}: {cause}")
