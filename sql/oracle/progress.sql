@@ -5,7 +5,8 @@
 -- Params: :run, :seconds (since the clock began)
 -- Versions: 11.2 to 26ai
 -- Only what takes longer than about six seconds is listed. A parallel scan has a row for each server and granule,
--- so the rows of one operation are summed, those already done included.
+-- so the rows of one operation are summed, those already done included. Channels of RMAN say its command id, which
+-- holds the run's key; their aggregate rows sum the files of a command up.
 SELECT l.opname AS operation,
        MAX(l.target) AS target,
        SUM(l.sofar) AS done,
@@ -15,7 +16,9 @@ SELECT l.opname AS operation,
   FROM v$session_longops l
   JOIN v$session s
     ON s.sid = CASE WHEN l.qcsid > 0 THEN l.qcsid ELSE l.sid END
- WHERE s.client_identifier = :run
+ WHERE (s.client_identifier = :run
+        OR (l.opname LIKE 'RMAN:%aggregate%'
+            AND s.client_info LIKE '%DBATK_' || UPPER(REPLACE(SUBSTR(:run, 3), '-', '')) || '%'))
    AND l.totalwork > 0
    AND l.start_time - DATE '1970-01-01' >= SYSDATE - DATE '1970-01-01' - (:seconds + 1) / 86400
  GROUP BY l.sql_exec_id, l.opname

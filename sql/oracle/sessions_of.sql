@@ -5,7 +5,8 @@
 -- Params: :run
 -- Versions: 11.2 to 26ai
 -- On Amazon RDS nobody may ALTER SYSTEM; its own procedure ends a session there.
--- Parallel servers carry the identifier of their coordinator and end with it, so they are left out.
+-- Channels of RMAN say its command id, which holds the run's key. Parallel servers carry the identifier of their
+-- coordinator and end with it, so they are left out.
 SELECT TO_CHAR(s.sid) || ',' || TO_CHAR(s.serial#) AS session_id,
        TO_CHAR(s.logon_time, 'YYYY-MM-DD HH24:MI:SS') AS begun,
        CASE WHEN EXISTS (SELECT 1 FROM all_users u WHERE u.username = 'RDSADMIN')
@@ -14,7 +15,8 @@ SELECT TO_CHAR(s.sid) || ',' || TO_CHAR(s.serial#) AS session_id,
             ELSE 'ALTER SYSTEM KILL SESSION ''' || TO_CHAR(s.sid) || ',' || TO_CHAR(s.serial#) || ''' IMMEDIATE'
        END AS kill_text
   FROM v$session s
- WHERE s.client_identifier = :run
+ WHERE (s.client_identifier = :run
+        OR s.client_info LIKE '%DBATK_' || UPPER(REPLACE(SUBSTR(:run, 3), '-', '')) || '%rman channel=%')
    AND s.sid <> TO_NUMBER(SYS_CONTEXT('USERENV', 'SID'))
    AND COALESCE(s.program, '-') NOT LIKE '%(P___)%'
    AND s.status <> 'KILLED';

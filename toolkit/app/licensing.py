@@ -23,7 +23,7 @@ from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.records import Artifact
 from toolkit.model.values import Row
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import EngineName, Role, StepKind
 from toolkit.rendering import sql_file
 from toolkit.store import Store
 from toolkit.targets.base import Target
@@ -51,7 +51,7 @@ def texts_of(scripts: Iterable[Script], experiment: Experiment) -> Iterator[str]
         around = (stages.setup, stages.prepare, stages.worker_begin, stages.evidence, stages.worker_end)
         for steps in (*around, stages.conclude, stages.cleanup, *(item.steps for item in stages.timed.items)):
             for step in steps:
-                if not step.argv:
+                if not step.argv or step.kind is StepKind.RMAN:
                     yield step.text
                     yield from step.undo
     for factor in experiment.factors:

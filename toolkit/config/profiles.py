@@ -30,7 +30,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 
 DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create",
-                  "bin_dir")  # fmt: skip
+                  "bin_dir", "rman_connect")  # fmt: skip
 LICENCES = (
     "diagnostics_pack",
     "tuning_pack",

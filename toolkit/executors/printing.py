@@ -136,11 +136,13 @@ def _on_host(step: Step) -> Iterator[str]:
         yield "-- environment: " + " ".join(
             f"{name}={shlex.quote(value)}" for name, value in step.environment.items()
         )
-    if step.access:
+    if step.access and step.kind is not StepKind.RMAN:
         yield f"-- environment, as the target says: {' '.join(step.access)}"
     if step.kind is StepKind.RMAN:
-        yield f"-- command: {shlex.join(step.argv)}, which reads:"
-        yield from step.text.split("\n")
+        # RUN is a command of SQL*Plus too, so the script must not be read by it
+        connects = f" after the line `{' '.join(step.access)} ...` of the target" if step.access else ""
+        yield f"-- command: {shlex.join(step.argv)}, which reads{connects}:"
+        yield from (f"--   {line}" for line in step.text.split("\n"))
     else:
         yield f"-- command: {step.text}"
 

@@ -155,9 +155,9 @@ def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
         course.notices += [notice for result in course.timed.items for notice in result.notices]
         course.kept.update(output.kept_of(course.timed))
         output.keep_log(bench, course.planned.number, bench.experiment.operation, output.log_of(course.timed))
-        error = course.timed.error or output.not_whole(course.kept)
-        if error is not None:
-            course.failed(error)
+        went_wrong = course.timed.error or output.not_whole(course.kept)
+        if went_wrong is not None:
+            course.failed(went_wrong)
         if course.error is None:
             _read_evidence(bench, course, stages)
         with course.phase("snapshot"):

@@ -15,6 +15,7 @@ from toolkit.model.protocols import Answer
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
+from toolkit.targets import oracle_rman
 from toolkit.targets.base import Access, ProgramAccess, SessionTag
 from toolkit.targets.binds import names_in
 from toolkit.targets.oracle_guard import Guard
@@ -148,13 +149,13 @@ class OracleTarget:
 
     @property
     def programs_folder(self) -> str | None:
-        """Where the profile says that ORACLE_HOME/bin is."""
-        return dict(self.access.options).get("bin_dir")
+        """Where the profile, or ORACLE_HOME, says that rman is."""
+        return oracle_rman.folder_of(self.access)
 
     def programs_access(self, run: str) -> ProgramAccess:
-        """Nothing yet is given to a program."""
+        """Let rman in; its scripts are looked at as statements are."""
         del run
-        return ProgramAccess()
+        return oracle_rman.access_of(self.access, lambda text: self.guard.check(text, lambda _: None))
 
     def close(self) -> None:
         """Nothing is shared between sessions."""

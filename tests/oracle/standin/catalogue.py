@@ -5,7 +5,7 @@ A name stands for text; `:n` marks a number, `:d` a DATE. A test holds every nam
 
 from __future__ import annotations
 
-from tests.oracle.standin import indexes, observed, readings, scheduler, statistics, tables
+from tests.oracle.standin import indexes, observed, readings, rman, scheduler, statistics, tables
 
 _VIEWS = {
     **readings.VIEWS,
@@ -13,7 +13,7 @@ _VIEWS = {
     **observed.VIEWS,
     "V$VERSION": "BANNER BANNER_FULL CON_ID:n",
     "V$INSTANCE": "INSTANCE_NUMBER:n INSTANCE_NAME HOST_NAME VERSION STARTUP_TIME:d STATUS PARALLEL LOGINS",
-    "V$DATAFILE": "FILE#:n NAME UNRECOVERABLE_CHANGE#:n UNRECOVERABLE_TIME:d",
+    "V$DATAFILE": "FILE#:n NAME TS#:n BYTES:n UNRECOVERABLE_CHANGE#:n UNRECOVERABLE_TIME:d CON_ID:n",
     "V$DATABASE": "DBID:n NAME DB_UNIQUE_NAME LOG_MODE OPEN_MODE DATABASE_ROLE FORCE_LOGGING "
     "SUPPLEMENTAL_LOG_DATA_MIN CDB CON_DBID:n",
     "V$OPTION": "PARAMETER VALUE CON_ID:n",
@@ -57,6 +57,7 @@ _VIEWS = {
     "DUAL": "DUMMY",
     **tables.VIEWS,
     **scheduler.VIEWS,
+    **rman.VIEWS,
 }
 _TYPES = {"": "VARCHAR", "n": "DOUBLE", "d": "TIMESTAMP"}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.backups import Backups, failed
+from toolkit.dialects.backups import Backups
 from toolkit.dialects.base import Call, Ceiling, Check, ErrorAdvice, Grant, Granted, Room, Told, Watching, Work
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
@@ -30,6 +30,11 @@ from toolkit.dialects.oracle import (
     unlogged,
     watching,
 )
+from toolkit.dialects.oracle.backup import client as rman
+from toolkit.dialects.oracle.backup import remarks as backup_remarks
+from toolkit.dialects.oracle.backup import told as backup_told
+from toolkit.dialects.oracle.backup import work as backup_work
+from toolkit.dialects.oracle.backup.ways import BACKUPS
 from toolkit.dialects.oracle.statistics import STATISTICS, remarks
 from toolkit.dialects.oracle.work import WORDS, evidence
 from toolkit.dialects.statistics import LiveStatistics
@@ -53,7 +58,7 @@ class OracleDialect:
     space_files: tuple[str, ...] = load_facts.PLACE_FILES
     gathers_schemas: bool = True
     statistics: LiveStatistics | None = STATISTICS
-    backups: Backups | None = None
+    backups: Backups | None = BACKUPS
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
@@ -79,7 +84,7 @@ class OracleDialect:
         return errors.explain(code, message)
 
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
-        return None if status == 0 else failed(name, status, lines)
+        return rman.error(name, status, lines)
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return doctor.checks(facts)
@@ -103,10 +108,10 @@ class OracleDialect:
         return support.support(work, facts)
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return session.begin(work, facts)
+        return () if work.operation is OperationName.BACKUP else session.begin(work, facts)
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return session.end(work, facts)
+        return backup_work.after(work) if work.operation is OperationName.BACKUP else session.end(work, facts)
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return WORDS[work.operation].prepare(work, facts)
@@ -120,6 +125,8 @@ class OracleDialect:
     def tell(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
     ) -> Told:
+        if work.operation is OperationName.BACKUP:
+            return backup_told.tell(work, kept, seconds)
         return told.tell(work, kept, deltas, seconds)
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -128,6 +135,8 @@ class OracleDialect:
     def granted(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
     ) -> Granted:
+        if work.operation is OperationName.BACKUP:
+            return backup_told.granted(work, kept)
         return granted.granted(work, kept, peaks)
 
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
@@ -139,6 +148,8 @@ class OracleDialect:
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         if work.operation is OperationName.STATS_GATHER:
             return remarks.remarks(work, facts)
+        if work.operation is OperationName.BACKUP:
+            return backup_remarks.remarks(work, facts)
         return load_facts.remarks(work, facts)
 
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:

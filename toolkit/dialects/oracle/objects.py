@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from toolkit.dialects.base import Call, ContextValue
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import index_facts
+from toolkit.dialects.oracle.backup import work as backup
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
@@ -54,8 +57,48 @@ def comment(table: ObjectRef, mark: str, session: Role = Role.CONTROL) -> Call:
     return Call("comment", values, session=session, effect=Effect.CHANGES, object=table)
 
 
+def in_one_go(calls: Sequence[Call]) -> tuple[Call, ...]:
+    """Put calls that follow each other on new tables of ours into one block: each statement is a round trip.
+
+    A measured insert fills a new copy in every trial. Emptying one copy by TRUNCATE would be cheaper still, but
+    not the same work each time: the first load would make segments that later ones find (DROP STORAGE keeps
+    MINEXTENTS, DROP ALL STORAGE none: SQLRF, TRUNCATE TABLE), a load that fails leaves unusable indexes to the
+    next, and one statement text would share its cursor and its figures in V$SQL with all its repetitions. So
+    every trial makes its copy anew, and all that comes after CREATE TABLE goes in one call. Nothing in it needs
+    an entry of its own in the journal: indexes, constraints and rows go with the table that has one.
+    """
+    found: list[Call] = []
+    run: list[Call] = []
+    for call in (*calls, None):
+        if call is not None and _dresses(call):
+            run.append(call)
+            continue
+        found += run if len(run) < 2 else [_block(run)]
+        run = []
+        found += [call] if call is not None else []
+    return tuple(found)
+
+
+def _dresses(call: Call) -> bool:
+    """Tell whether a call changes nothing but a table of ours, or what goes with it, and needs no answer."""
+    ref = call.object
+    if ref is None or not ref.ours or call.session is not Role.CONTROL or call.kind is not StepKind.SQL:
+        return False
+    index = call.effect is Effect.CREATES and ref.kind is ObjectKind.INDEX and ref.table is not None
+    silent = not (call.undo or call.unlogged or call.tolerates or call.keep_as or call.binds or call.file)
+    return silent and (index or call.effect in (Effect.CHANGES, Effect.COMMITS))
+
+
+def _block(calls: Sequence[Call]) -> Call:
+    return Call(
+        "in_one_go", kind=StepKind.BLOCK, effect=Effect.CHANGES, object=calls[0].object, inside=tuple(calls)
+    )
+
+
 def drop(ref: ObjectRef) -> tuple[Call, ...]:
     """Drop an object of ours, past the recycle bin: a dropped table there would keep its space."""
+    if ref.kind is ObjectKind.BACKUP:
+        return backup.drop(ref)
     if ref.kind is ObjectKind.TABLE:
         template = "drop_table"
     elif ref.kind is ObjectKind.INDEX:
@@ -72,11 +115,15 @@ def has_rows(table: QualifiedName) -> Call:
 
 def identity(ref: ObjectRef) -> Call:
     """Ask for OBJECT_ID and CREATED; the name alone proves nothing, a rename keeps the id."""
+    if ref.kind is ObjectKind.BACKUP:
+        return backup.identity(ref)
     return Call("identity", file=True, binds=_who(ref))
 
 
-def absence(ref: ObjectRef) -> Call:
+def absence(ref: ObjectRef) -> Call | None:
     """Ask whether the name is free, and for the database's clock, in one statement."""
+    if ref.kind is ObjectKind.BACKUP:
+        return None
     return Call("absence", file=True, binds=_who(ref))
 
 
@@ -93,8 +140,10 @@ def instant() -> Call:
     return Call("instant", file=True)
 
 
-def by_hand(text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call:
+def by_hand(text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
     """Run a statement only where OBJECT_ID and CREATED are the object's, or it was made since an instant."""
+    if ref.kind is ObjectKind.BACKUP:
+        return None
     number, _, created = str(identity or "").partition(" ")
     values: dict[str, ContextValue] = {
         "schema": ref.name.schema,

@@ -36,6 +36,7 @@ class Feature(StrEnum):
     LARGE_HISTOGRAMS = "histograms-of-2048-buckets"
     STATISTICS_TASKS = "dba_optstat_operation_tasks"
     STATISTICS_REPORTS = "dbms_stats.report_gather"
+    PLUGGABLE = "pluggable-databases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ FEATURES: dict[Feature, Since] = {
     Feature.LARGE_HISTOGRAMS: Since((12, 1), "PL/SQL Packages 12.1, DBMS_STATS: SIZE to 2048, before to 254"),
     Feature.STATISTICS_TASKS: Since((12, 1), "REFRN 12.1: DBA_OPTSTAT_OPERATION_TASKS, STATUS of the operations"),
     Feature.STATISTICS_REPORTS: Since((12, 1), "PL/SQL Packages 12.1: DBMS_STATS.REPORT_GATHER_SCHEMA_STATS"),
+    Feature.PLUGGABLE: Since((12, 1), "RMAN Reference 12.1, dbObject: PLUGGABLE DATABASE; REFRN 12.1: V$PDBS"),
     Feature.PARALLEL_DML_HINT: Since((12, 1), "VLDBG 12.1, Enable Parallel DML Mode: ENABLE_PARALLEL_DML"),
     Feature.INVISIBLE_COLUMNS: Since((12, 1), "SQLRF 12.1, CREATE TABLE: INVISIBLE, identity_clause"),
     Feature.AUTOMATIC_LIST: Since((12, 2), "SQLRF 12.2, list_partitions: AUTOMATIC"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from toolkit.dialects.base import Call, ContextValue
 from toolkit.dialects.oracle.backup.order import Act, Order, What
 from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName
 from toolkit.model.words import Effect, Role, StepKind
 
 _CHANNEL = "dbatk"
@@ -85,15 +86,37 @@ def formats_of(order: Order, name: str) -> tuple[str, ...]:
         return ()
     places, formats = order.spread(order.places), order.spread(order.formats)
     if order.act is Act.WRITE:
-        return tuple(_join(place, f"{name}_%U") for place in places)
+        return tuple(_join(folder_in(place, name), f"{name}_%U") for place in places)
     if places and formats:
         return tuple(_join(place, form) for place, form in zip(places, formats, strict=True))
     return tuple(_join(place, "%U") for place in places) or formats
 
 
+def folder_in(place: str, name: str) -> str:
+    """Return the folder of one trial in a place: its own, so that a piece half written goes with it."""
+    return place if is_asm(place) else f"{place.rstrip('/')}/{name.lower()}"
+
+
+def folders_of(ref: ObjectRef) -> tuple[ObjectRef, ...]:
+    """Return the folders of a trial's backup, whose schema lists the places they are in."""
+    places = (ref.name.schema or "").split(",")
+    name = ref.name.name.lower()
+    return tuple(ObjectRef(ref.kind, QualifiedName(name, place), ours=True) for place in places if place)
+
+
+def is_folder(ref: ObjectRef) -> bool:
+    """Tell whether a reference is to a folder of a trial, not to its backup: tags are upper case."""
+    return ref.name.schema is not None and ref.name.name == ref.name.name.lower()
+
+
+def is_asm(place: str) -> bool:
+    """Tell whether a place is a disk group of ASM, which has no folders of ours."""
+    return place.startswith("+")
+
+
 def _join(place: str, name: str) -> str:
     """Put a name into a folder; a disk group of ASM makes its own names, and takes none."""
-    if place.startswith("+"):
+    if is_asm(place):
         return place
     return f"{place.rstrip('/')}/{name}"
 

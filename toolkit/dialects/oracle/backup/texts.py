@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 PATTERNS = {
+    "rman_channel": re.compile(r"[a-z][a-z0-9]{0,9}"),
     "rman_name": re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}"),
     "rman_pdb_name": re.compile(r"[A-Z][A-Z0-9_$#]{0,29}(?::[A-Z][A-Z0-9_$#]{0,29})?"),
     "rman_id": re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}"),
@@ -20,7 +21,7 @@ PATTERNS = {
 }
 """The filters of the templates by name; a value fits as a whole or not at all."""
 
-BARE = frozenset({"rman_size", "rman_pdb_name", "rman_number"})
+BARE = frozenset({"rman_channel", "rman_size", "rman_pdb_name", "rman_number"})
 """What stands without quotes."""
 
 

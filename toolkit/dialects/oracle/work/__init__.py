@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from toolkit.dialects.base import Call, Work
 from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.backup import work as backup
 from toolkit.dialects.oracle.told import EVIDENCE
 from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather
 from toolkit.dialects.oracle.work.base import OperationWords, shared
@@ -18,12 +19,15 @@ WORDS: dict[OperationName, OperationWords] = {
     OperationName.INDEX_BUILD: index_build,
     OperationName.INDEX_REBUILD: index_rebuild,
     OperationName.STATS_GATHER: stats_gather,
+    OperationName.BACKUP: backup,
 }
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Ask for all that is gone with the session's next statement first, in one statement, then for the rest."""
     asked = WORDS[work.operation].evidence(work, facts)
+    if work.operation is OperationName.BACKUP:
+        return asked
     # A session that is forced to query in parallel would read the dictionary so too, and speak of that.
     forced = work.query is not None and not spelling.is_serial(work)
     dictionary = tuple(call for call in asked if call.keep_as == EVIDENCE)

@@ -1,0 +1,146 @@
+"""An ORACLE_HOME with our own `rman` in it, and the views of the control file that its work fills."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.oracle.standin.scenario import ViewRow
+
+VIEWS = {
+    "V$RMAN_CONFIGURATION": "CONF#:n NAME VALUE CON_ID:n",
+    "V$RMAN_COMPRESSION_ALGORITHM": "ALGORITHM_ID:n ALGORITHM_NAME INITIAL_RELEASE TERMINAL_RELEASE "
+    "ALGORITHM_DESCRIPTION ALGORITHM_COMPATIBILITY IS_VALID REQUIRES_ACO IS_DEFAULT CON_ID:n",
+    "V$RMAN_STATUS": "SID:n RECID:n STAMP:n ROW_LEVEL:n ROW_TYPE COMMAND_ID OPERATION STATUS MBYTES_PROCESSED:n "
+    "START_TIME:d END_TIME:d INPUT_BYTES:n OUTPUT_BYTES:n OBJECT_TYPE OUTPUT_DEVICE_TYPE CON_ID:n",
+    "V$RECOVERY_FILE_DEST": "NAME SPACE_LIMIT:n SPACE_USED:n SPACE_RECLAIMABLE:n NUMBER_OF_FILES:n CON_ID:n",
+    "V$TABLESPACE": "TS#:n NAME INCLUDED_IN_DATABASE_BACKUP BIGFILE FLASHBACK_ON ENCRYPT_IN_BACKUP CON_ID:n",
+    "V$BLOCK_CHANGE_TRACKING": "STATUS FILENAME BYTES:n CON_ID:n",
+    "V$BACKUP": "FILE#:n STATUS CHANGE#:n TIME:d CON_ID:n",
+    "V$DATABASE_BLOCK_CORRUPTION": "FILE#:n BLOCK#:n BLOCKS:n CORRUPTION_CHANGE#:n CORRUPTION_TYPE CON_ID:n",
+    "V$CONTROLFILE_RECORD_SECTION": "TYPE RECORD_SIZE:n RECORDS_TOTAL:n RECORDS_USED:n FIRST_INDEX:n LAST_INDEX:n "
+    "LAST_RECID:n CON_ID:n",
+    "V$RMAN_BACKUP_JOB_DETAILS": "SESSION_KEY:n COMMAND_ID START_TIME:d END_TIME:d INPUT_BYTES:n OUTPUT_BYTES:n "
+    "OUTPUT_DEVICE_TYPE AUTOBACKUP_COUNT:n AUTOBACKUP_DONE STATUS INPUT_TYPE ELAPSED_SECONDS:n COMPRESSION_RATIO:n "
+    "CON_ID:n",
+    "V$BACKUP_ASYNC_IO": "SID:n RMAN_STATUS_RECID:n RMAN_STATUS_STAMP:n DEVICE_TYPE TYPE FILENAME ELAPSED_TIME:n "
+    "BYTES:n EFFECTIVE_BYTES_PER_SECOND:n IO_COUNT:n LONG_WAITS:n CON_ID:n",
+    "V$BACKUP_SYNC_IO": "SID:n RMAN_STATUS_RECID:n RMAN_STATUS_STAMP:n DEVICE_TYPE TYPE FILENAME BYTES:n IO_COUNT:n "
+    "DISCRETE_BYTES_PER_SECOND:n CON_ID:n",
+    "V$BACKUP_PIECE": "RECID:n STAMP:n SET_STAMP:n SET_COUNT:n PIECE#:n DEVICE_TYPE HANDLE TAG STATUS "
+    "ELAPSED_SECONDS:n DELETED BYTES:n COMPRESSED CON_ID:n",
+}
+"""Columns as documented; a part of them."""
+
+
+class Living(Mapping[str, Sequence[ViewRow]]):
+    """Views whose rows are made anew at each query, from what the program keeps."""
+
+    def __init__(self, home: Home, fixed: Mapping[str, Sequence[ViewRow]]) -> None:
+        self._home = home
+        self._fixed = dict(fixed)
+
+    def __getitem__(self, view: str) -> Sequence[ViewRow]:
+        if view in self._fixed:
+            return self._fixed[view]
+        if view not in _LIVING:
+            raise KeyError(view)
+        return self._home.rows(view)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({*self._fixed, *_LIVING})
+
+    def __len__(self) -> int:
+        return len({*self._fixed, *_LIVING})
+
+
+_LIVING = ("V$BACKUP_PIECE", "V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS", "V$RMAN_CONFIGURATION", "V$DATAFILE",
+           "V$TABLESPACE", "V$RECOVERY_FILE_DEST")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Home:
+    """A folder that is ORACLE_HOME, and what the program in it is told and keeps."""
+
+    path: Path
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What the environment needs for it."""
+        return {"ORACLE_HOME": str(self.path), "ORACLE_SID": "FREE", "RMAN_STANDIN": str(self.path)}
+
+    def tell(self, **scenario: object) -> None:
+        """Say what the program is, and what goes wrong in it."""
+        (self.path / "scenario.json").write_text(json.dumps(scenario))
+
+    @property
+    def state(self) -> dict[str, list[dict[str, object]]]:
+        path = self.path / "state.json"
+        kept = json.loads(path.read_text()) if path.exists() else {}
+        return {"pieces": [], "status": [], "calls": [], "channels": [], **kept}
+
+    def pieces(self, *, deleted: bool = False) -> list[dict[str, object]]:
+        """Return the pieces that are there, or those that were deleted."""
+        return [piece for piece in self.state["pieces"] if piece["deleted"] is deleted]
+
+    def foreign_piece(self, handle: Path, tag: str) -> None:
+        """Make a backup piece of somebody else."""
+        handle.write_bytes(b"theirs")
+        kept = self.state
+        kept["pieces"].append({"handle": str(handle), "tag": tag, "bytes": 6, "deleted": False, "compressed": "NO"})
+        (self.path / "state.json").write_text(json.dumps(kept))
+
+    def views(self, **fixed: Sequence[ViewRow]) -> Living:
+        """Return views for a `Scenario`; names with `$` are given with `__` instead."""
+        return Living(self, {name.replace("__", "$"): rows for name, rows in fixed.items()})
+
+    def rows(self, view: str) -> Sequence[ViewRow]:
+        kept = self.state
+        if view == "V$BACKUP_PIECE":
+            return [
+                {"RECID": number, "STAMP": number, "SET_STAMP": number, "SET_COUNT": number, "PIECE#": 1,
+                 "HANDLE": piece["handle"], "TAG": piece["tag"], "STATUS": "D" if piece["deleted"] else "A",
+                 "DELETED": "YES" if piece["deleted"] else "NO", "BYTES": piece["bytes"],
+                 "COMPRESSED": piece["compressed"]}
+                for number, piece in enumerate(kept["pieces"], start=1)
+            ]  # fmt: skip
+        if view in {"V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS"}:
+            return [self._job(view, number, row) for number, row in enumerate(kept["status"], start=1)]
+        if view == "V$RMAN_CONFIGURATION":
+            return [{"CONF#": number, "NAME": name, "VALUE": value}
+                    for number, (name, value) in enumerate(kept.get("configuration", []), start=1)]  # fmt: skip
+        return self._files(view)
+
+    def _job(self, view: str, number: int, row: Mapping[str, object]) -> ViewRow:
+        shared = {"COMMAND_ID": row["command_id"], "STATUS": "COMPLETED", "INPUT_BYTES": row["input"],
+                  "OUTPUT_BYTES": row["output"]}  # fmt: skip
+        if view == "V$RMAN_STATUS":
+            return {**shared, "RECID": number, "STAMP": number, "ROW_LEVEL": 1, "OPERATION": row["operation"]}
+        return {**shared, "ELAPSED_SECONDS": row["seconds"], "AUTOBACKUP_DONE": "NO", "AUTOBACKUP_COUNT": 0}
+
+    def _files(self, view: str) -> Sequence[ViewRow]:
+        told = json.loads((self.path / "scenario.json").read_text()) if (self.path / "scenario.json").exists() else {}
+        files = told.get("files") or [{"number": 7, "name": "/u01/oradata/FREE/users01.dbf", "bytes": 2**20}]
+        if view == "V$DATAFILE":
+            return [{"FILE#": file["number"], "NAME": file["name"], "BYTES": file["bytes"], "TS#": 4, "CON_ID": 3}
+                    for file in files]  # fmt: skip
+        if view == "V$TABLESPACE":
+            return [{"TS#": 4, "NAME": "USERS", "BIGFILE": "NO", "CON_ID": 3}]
+        area = told.get("area")
+        return [] if area is None else [{"NAME": area, "SPACE_LIMIT": 2**40, "SPACE_USED": 0, "SPACE_RECLAIMABLE": 0}]
+
+
+def oracle_home(path: Path) -> Home:
+    """Make an ORACLE_HOME whose bin/rman is our program."""
+    folder = path / "bin"
+    folder.mkdir(parents=True)
+    program = folder / "rman_program.py"
+    shutil.copy(Path(__file__).with_name("rman_program.py"), program)
+    rman = folder / "rman"
+    rman.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E {program} "$@"\n')
+    rman.chmod(0o755)
+    return Home(path)

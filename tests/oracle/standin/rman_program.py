@@ -1,0 +1,462 @@
+"""A program that behaves like RMAN's client: it understands the scripts we emit and nothing else.
+
+It reads commands from its standard input, writes a log in RMAN's wording in real time with its channels interleaved,
+makes and deletes real files as pieces, and keeps what a control file would keep in `state.json`, beside the
+`scenario.json` that says what it is and what goes wrong. Standard library only: it runs as a program of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+
+NAME, DBID = "FREE", 1405
+FOLDER = Path(os.environ.get("RMAN_STANDIN", "."))
+MSGNO = "msgno" in sys.argv
+_NUMBERS = {
+    "connected to target": "06005", "allocated channel": "08030", "released channel": "08031", "Starting": "03090",
+    "Finished": "03091", "piece handle": "08530", "input datafile": "08522", "channel": "08500", "executing": "03023",
+    "deleted": "08073", "using target": "06009",
+}  # fmt: skip
+_SIZE = r"\d+[KMG]?"
+_TEXT = r"'[^'\n]*'"
+_WHAT = (
+    r"(?P<what>DATABASE|TABLESPACE|PLUGGABLE DATABASE|DATAFILE|ARCHIVELOG ALL)"
+    rf"(?P<names>(?: (?:{_TEXT}|[A-Z0-9_$#:]+),?)*?)"
+)
+_BACKUP = re.compile(
+    r"BACKUP (?P<head>VALIDATE|FULL|INCREMENTAL LEVEL [01]) AS (?P<type>COMPRESSED BACKUPSET|BACKUPSET)"
+    rf"(?: TAG (?P<tag>{_TEXT}))?(?P<force> NOEXCLUDE FORCE)?(?: SECTION SIZE (?P<section>{_SIZE}))?"
+    rf"(?: FILESPERSET (?P<per_set>\d+))? {_WHAT}(?P<plus> PLUS ARCHIVELOG)?"
+)
+_VALIDATE = re.compile(rf"VALIDATE(?: SECTION SIZE (?P<section>{_SIZE}))? {_WHAT}")
+_RESTORE = re.compile(rf"RESTORE {_WHAT} VALIDATE")
+_ALLOCATE = re.compile(
+    rf"ALLOCATE CHANNEL (?P<name>\w+) DEVICE TYPE (?P<device>DISK|SBT)(?: CONNECT (?P<connect>{_TEXT}))?"
+    rf"(?: FORMAT (?P<format>{_TEXT}))?(?: MAXPIECESIZE (?P<piece>{_SIZE}))?(?: RATE (?P<rate>{_SIZE}))?"
+    rf"(?: PARMS (?P<parms>{_TEXT}))?"
+)
+_DELETE = re.compile(rf"DELETE NOPROMPT BACKUPPIECE (?:TAG (?P<tag>{_TEXT})|(?P<handle>{_TEXT}))")
+_SET = re.compile(rf"SET (?:COMMAND ID TO (?P<id>{_TEXT})|BACKUP COPIES (?P<copies>\d+))")
+_OUTSIDE = re.compile(r"SET COMPRESSION ALGORITHM '(?P<name>BASIC|LOW|MEDIUM|HIGH)'")
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+
+
+class Failed(Exception):
+    """An error stack."""
+
+
+def scenario() -> dict:
+    path = FOLDER / "scenario.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def state() -> dict:
+    path = FOLDER / "state.json"
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    return {"pieces": [], "status": [], "channels": [], "calls": [], "next": 1, **kept}
+
+
+def keep(changed: dict) -> None:
+    path = FOLDER / "state.json"
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(changed))
+    new.replace(path)
+
+
+def say(text: str = "") -> None:
+    number = next((number for words, number in _NUMBERS.items() if text.startswith(words)), None)
+    print(f"RMAN-{number}: {text}" if MSGNO and number else text, flush=True)
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def bytes_of(size: str | None) -> int | None:
+    if size is None:
+        return None
+    unit = size[-1] if size[-1] in "KMG" else ""
+    return int(size.removesuffix(unit)) * _UNITS[unit]
+
+
+def stack(*lines: str) -> None:
+    print("RMAN-00571: ===========================================================")
+    print("RMAN-00569: =============== ERROR MESSAGE STACK FOLLOWS ===============")
+    print("RMAN-00571: ===========================================================")
+    for line in lines:
+        print(line)
+    sys.stdout.flush()
+
+
+class Session:
+    """One run of the client."""
+
+    def __init__(self, told: dict) -> None:
+        self.told = told
+        self.connected = False
+        self.algorithm = "BASIC"
+        self.failed = False
+        self.command_id = ""
+
+    def command(self, text: str) -> None:
+        """Run one command of the prompt; after an error the next one is read all the same."""
+        try:
+            self._command(text)
+        except Failed as error:
+            self.failed = True
+            stack(*error.args)
+
+    def _command(self, text: str) -> None:
+        if text.startswith("CONNECT TARGET "):
+            self._connect(text)
+        elif (found := _OUTSIDE.fullmatch(text)) is not None:
+            say("executing command: SET compression algorithm")
+            self.algorithm = found["name"]
+        elif (found := re.fullmatch(r"RUN \{(.*)\}", text)) is not None:
+            self._block(found[1])
+        else:
+            raise syntax(text)
+
+    def _connect(self, text: str) -> None:
+        if re.fullmatch(r'CONNECT TARGET (?:/|"[^"]+")', text) is None:
+            raise syntax(text)
+        if self.told.get("cannot_connect"):
+            raise Failed("RMAN-00554: initialization of internal recovery manager package failed",
+                         "RMAN-04005: error from target database:", "ORA-01017: invalid username/password; logon denied")
+        self.connected = True
+        say(f"connected to target database: {NAME} (DBID={self.told.get('dbid', DBID)})")
+
+    def _block(self, body: str) -> None:
+        parts = [part.strip() for part in body.split(";") if part.strip()]
+        block = Block(self)
+        known = [block.parse(part) for part in parts]
+        if not self.connected:
+            raise Failed(f"RMAN-03002: failure of allocate command at {now()}",
+                         "RMAN-06171: not connected to target database")
+        try:
+            for run in known:
+                run()
+        finally:
+            block.release_all()
+
+
+def syntax(text: str) -> Failed:
+    return Failed(
+        "RMAN-00558: error encountered while parsing input commands",
+        f'RMAN-01009: syntax error: found "identifier": expecting one of: "allocate, backup, delete" in {text[:60]!r}',
+        "RMAN-01007: at line 1 column 1 file: standard input",
+    )
+
+
+class Block:
+    """A RUN block: its channels live as long as it does."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.told = session.told
+        self.channels: list[dict] = []
+
+    def parse(self, text: str):
+        for pattern, run in (
+            (_SET, self._set), (_ALLOCATE, self._allocate), (re.compile(r"RELEASE CHANNEL (?P<name>\w+)"), self._release),
+            (_BACKUP, self._backup), (_VALIDATE, self._validate), (_RESTORE, self._restore), (_DELETE, self._delete),
+        ):
+            found = pattern.fullmatch(text)
+            if found is not None:
+                return lambda: run(found)
+        raise syntax(text)
+
+    # -- around the work ----------------------------------------------------------------------------------------
+    def _set(self, found: re.Match) -> None:
+        if found["id"]:
+            self.session.command_id = found["id"].strip("'")
+            say("executing command: SET COMMAND ID")
+        else:
+            say("executing command: SET BACKUP COPIES")
+
+    def _allocate(self, found: re.Match) -> None:
+        self.channels.append(found.groupdict() | {"free_at": 0.0})
+        say(f"allocated channel: {found['name']}")
+        say(f"channel {found['name']}: SID={200 + len(self.channels)} device type={found['device']}")
+        changed = state()
+        changed["channels"].append({"sid": 200 + len(self.channels), "pid": os.getpid(),
+                                    "info": f"id={self.session.command_id},rman channel={found['name']}"})
+        keep(changed)
+
+    def _release(self, found: re.Match) -> None:
+        self._gone(found["name"])
+
+    def _gone(self, name: str) -> None:
+        left = [each for each in self.channels if each["name"] != name]
+        if len(left) < len(self.channels):
+            self.channels = left
+            say(f"released channel: {name}")
+            if not self.told.get("channels_stay"):
+                changed = state()
+                changed["channels"] = [each for each in changed["channels"] if not each["info"].endswith(f"={name}")]
+                keep(changed)
+
+    def release_all(self) -> None:
+        for channel in list(self.channels):
+            self._gone(channel["name"])
+
+    # -- the work -----------------------------------------------------------------------------------------------
+    def _files(self, found: re.Match) -> list[dict]:
+        files = self.told.get("files") or [{"number": 7, "name": "/u01/oradata/FREE/users01.dbf", "bytes": 2**20}]
+        if found["what"] == "DATAFILE":
+            wanted = {int(each) for each in re.findall(r"\d+", found["names"])}
+            return [each for each in files if each["number"] in wanted]
+        return files
+
+    def _backup(self, found: re.Match) -> None:
+        if found["section"] and any(channel["piece"] for channel in self.channels):
+            raise Failed(f"RMAN-03002: failure of backup command at {now()}",
+                         "RMAN-06558: SECTION SIZE may not be used with MAXPIECESIZE")
+        writes = found["head"] != "VALIDATE"
+        if writes and self.told.get("noarchivelog"):
+            raise Failed(f"RMAN-03002: failure of backup command at {now()}",
+                         "RMAN-06149: cannot BACKUP DATABASE in NOARCHIVELOG mode")
+        per_set = int(found["per_set"] or 64)
+        say(f"Starting backup at {now()}")
+        if self.told.get("edition") == "se2" and len(self.channels) > 1:
+            print("RMAN-06908: warning: operation will not run in parallel on the allocated channels")
+            print("RMAN-06909: warning: parallelism require Enterprise Edition", flush=True)
+        level = found["head"].lower() if found["head"].startswith("INC") else "full"
+        kind = ("compressed " if found["type"].startswith("COMP") else "") + level
+        work = sets_of(self._files(found), per_set, len(self.channels), bytes_of(found["section"]))
+        self._work("backup", kind, work, tag=(found["tag"] or "'TAG20261121T000000'").strip("'"), writes=writes,
+                   compressed=found["type"].startswith("COMP"))
+        say(f"Finished backup at {now()}")
+
+    def _validate(self, found: re.Match) -> None:
+        say(f"Starting validate at {now()}")
+        work = sets_of(self._files(found), 4, len(self.channels), bytes_of(found["section"]))
+        self._work("validate", "", work, writes=False)
+        say(f"Finished validate at {now()}")
+
+    def _restore(self, found: re.Match) -> None:
+        there = [piece for piece in state()["pieces"] if not piece["deleted"]]
+        if not there:
+            raise Failed(f"RMAN-03002: failure of restore command at {now()}",
+                         "RMAN-06026: some targets not found - aborting restore",
+                         "RMAN-06023: no backup or copy of datafile 7 found to restore")
+        say(f"Starting restore at {now()}")
+        for piece in there:
+            name = self.channels[0]["name"]
+            say(f"channel {name}: starting validation of datafile backup set")
+            say(f"channel {name}: reading from backup piece {piece['handle']}")
+            say(f"channel {name}: piece handle={piece['handle']} tag={piece['tag']}")
+            say(f"channel {name}: restored backup piece 1")
+            say(f"channel {name}: validation complete, elapsed time: 00:00:01")
+        say(f"Finished restore at {now()}")
+
+    def _work(self, op: str, kind: str, work: list[dict], *, writes: bool, tag: str = "", compressed: bool = False) -> None:
+        """Let the channels take sets in turn; every line is written at its instant."""
+        begun = time.monotonic()
+        speed = float(self.told.get("bytes_per_second", 2**30))
+        ceiling = float(self.told.get("most_bytes_per_second", 2**40))
+        channels = self.channels[:1] if self.told.get("edition") == "se2" else list(self.channels)
+        rate = min([speed, ceiling / max(1, len(channels)),
+                    *[bytes_of(channel["rate"]) for channel in channels if channel["rate"]]])
+        queue, busy, total = list(work), {}, 0
+        while queue or busy:
+            for channel in channels:
+                if channel["name"] not in busy and queue:
+                    busy[channel["name"]] = self._begin(op, kind, channel, queue.pop(0), writes, tag, rate, compressed)
+            self._hang()
+            name = min(busy, key=lambda each: busy[each]["ends"])
+            wait = busy[name]["ends"] - time.monotonic()
+            if wait > 0:
+                time.sleep(wait)
+            done = busy.pop(name)
+            if name in self.told.get("fail_channels", []) or self.told.get("fail_all"):
+                channels = self._fail(op, name, channels, done, queue)
+                continue
+            total += done["bytes"]
+            self._end(op, name, done, writes, tag, compressed)
+        self._note(op, total, writes, compressed, time.monotonic() - begun)
+
+    def _begin(self, op: str, kind: str, channel: dict, what: dict, writes: bool, tag: str, rate: float, compressed: bool) -> dict:
+        name = channel["name"]
+        if op == "validate":
+            say(f"channel {name}: starting validation of datafile")
+        else:
+            say(f"channel {name}: starting {kind} datafile backup set")
+        say(f"channel {name}: specifying datafile(s) {'for validation' if op == 'validate' else 'in backup set'}")
+        for file in what["files"]:
+            say(f"input datafile file number={file['number']:05d} name={file['name']}")
+        if what.get("section"):
+            first, last = what["section"]
+            say(f"channel {name}: backing up blocks {first} through {last}")
+        handle = None
+        if writes:
+            handle = self._create(channel, compressed)
+            say(f"channel {name}: starting piece {what.get('piece', 1)} at {now()}")
+        slow = 2.0 if compressed else 1.0
+        return {"ends": time.monotonic() + what["bytes"] * slow / rate, "bytes": what["bytes"], "handle": handle,
+                "begun": time.monotonic(), "what": what}
+
+    def _create(self, channel: dict, compressed: bool) -> str:
+        changed = state()
+        unique = changed["next"]
+        changed["next"] += 1
+        keep(changed)
+        pattern = (channel["format"] or f"'{self.told.get('area', str(FOLDER))}/%U'").strip("'")
+        handle = pattern.replace("%U", f"{unique:02x}aabbcc_{unique}_1").replace("%d", NAME)
+        try:
+            Path(handle).write_bytes(b"half")
+        except OSError as error:
+            raise Failed(
+                f"RMAN-03009: failure of backup command on {channel['name']} channel at {now()}",
+                f'ORA-19504: failed to create file "{handle}"', "ORA-27040: file create error, unable to create file",
+                f"Linux-x86_64 Error: {error.errno}: {error.strerror}",
+            ) from None
+        return handle
+
+    def _end(self, op: str, name: str, done: dict, writes: bool, tag: str, compressed: bool) -> None:
+        elapsed = time.strftime("%H:%M:%S", time.gmtime(time.monotonic() - done["begun"]))
+        if writes:
+            ratio = 4 if compressed else 1
+            size = max(1, done["bytes"] // ratio)
+            Path(done["handle"]).write_bytes(b"whole")
+            say(f"channel {name}: finished piece {done['what'].get('piece', 1)} at {now()}")
+            say(f"piece handle={done['handle']} tag={tag.upper()} comment=NONE")
+            changed = state()
+            changed["pieces"].append({"handle": done["handle"], "tag": tag.upper(), "bytes": size, "deleted": False,
+                                      "compressed": "YES" if compressed else "NO"})
+            keep(changed)
+        ending = "validation complete" if op == "validate" else "backup set complete"
+        say(f"channel {name}: {ending}, elapsed time: {elapsed}")
+
+    def _fail(self, op: str, name: str, channels: list[dict], done: dict, queue: list[dict]) -> list[dict]:
+        lines = (
+            f"RMAN-03009: failure of {op} command on {name} channel at {now()}",
+            *self.told.get("fail_lines", ["ORA-19502: write error on file", "ORA-27072: File I/O error"]),
+        )
+        left = [each for each in channels if each["name"] != name]
+        if done["handle"]:
+            Path(done["handle"]).unlink(missing_ok=True)
+        if not left or self.told.get("fail_all"):
+            raise Failed(*lines)
+        for line in lines:
+            print(line)
+        say(f"channel {name} disabled, job failed on it will be run on another channel")
+        queue.append(done["what"])
+        return left
+
+    def _hang(self) -> None:
+        if self.told.get("hang"):
+            (FOLDER / "hanging").write_text(str(os.getpid()))
+            while True:
+                time.sleep(0.05)
+
+    def _note(self, op: str, total: int, writes: bool, compressed: bool, seconds: float) -> None:
+        changed = state()
+        written = total // (4 if compressed else 1) if writes else 0
+        changed["status"].append({"command_id": self.session.command_id, "operation": op.upper(), "input": total,
+                                  "output": written, "seconds": seconds})
+        if self.told.get("configures"):
+            changed["configuration"] = [["COMPRESSION ALGORITHM", "'HIGH'"]]
+        keep(changed)
+
+    def _delete(self, found: re.Match) -> None:
+        tag, handle = (None if each is None else each.strip("'") for each in (found["tag"], found["handle"]))
+        say("using target database control file instead of recovery catalog")
+        changed = state()
+        chosen = [piece for piece in changed["pieces"] if not piece["deleted"]
+                  and ((tag and piece["tag"] == tag.upper()) or piece["handle"] == handle)]
+        if self.told.get("cannot_delete"):
+            raise Failed(f"RMAN-03002: failure of delete command at {now()}",
+                         "RMAN-03014: implicit resync of recovery catalog failed")
+        if not chosen:
+            say("specification does not match any backup in the repository")
+        for piece in chosen:
+            Path(piece["handle"]).unlink(missing_ok=True)
+            piece["deleted"] = True
+            say("deleted backup piece")
+            print(f"backup piece handle={piece['handle']} RECID=1 STAMP=1")
+        keep(changed)
+        print(f"Deleted {len(chosen)} objects\n", flush=True)
+
+
+def sets_of(files: list[dict], per_set: int, channels: int, section: int | None) -> list[dict]:
+    """Divide files into sets, as RMAN does: at most files/channels in each, or sections of one file."""
+    if section:
+        found = []
+        for file in files:
+            parts = max(1, -(-file["bytes"] // section))
+            blocks = file["bytes"] // 8192 // parts or 1
+            found += [{"files": [file], "bytes": file["bytes"] // parts, "piece": n + 1,
+                       "section": (n * blocks + 1, (n + 1) * blocks)} for n in range(parts)]
+        return found
+    most = max(1, min(per_set, -(-len(files) // max(1, channels))))
+    return [{"files": files[at:at + most], "bytes": sum(each["bytes"] for each in files[at:at + most])}
+            for at in range(0, len(files), most)]
+
+
+def commands(text: str) -> list[str]:
+    """Divide what was typed into commands: CONNECT ends with its line, the others with `;`, RUN with its brace."""
+    found, rest = [], text
+    while (rest := rest.strip()):
+        if rest.startswith("CONNECT"):
+            command, _, rest = rest.partition("\n")
+        elif rest.startswith("RUN"):
+            command, brace, rest = rest.partition("}")
+            command += brace
+        else:
+            command, _, rest = rest.partition(";")
+        found.append(" ".join(command.split()))
+    return found
+
+
+def main() -> int:
+    told = scenario()
+    changed = state()
+    changed["calls"].append(sys.argv[1:])
+    keep(changed)
+    if told.get("ignores_signals"):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    else:
+        signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+    print("\nRecovery Manager: Release 19.0.0.0.0 - Production on Sat Nov 21 21:00:00 2026\nVersion 19.3.0.0.0\n")
+    print("Copyright (c) 1982, 2019, Oracle and/or its affiliates.  All rights reserved.\n", flush=True)
+    session, text = Session(told), sys.stdin.read()
+    if "checksyntax" in sys.argv:
+        session.connected = False
+        return check(text)
+    for command in commands(text):
+        print("RMAN> ", end="", flush=True)
+        print()
+        session.command(command)
+    print("\nRMAN> \n\nRecovery Manager complete.", flush=True)
+    return 1 if session.failed else 0
+
+
+def check(text: str) -> int:
+    """Parse and run nothing."""
+    for command in commands(text):
+        try:
+            if command.startswith("RUN"):
+                block = Block(Session({}))
+                body = re.fullmatch(r"RUN \{(.*)\}", command)
+                for part in [each.strip() for each in (body[1] if body else command).split(";") if each.strip()]:
+                    block.parse(part)
+            elif _OUTSIDE.fullmatch(command) is None:
+                raise syntax(command)
+        except Failed as error:
+            stack(*error.args)
+            return 1
+        print("The command has no syntax errors", flush=True)
+    print("\nRecovery Manager complete.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""Proves, before a backup is begun, that RMAN is there, reaches this very database, and can read every script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toolkit.dialects.oracle.backup import client
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.executors import Script, Sessions, refused
+from toolkit.model.experiment import Experiment
+from toolkit.model.facts import Facts
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.steps import Step
+from toolkit.model.words import EngineName, OperationName, Role, StepKind
+from toolkit.readers.rman.log import read_log
+
+_LIMIT_SECONDS = 60.0
+
+
+def check(experiment: Experiment, facts: Facts, sessions: Sessions, scripts: Iterable[Script]) -> None:
+    """Refuse a run whose client is missing, reaches another database, or finds a script wrong; Oracle only.
+
+    Raises:
+        ToolkitError: TK-0206, TK-0201, TK-0203 or TK-0304; nothing was begun.
+    """
+    if experiment.operation is not OperationName.BACKUP or facts.engine is not EngineName.ORACLE:
+        return
+    texts = dict.fromkeys(step.text for script in scripts for step in _rman_steps(script))
+    if not texts:
+        return
+    client.refuse_missing(facts)
+    for text in texts:
+        _check_syntax(sessions, facts, text)
+    _check_database(sessions, facts)
+
+
+def _rman_steps(script: Script) -> Iterable[Step]:
+    if script.stages is None:
+        return ()
+    timed = (step for item in script.stages.timed.items for step in item.steps)
+    return [step for step in (*timed, *script.stages.conclude) if step.kind is StepKind.RMAN]
+
+
+def _check_syntax(sessions: Sessions, facts: Facts, text: str) -> None:
+    """Let the client look at a script; it connects to nothing for that."""
+    step = Step(
+        "oracle/checksyntax", text, kind=StepKind.RMAN, session=Role.CONTROL, argv=client.check_arguments(facts),
+        environment=client.environment(), limit_seconds=_LIMIT_SECONDS,
+    )  # fmt: skip
+    try:
+        sessions.run(step)
+    except DatabaseError as error:
+        first = text.strip().splitlines()[0]
+        raise refused(
+            dialect_of(facts.engine), error, f"this release of RMAN cannot read our script (`{first} ...`)"
+        ) from None
+
+
+def _check_database(sessions: Sessions, facts: Facts) -> None:
+    """Connect and leave: by the operating system RMAN reaches the instance of ORACLE_SID, whatever our target is."""
+    step = Step(
+        "oracle/connect", "", kind=StepKind.RMAN, session=Role.CONTROL, argv=client.arguments(),
+        environment=client.environment(), access=(client.CONNECTS,), limit_seconds=_LIMIT_SECONDS,
+    )  # fmt: skip
+    try:
+        answer = sessions.run(step)
+    except DatabaseError as error:
+        raise ToolkitError(
+            f"RMAN cannot connect: {error.sentence}",
+            code="TK-0201",
+            hint="set ORACLE_SID and be of the group OSDBA or OSBACKUPDBA; or say in the profile's options how: "
+            '`rman_connect = "/@alias as sysbackup"`',
+            database_code=error.code,
+        ) from None
+    found, expected = read_log(line.text for line in answer.lines).dbid, facts.value("doctor_database", "dbid")
+    if found is None:
+        raise ToolkitError(
+            "RMAN did not say to which database it is connected", code="TK-0201", hint="call it by hand once"
+        )
+    if expected is not None and int(float(expected)) != found:
+        raise ToolkitError(
+            f"RMAN reaches another database (DBID {found}) than this target is (DBID {int(float(expected))})",
+            code="TK-0304",
+            hint="set ORACLE_SID to the instance of the target, or give `rman_connect` in the profile's options",
+        )

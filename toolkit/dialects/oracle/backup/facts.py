@@ -1,0 +1,171 @@
+"""What is read of a database before it is backed up, and what the answers mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toolkit.dialects.oracle.backup.order import Order, What
+from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.model.facts import Facts, Query
+from toolkit.model.values import Row
+
+CONFIGURATION = "backup_configuration"
+RUNNING = "backup_running"
+AREA = "backup_recovery_area"
+FILES = "backup_files"
+_FILES_11 = "backup_files_11"
+_OTHERS = (
+    CONFIGURATION,
+    "backup_algorithms",
+    RUNNING,
+    AREA,
+    "backup_used",
+    "backup_change_tracking",
+    "backup_mode",
+    "backup_privileges",
+    "backup_corruption",
+    "backup_records",
+    "cloud_service",
+    "doctor_options",
+    "doctor_database",
+    "doctor_container",
+)
+
+_ON = "ON"
+_DEFAULT_REDUNDANCY = "TO REDUNDANCY 1"
+"""What holds without a row in V$RMAN_CONFIGURATION (Backup and Recovery Reference, CONFIGURE)."""
+_ROOT = "CDB$ROOT"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A data file: its number, bytes, tablespace and pluggable database."""
+
+    number: int
+    name: str
+    bytes: float
+    tablespace: str
+    pdb: str | None = None
+
+
+def reads(facts: Facts) -> tuple[Query, ...]:
+    """Say what is read; a view that is not granted costs a remark, not the backup."""
+    files = FILES if has(facts.release, Feature.PLUGGABLE) else _FILES_11
+    known = facts.answers
+    return (
+        Query(FILES, files, optional=True),
+        *(Query(file, file, optional=True) for file in _OTHERS if file not in known),
+    )
+
+
+def files(facts: Facts) -> tuple[File, ...]:
+    """Return the data files that were read."""
+    return tuple(_file(row) for row in facts.rows(FILES))
+
+
+def _file(row: Row) -> File:
+    pdb = row.get("pdb_name")
+    return File(
+        int(float(row.get("file_number") or 0)),
+        str(row.get("file_name") or ""),
+        float(row.get("byte_count") or 0),
+        str(row.get("tablespace_name") or ""),
+        None if pdb is None else str(pdb),
+    )
+
+
+def chosen(order: Order, facts: Facts) -> tuple[File, ...]:
+    """Return the files an order speaks of, as far as they are known."""
+    return tuple(file for file in files(facts) if _is_meant(order, file, facts))
+
+
+def _is_meant(order: Order, file: File, facts: Facts) -> bool:
+    if order.what is What.DATAFILE:
+        return str(file.number) in order.names
+    if order.what is What.PDB:
+        return file.pdb in order.names
+    if order.what is What.TABLESPACE:
+        at_home = facts.value("doctor_container", "container_name") != _ROOT or file.pdb is None
+        return f"{file.pdb}:{file.tablespace}" in order.names or (at_home and file.tablespace in order.names)
+    return order.what is What.DATABASE
+
+
+def unknown(order: Order, facts: Facts) -> tuple[str, ...]:
+    """Return the names of an order that no data file belongs to; none where the files were not read."""
+    known = files(facts)
+    if not known or order.what not in {What.TABLESPACE, What.PDB, What.DATAFILE}:
+        return ()
+    there = {str(file.number) for file in known} if order.what is What.DATAFILE else set()
+    if order.what is What.PDB:
+        there = {str(file.pdb) for file in known}
+    if order.what is What.TABLESPACE:
+        there = {file.tablespace for file in known} | {f"{file.pdb}:{file.tablespace}" for file in known}
+    return tuple(name for name in order.names if name not in there)
+
+
+def needed_bytes(order: Order, facts: Facts) -> float | None:
+    """Estimate what a backup set takes: what is in use where that is known, else whole files, and a tenth more.
+
+    Blocks that were never used are left out of a backup set (Backup and Recovery Reference, BACKUP).
+    """
+    meant = chosen(order, facts)
+    if not meant:
+        return None
+    whole = sum(file.bytes for file in meant)
+    used = {
+        str(row.get("tablespace_name")): float(row.get("used_bytes") or 0) for row in facts.rows("backup_used")
+    }
+    told = {file.tablespace for file in meant}
+    if not used or not told <= set(used) or facts.value("doctor_container", "container_name") == _ROOT:
+        return whole * 1.1
+    return min(whole, sum(used[name] for name in told)) * 1.1
+
+
+def configured(facts: Facts, name: str) -> str | None:
+    """Return what RMAN is configured to; None for a default, which has no row."""
+    rows = (row for row in facts.rows(CONFIGURATION) if str(row.get("name") or "").upper() == name)
+    return next((str(row.get("value") or "") for row in rows), None)
+
+
+def retention(facts: Facts) -> str:
+    """Return the retention policy in RMAN's words; without a row its default."""
+    return configured(facts, "RETENTION POLICY") or _DEFAULT_REDUNDANCY
+
+
+def optimization_is_on(facts: Facts) -> bool:
+    """Tell whether RMAN leaves out files that are backed up already."""
+    return configured(facts, "BACKUP OPTIMIZATION") == _ON
+
+
+def place_key(number: int) -> str:
+    """Return the key under which the answer about a folder is kept."""
+    return "destination" if number == 0 else f"destination:{number}"
+
+
+def log_mode(facts: Facts) -> str | None:
+    """Return whether the redo is archived, as V$DATABASE says it."""
+    value = facts.value("doctor_database", "log_mode")
+    return None if value is None else str(value)
+
+
+def is_open(facts: Facts) -> bool:
+    """Tell whether the database is open, and not only mounted."""
+    return str(facts.value("doctor_database", "open_mode") or "").startswith("READ")
+
+
+def tells_open_without_archive(facts: Facts) -> bool:
+    """Tell whether the database is open and writes over its redo: RMAN-06149 then refuses to back it up."""
+    return log_mode(facts) == "NOARCHIVELOG" and is_open(facts)
+
+
+def same_configuration(before: Iterable[Row], after: Iterable[Row]) -> tuple[str, ...]:
+    """Return the differences between two readings of V$RMAN_CONFIGURATION, in words."""
+    was, now = ({_spelled(row) for row in rows} for rows in (before, after))
+    gone = (f"`{each}` is gone" for each in sorted(was - now))
+    new = (f"`{each}` is new" for each in sorted(now - was))
+    return (*gone, *new)
+
+
+def _spelled(row: Row) -> str:
+    return f"{row.get('name')} {row.get('value')}"

@@ -1,0 +1,162 @@
+"""What stands in the way of a backup, each in a sentence a DBA would want."""
+
+from __future__ import annotations
+
+from toolkit.dialects.base import Work
+from toolkit.dialects.oracle.backup import facts as known
+from toolkit.dialects.oracle.backup.order import Act, Order, What, order_of
+from toolkit.dialects.oracle.options import advanced_compression, option_is_off
+from toolkit.dialects.oracle.places import Barred, service_of
+from toolkit.dialects.oracle.releases import Feature, edition_of, has
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts
+from toolkit.model.values import Support
+from toolkit.model.words import Mode, SupportState
+
+_LICENSED = frozenset({"low", "medium", "high"})
+_OF_RMAN = frozenset({"none", "basic"}) | _LICENSED
+PARALLEL = "Parallel backup and recovery"
+"""The row of V$OPTION (Database Licensing Information: not in Standard Edition 2, XE and Free)."""
+
+
+def judge(work: Work, facts: Facts) -> Support | None:
+    """Judge one cell.
+
+    Raises:
+        ToolkitError: as `order_of`; TK-0204 for a name that is not there.
+    """
+    order = order_of(work)
+    _names(order, facts)
+    return (
+        _service(facts)
+        or _channels(order, facts)
+        or _compression(order, facts)
+        or _release(order, facts)
+        or _archiving(order, facts)
+        or _somebody_else(work, facts)
+    )
+
+
+def _service(facts: Facts) -> Support | None:
+    refusal = service_of(facts).barred.get(Barred.RMAN)
+    return None if refusal is None or service_of(facts).code == "rds" else _no(refusal)
+
+
+def _channels(order: Order, facts: Facts) -> Support | None:
+    """Refuse channels that would be allocated and do nothing: RMAN only warns (RMAN-06908, RMAN-06909)."""
+    if order.channels == 1:
+        return None
+    edition = edition_of(facts)
+    if not edition.parallel:
+        return _no(
+            f"Oracle {edition.words} backs up with one channel whatever is allocated (RMAN-06908, RMAN-06909): "
+            f"{order.channels} channels need Enterprise Edition",
+            "leave `--channels` at 1",
+        )
+    if option_is_off(facts, PARALLEL):
+        return _no(f"V$OPTION says that `{PARALLEL}` is not part of this installation: one channel works")
+    return None
+
+
+def _compression(order: Order, facts: Facts) -> Support | None:
+    level = order.compression
+    if level not in _OF_RMAN:
+        return _no(f"RMAN knows no compression `{level}`", "none, basic, low, medium or high")
+    if level not in _LICENSED:
+        return None
+    refused = advanced_compression(f"RMAN compression `{level}`", facts)
+    if refused is not None:
+        return refused
+    rows = [row for row in facts.rows("backup_algorithms") if str(row.get("algorithm_name")) == level.upper()]
+    if rows and str(rows[0].get("is_valid")) == "NO":
+        return _no(f"RMAN compression `{level}` needs a higher COMPATIBLE than this database has")
+    return None
+
+
+def _release(order: Order, facts: Facts) -> Support | None:
+    pluggable = order.what is What.PDB or any(":" in name for name in order.names)
+    if pluggable and not has(facts.release, Feature.PLUGGABLE):
+        return _no("pluggable databases came with 12.1: this release has none")
+    return None
+
+
+def _archiving(order: Order, facts: Facts) -> Support | None:
+    if not order.writes or not known.tells_open_without_archive(facts):
+        return None
+    return _no(
+        "the database is open in NOARCHIVELOG: a backup of it could not be restored, and RMAN refuses it (RMAN-06149)",
+        "mount it after a clean shutdown; or measure what is read, without `--write`",
+    )
+
+
+def _somebody_else(work: Work, facts: Facts) -> Support | None:
+    """Keep a measurement away from a backup that runs: both would be slow, and neither time would mean anything."""
+    running = facts.rows(known.RUNNING)
+    if work.mode is Mode.JOB or not running:
+        return None
+    first = running[0]
+    return _no(
+        f"RMAN is at work on this database already: {first.get('operation')}, begun {first.get('begun')}",
+        "measure when it has ended; a measurement would slow the real backup down",
+    )
+
+
+def _names(order: Order, facts: Facts) -> None:
+    missing = known.unknown(order, facts)
+    if missing:
+        raise ToolkitError(
+            f"no data file belongs to `{missing[0]}`",
+            code="TK-0204",
+            hint="a tablespace of a pluggable database is `PDB:NAME` when you are connected to the root; see V$DATAFILE",
+        )
+
+
+def refuse_places(order: Order, facts: Facts) -> None:
+    """Refuse folders that a trial must not or cannot write to.
+
+    Raises:
+        ToolkitError: TK-0204, TK-0305 or TK-0107, each with what to do.
+    """
+    area = str(facts.value(known.AREA, "place") or "")
+    for number, place in enumerate(order.places):
+        found = facts.first(known.place_key(number))
+        real = str(found.get("real_path") or place)
+        if area and any(_inside(each, area) for each in (place, real)):
+            raise ToolkitError(
+                f"`{place}` lies in the recovery area `{area}`: what is written there is counted and purged with your "
+                "own backups",
+                code="TK-0305",
+                hint="name a folder outside of it (V$RECOVERY_FILE_DEST)"
+                + (
+                    ""
+                    if order.act is Act.WRITE
+                    else "; or leave `--destination` out, and RMAN puts it there itself"
+                ),
+            )
+        if found:
+            _refuse_folder(place, found.get("is_there"), found.get("is_folder"), found.get("is_writable"))
+
+
+def _inside(place: str, area: str) -> bool:
+    return (place.rstrip("/") + "/").startswith(area.rstrip("/") + "/")
+
+
+def _refuse_folder(place: str, there: object, folder: object, writable: object) -> None:
+    if there != "yes":
+        raise ToolkitError(
+            f"there is no folder `{place}` on this host",
+            code="TK-0204",
+            hint="it must be on the database server, where rman runs too; make it first, with mode 0700",
+        )
+    if folder != "yes":
+        raise ToolkitError(f"`{place}` is no folder", code="TK-0204", hint="name a folder on the database server")
+    if writable != "yes":
+        raise ToolkitError(
+            f"`{place}` may not be written to by this user",
+            code="TK-0305",
+            hint="its owner is the user that the database runs as, and dbatk runs as that user too",
+        )
+
+
+def _no(sentence: str, hint: str = "") -> Support:
+    return Support(SupportState.UNSUPPORTED, sentence, hint)

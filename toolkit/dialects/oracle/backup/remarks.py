@@ -1,0 +1,95 @@
+"""What a DBA should know before a backup begins: what it leaves behind, what it may push out, what will not help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from toolkit.dialects.base import Work
+from toolkit.dialects.oracle.backup import facts as known
+from toolkit.dialects.oracle.backup.order import Act, Order, What, order_of
+from toolkit.model.facts import Facts
+from toolkit.units import byte_size
+
+_READS = frozenset({Act.READ, Act.VALIDATE, Act.RESTORE})
+_KEPT = ("RETENTION POLICY", "CONTROLFILE AUTOBACKUP")
+
+
+def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
+    """Say it, from what was read."""
+    order = order_of(work)
+    return (*_stays(order, facts), *_retention(order, facts), *_layout(order, facts), *_unread(facts))
+
+
+def _stays(order: Order, facts: Facts) -> Iterator[str]:
+    """List what no clean-up takes back."""
+    if order.act in {Act.READ, Act.VALIDATE}:
+        entries = facts.value("backup_corruption", "entry_count")
+        now = "" if entries is None else f" ({int(float(entries))} entries now)"
+        yield (
+            "what stays: a record of each validation in V$RMAN_STATUS, and blocks found corrupt in "
+            f"V$DATABASE_BLOCK_CORRUPTION{now}"
+        )
+    if order.act is Act.WRITE:
+        yield f"what stays of each trial: records of its deleted pieces in the control file{_records(facts)}"
+        auto = known.configured(facts, "CONTROLFILE AUTOBACKUP")
+        if auto != "OFF":
+            yield (
+                "a control file autobackup may follow each trial, into the site's own place, and stays: it bears no tag "
+                "of ours"
+            )
+        yield "a trial's pieces are a readable copy of your data (encrypted tablespaces apart) until they are deleted"
+
+
+def _records(facts: Facts) -> str:
+    rows = [row for row in facts.rows("backup_records") if row.get("record_type") == "BACKUP PIECE"]
+    if not rows:
+        return ""
+    used, limit = (int(float(rows[0].get(key) or 0)) for key in ("record_count", "record_limit"))
+    return f" ({used} of {limit} records of pieces are in use; then the oldest are used again)"
+
+
+def _retention(order: Order, facts: Facts) -> Iterator[str]:
+    """Explain what a full backup of ours does to the policy while it exists (Backup and Recovery Reference)."""
+    if order.act is not Act.WRITE:
+        return
+    policy = known.retention(facts)
+    if known.CONFIGURATION not in facts.answers:
+        policy = f"{policy}, if nobody changed the default"
+    if re.search(r"\bNONE\b", policy):
+        return
+    yield (
+        f"the retention policy is `{policy}`: while a trial's full backup exists it counts, an older one of yours may "
+        "look obsolete, and a DELETE OBSOLETE that runs meanwhile would delete it; hold such jobs back"
+    )
+
+
+def _layout(order: Order, facts: Facts) -> Iterator[str]:
+    files = known.chosen(order, facts)
+    if files and order.channels > 1 and order.section_size is None and order.what is not What.ARCHIVELOG:
+        biggest = max(files, key=lambda file: file.bytes)
+        total = sum(file.bytes for file in files)
+        if order.channels > len(files):
+            yield (
+                f"{order.channels} channels for {len(files)} data files: without a section size a file is one "
+                "channel's work, and the others idle"
+            )
+        elif total and biggest.bytes > 2 * total / order.channels:
+            yield (
+                f"data file {biggest.number} has {byte_size(biggest.bytes)} of {byte_size(total)}: one channel reads it "
+                "alone; a --section-size divides it"
+            )
+    if order.act is Act.READ and known.tells_open_without_archive(facts):
+        yield "the database is open in NOARCHIVELOG: VALIDATE is measured, which reads as BACKUP VALIDATE does"
+    if float(facts.value("backup_mode", "file_count") or 0) > 0:
+        yield "data files are in backup mode (BEGIN BACKUP): RMAN needs none of that, and it makes more redo"
+    if known.optimization_is_on(facts) and order.act is Act.JOB:
+        yield "BACKUP OPTIMIZATION is ON: files that are backed up already may be left out"
+    if order.level == 1 and str(facts.value("backup_change_tracking", "status") or "") == "DISABLED":
+        yield "changed blocks are not tracked: level 1 reads every block of every file"
+
+
+def _unread(facts: Facts) -> Iterator[str]:
+    refused = sorted(file for file in facts.refused if file.startswith("backup_"))
+    if refused:
+        yield f"not granted, and so not known: {', '.join(refused)} (see sql/oracle for the views)"

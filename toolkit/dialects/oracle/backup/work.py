@@ -1,0 +1,109 @@
+"""A backup's stages in RMAN's words: what is read around the clock, and what is on it."""
+
+from __future__ import annotations
+
+from toolkit.dialects import backups
+from toolkit.dialects.base import Call, Work
+from toolkit.dialects.oracle.backup import client, rds
+from toolkit.dialects.oracle.backup import facts as known
+from toolkit.dialects.oracle.backup import judge as judging
+from toolkit.dialects.oracle.backup.order import Act, Order, order_of
+from toolkit.dialects.oracle.backup.script import command_id, delete, folders_of, is_folder, spell
+from toolkit.dialects.oracle.places import service_of
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import Support
+from toolkit.model.words import Role
+
+CHANNELS_LEFT = "channels_left"
+BEFORE, AFTER = "configuration_before", "configuration_after"
+_READ_AFTER = ("backup_job", "backup_status", "backup_async_io", "backup_sync_io")
+
+
+def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Make the folders of a trial; read what RMAN is configured to, for afterwards it must be the same."""
+    ours = folders_of(work.object) if order_of(work).act is Act.WRITE else ()
+    folders = tuple(backups.make(folder, str(work.mark)) for folder in ours)
+    if known.CONFIGURATION in facts.refused:
+        return folders
+    return (*folders, Call(known.CONFIGURATION, file=True, keep_as=BEFORE))
+
+
+def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Spell the one script that is on the clock; on RDS the procedure that stands for it."""
+    order = order_of(work)
+    if service_of(facts).code == "rds":
+        return (rds.spell(order, work),)
+    return (client.called(spell(order, work.object, form_of(order, facts))),)
+
+
+def form_of(order: Order, facts: Facts) -> Act:
+    """Return the form that can be had: BACKUP VALIDATE was never seen of an open database without archived redo."""
+    return Act.VALIDATE if order.act is Act.READ and known.tells_open_without_archive(facts) else order.act
+
+
+def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Ask what the database kept of the work; each view that is refused is left out and said."""
+    order, name = order_of(work), work.object.name.name
+    reads = [_read(file, command_id=command_id(name)) for file in _READ_AFTER if file not in facts.refused]
+    if order.writes:
+        tag = name if order.act is Act.WRITE else order.tag
+        reads += [_read("backup_pieces", tag=tag.upper())] if tag is not None else []
+    if known.CONFIGURATION not in facts.refused:
+        reads.append(Call(known.CONFIGURATION, file=True, session=Role.WORKER, keep_as=AFTER))
+    return tuple(reads)
+
+
+def _read(file: str, **binds: str) -> Call:
+    return Call(file, file=True, session=Role.WORKER, keep_as=file, binds=binds)
+
+
+def after(work: Work) -> tuple[Call, ...]:
+    """Look whether a channel outlived its client, however the work ended."""
+    binds = {"command_id": command_id(work.object.name.name)}
+    return (
+        Call(
+            "backup_channels",
+            file=True,
+            session=Role.WORKER,
+            keep_as=CHANNELS_LEFT,
+            binds=binds,
+            tolerates=frozenset({"ORA-00942", "ORA-01031"}),
+        ),
+    )
+
+
+def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Leave the backup of a job as it is."""
+    return ()
+
+
+def judge(work: Work, facts: Facts) -> Support | None:
+    """Judge one cell; folders of a trial among it.
+
+    Raises:
+        ToolkitError: as `judging.judge` and `judging.refuse_places`.
+    """
+    found = judging.judge(work, facts)
+    if found is None:
+        order = order_of(work)
+        if service_of(facts).code == "rds":
+            return rds.judge(order)
+        if order.writes:
+            judging.refuse_places(order, facts)
+    return found
+
+
+def drop(ref: ObjectRef) -> tuple[Call, ...]:
+    """Delete the pieces that bear the tag of one trial, then its folders, with what was half written there."""
+    if is_folder(ref):
+        return backups.remove(ref)
+    away = (call for folder in folders_of(ref) for call in backups.remove(folder))
+    return (client.called(delete(ref)), *away)
+
+
+def identity(ref: ObjectRef) -> Call:
+    """Ask whether pieces under a tag are there, and whether all of them are ours by their names; or for a folder."""
+    if is_folder(ref):
+        return backups.look(ref)
+    return Call("backup_identity", file=True, binds={"tag": ref.name.name.upper()})
