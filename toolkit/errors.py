@@ -143,6 +143,13 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "the two are the same interval, of different databases, or counted in different ways",
             "give two intervals of one database, of one kind and scope",
         ),
+        _entry(
+            "TK-0116",
+            _U,
+            "no RMAN log",
+            "a file is not what rman prints, in any language",
+            "give the log that rman wrote: `rman ... log FILE`, or its output kept in a file",
+        ),
         # 02xx: the database
         _entry(
             "TK-0201",
@@ -259,6 +266,13 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "end them with the statement shown",
         ),
         _entry("TK-0309", _R, "commands not allowed", "a factor runs commands on this host", "--allow-commands"),
+        _entry(
+            "TK-0310",
+            _R,
+            "outside the window",
+            "the plan's window is closed, or closed while a step ran",
+            "wait for the window; the next night goes on where this one stopped",
+        ),
         # 04xx: the results store and files
         _entry(
             "TK-0401",

@@ -11,6 +11,7 @@ import typer
 
 from toolkit import __version__
 from toolkit.cli.awr import add_awr
+from toolkit.cli.backup import add_backup
 from toolkit.cli.bundles import add_bundles
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
@@ -62,6 +63,7 @@ def build_app() -> typer.Typer:
     app.add_typer(index, name="index")
     app.add_typer(stats, name="stats")
     app.add_typer(backup, name="backup")
+    add_backup(backup)
     app.add_typer(runs, name="runs")
     add_results(app, runs)
     app.add_typer(target, name="target")
@@ -123,10 +125,20 @@ def main(arguments: Sequence[str]) -> int:
             error = _fault(caught)
             _trace(debug)
     try:
-        show_error(error, as_json=as_json)
+        if not _logged(error, arguments) or as_json:
+            show_error(error, as_json=as_json)
     except BrokenPipeError:
         _silence()
     return error.exit_code
+
+
+def _logged(error: ToolkitError, arguments: Sequence[str]) -> bool:
+    """Write an error to the logs that the line names; return whether standard error has had it so."""
+    if not any(word.startswith(("--log-file", "--log-format")) for word in arguments):
+        return False
+    from toolkit.cli.listening import log_error
+
+    return log_error(error, arguments)
 
 
 def _has(arguments: Sequence[str], flag: str) -> bool:

@@ -57,6 +57,24 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of work on a time axis: from `begin` to `end` at the height `y`; `look` is nothing or `bad`."""
+
+    begin: float
+    end: float
+    y: float
+    height: float
+    series: int
+    label: str = ""
+    look: str = ""
+
+    @property
+    def width(self) -> float:
+        """Pixels; never so few that it cannot be seen."""
+        return max(1.0, round(self.end - self.begin, 1))
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A line through points; `look` is `series`, `ideal` or `level`."""
 
@@ -115,6 +133,7 @@ class Chart:
     y: Scale
     lines: tuple[Line, ...] = ()
     bars: tuple[Bar, ...] = ()
+    spans: tuple[Span, ...] = ()
     marks: tuple[Mark, ...] = ()
     words: tuple[Word, ...] = ()
     legend: tuple[Legend, ...] = ()

@@ -43,6 +43,11 @@ def tidy_message(message: str) -> str:
     return _HELP.sub("", message).strip()
 
 
+def is_frame(code: str) -> bool:
+    """Whether a code only says where the cause stands."""
+    return code in _FRAMES
+
+
 def cause_code(code: str, message: str) -> str:
     """Return the code that is the cause: a frame such as ORA-12801 points at the next code of the stack."""
     if code not in _FRAMES:

@@ -9,8 +9,12 @@ from toolkit.readers.rman.model import Log, Message, Operation, Piece, Reading
 JsonValue = object
 
 
-def log_document(log: Log, file: str) -> dict[str, JsonValue]:
-    """Return the document of a log; what it does not say is null."""
+def log_document(log: Log, file: str, *, whole: bool = True) -> dict[str, JsonValue]:
+    """Return the document of a log; what it does not say is null.
+
+    Args:
+        whole: False leaves the list of pieces empty, for those who write it bit by bit.
+    """
     return {
         "file": file,
         "db_name": log.db_name,
@@ -21,7 +25,7 @@ def log_document(log: Log, file: str) -> dict[str, JsonValue]:
         "downgraded": log.downgraded,
         "channels": list(log.channels),
         "operations": [_operation(one) for one in log.operations],
-        "pieces": [piece_document(piece) for piece in log.pieces],
+        "pieces": [piece_document(piece) for piece in log.pieces] if whole else [],
         "unfinished": [piece_document(piece) for piece in log.unfinished],
         "reads": [_reading(one) for one in log.reads],
         "autobackup_handles": list(log.autobackup_handles),

@@ -1,0 +1,140 @@
+"""`backup read` as a user types it: a screen, a picture, a document, a page, the right exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.readers.rman_samples import LANGUAGES, whole_log
+from tests.readers.test_rman_forms import HEAD, SET, STACK, failover
+from toolkit.cli.main import main
+
+FAILED = [*HEAD, *SET[:4], *STACK, "RMAN-03009: failure of backup command on c1 channel at 03/02/2026 01:02:03",
+          "ORA-19504: failed to create file \"/backup/<b>&x\"", "ORA-27040: file create error", "",
+          "Recovery Manager complete."]  # fmt: skip
+
+
+def write(folder: Path, name: str, lines: list[str]) -> str:
+    path = folder / name
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> str:
+    return write(tmp_path, "good.log", whole_log())
+
+
+@pytest.fixture
+def failed(tmp_path: Path) -> str:
+    return write(tmp_path, "failed.log", FAILED)
+
+
+@pytest.fixture
+def cut(tmp_path: Path) -> str:
+    return write(tmp_path, "cut.log", whole_log()[:45])
+
+
+@pytest.fixture
+def junk(tmp_path: Path) -> str:
+    return write(tmp_path, "junk.log", ["nothing of the kind"] * 9)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_log_is_one_screen_with_its_verdict_first(
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["backup", "read", write(tmp_path, "a.log", whole_log(LANGUAGES[language]))]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "COMPLETED" in shown.splitlines()[1] + shown.splitlines()[2]
+    for words in ("ACME", "c3", "3 min 20 s", "file 3", "who worked when", "imbalance 1.49", "slowest pieces",
+                  "worked alone"):  # fmt: skip
+        assert words in shown
+
+
+def test_the_picture_shows_who_waited(good: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["backup", "read", good])
+    lines = capsys.readouterr().out.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("who worked when"))
+    first, second, third = (line[17:] for line in lines[at + 1 : at + 4])
+    assert third.count("=") > 50 > first.count("=") > second.count("=") > 10
+    assert "#" in first and "#" not in third
+
+
+def test_a_failure_shows_its_cause_and_what_to_do(failed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["backup", "read", failed]) == 1
+    shown = capsys.readouterr().out
+    assert "FAILED" in shown
+    assert shown.index("ORA-19504") < shown.index("cannot create or write") < shown.index("check folder")
+    assert "left 1 piece unfinished" in shown
+
+
+def test_exit_codes_tell_how_it_ended(good: str, failed: str, cut: str, junk: str, tmp_path: Path) -> None:
+    taken_over = write(tmp_path, "over.log", failover())
+    for files, code in (([good], 0), ([cut], 3), ([taken_over], 3), ([failed], 1), ([junk], 2),
+                        ([good, cut], 3), ([cut, failed, good], 1), ([failed, junk], 2)):  # fmt: skip
+        assert main(["backup", "read", *files]) == code, files
+
+
+def test_one_file_gives_one_document_and_several_a_list(
+    good: str, failed: str, junk: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["backup", "read", good, "--json"])
+    one = json.loads(capsys.readouterr().out)
+    assert list(one)[:7] == ["file", "db_name", "db_name_source", "dbid", "version", "outcome", "downgraded"]
+    assert (one["outcome"], len(one["pieces"]), one["channel_busy_seconds"]["c3"]) == ("completed", 7, 200)
+    assert one["pieces"][0]["elapsed_seconds"] == 90
+    assert main(["backup", "read", good, junk, failed, "--json"]) == 2
+    several = capsys.readouterr()
+    assert [log["outcome"] for log in json.loads(several.out)["logs"]] == ["completed", "failed"]
+    assert json.loads(several.out)["logs"][0] == one
+    assert "junk.log` is no log of RMAN" in several.err
+    assert main(["backup", "read", junk, junk, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out) == {"logs": []}
+
+
+def test_the_document_of_a_long_log_is_written_in_portions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["backup", "read", write(tmp_path, "long.log", whole_log() * 400), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["pieces"]) == 2800
+
+
+def test_a_page_is_one_file_that_takes_no_text_for_markup(
+    good: str, failed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    assert main(["backup", "read", good, failed, "--out", str(page)]) == 1
+    text = page.read_text()
+    assert '<rect class="span' in text and text.count("<section") == 2
+    assert "/backup/<b>" not in text and "/backup/&lt;b&gt;" in text
+    assert "http://" not in text.replace("http://www.w3.org", "") and "<script" not in text
+
+
+@pytest.mark.parametrize("where", ["no/such/folder/page.html", "good.log"])
+def test_a_page_goes_nowhere_it_should_not(
+    where: str, good: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = Path(good).read_text()
+    assert main(["backup", "read", good, "--out", where]) != 0
+    assert Path(good).read_text() == before
+    assert "hint" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["missing.log", "."])
+def test_a_path_that_is_no_file_gets_a_sentence(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["backup", "read", str(tmp_path / name), "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "TK-0116"
+
+
+def test_a_terminal_acts_on_nothing_in_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = [line.replace("NIGHT", "NI\x9b31mGHT").replace("/backup", "/\u202ebackup") for line in whole_log()]
+    main(["backup", "read", write(tmp_path, "bad.log", bad)])
+    shown = capsys.readouterr().out
+    assert "\x9b" not in shown and "\u202e" not in shown

@@ -1,0 +1,164 @@
+"""Who worked when: pieces of work in lanes (channels of a backup, workers of a job), and who waited for whom.
+
+A lane is busy while one of its bars runs. The work ends with its last bar; a lane that is through before waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from toolkit.units import percent, seconds
+
+_TELLING = 0.1
+"""A wait below a tenth of the whole tells nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One piece of work: seconds since the whole began; `good` is False when it did not end well."""
+
+    lane: str
+    label: str
+    begin: float
+    end: float
+    bytes: int | None = None
+    good: bool = True
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.begin
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What one lane did: seconds busy, when it was through, how many bars it had."""
+
+    name: str
+    busy_seconds: float
+    through_seconds: float
+    bars: int
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """All lanes of one piece of work.
+
+    Attributes:
+        span_seconds: from the first beginning to the last end.
+        exact: False when the times of day are not known and the bars of a lane were laid one after another.
+        total_lanes: lanes there were, also those without a bar.
+    """
+
+    bars: tuple[Bar, ...]
+    lanes: tuple[Lane, ...]
+    span_seconds: float
+    exact: bool = True
+
+    @property
+    def last(self) -> Bar | None:
+        """The bar that ends last: the whole waits for it."""
+        return max(self.bars, key=lambda bar: bar.end, default=None)
+
+    @property
+    def imbalance(self) -> float | None:
+        """The busiest lane over the mean of all; 1 is even. None with fewer than two lanes."""
+        busy = [lane.busy_seconds for lane in self.lanes]
+        mean = sum(busy) / len(busy) if busy else 0.0
+        return max(busy) / mean if len(busy) > 1 and mean > 0 else None
+
+    @property
+    def utilisation(self) -> float | None:
+        """Busy seconds of all lanes over lanes times the span; 1 means that nobody waited."""
+        if not self.lanes or self.span_seconds <= 0:
+            return None
+        return sum(lane.busy_seconds for lane in self.lanes) / (len(self.lanes) * self.span_seconds)
+
+    @property
+    def waited_seconds(self) -> float:
+        """The longest time that a lane had nothing left to do while the last bar ran."""
+        return self.span_seconds - min((lane.through_seconds for lane in self.lanes), default=self.span_seconds)
+
+
+def lanes_of(bars: Iterable[Bar], names: Sequence[str] = (), *, exact: bool = True) -> Lanes:
+    """Put bars into lanes, the clock beginning with the first of them.
+
+    Args:
+        names: lanes there were, in their order, with or without a bar.
+    """
+    found = sorted(bars, key=lambda bar: (bar.begin, bar.lane))
+    start = found[0].begin if found else 0.0
+    moved = tuple(
+        Bar(bar.lane, bar.label, bar.begin - start, bar.end - start, bar.bytes, bar.good) for bar in found
+    )
+    span = max((bar.end for bar in moved), default=0.0)
+    order = list(dict.fromkeys([*names, *sorted({bar.lane for bar in moved}, key=_natural)]))
+    return Lanes(
+        moved, tuple(_lane(name, [bar for bar in moved if bar.lane == name]) for name in order), span, exact
+    )
+
+
+def _lane(name: str, bars: Sequence[Bar]) -> Lane:
+    known = [bar.bytes for bar in bars if bar.bytes is not None]
+    busy = _covered(bars)
+    through = max((bar.end for bar in bars), default=0.0)
+    return Lane(name, busy, through, len(bars), sum(known) if known else None)
+
+
+def _covered(bars: Sequence[Bar]) -> float:
+    """Return the seconds in which at least one bar ran: overlapping ones count once."""
+    total, until = 0.0, float("-inf")
+    for bar in sorted(bars, key=lambda one: one.begin):
+        if bar.end > until:
+            total += bar.end - max(bar.begin, until)
+            until = bar.end
+    return total
+
+
+def _natural(name: str) -> tuple[str, int]:
+    head = name.rstrip("0123456789")
+    tail = name[len(head) :]
+    return head, int(tail[:9]) if tail else -1
+
+
+def balance_sentences(found: Lanes, one: str = "channel") -> tuple[str, ...]:
+    """Say what a DBA should see in a picture of lanes: idle lanes, one piece that everything waits for."""
+    if len(found.lanes) < 2 or found.last is None or found.span_seconds <= 0:
+        return ()
+    said = []
+    without = [lane.name for lane in found.lanes if not lane.bars]
+    if without:
+        many = f"{one}s {_some(without)} had" if len(without) > 1 else f"{one} `{without[0]}` had"
+        said.append(f"{many} nothing to do: there are fewer backup sets than {one}s")
+    bar, alone = longest_alone(found)
+    if bar is not None and alone >= _TELLING * found.span_seconds and found.exact:
+        said.append(
+            f"`{bar.lane}` ({bar.label}) worked alone for {seconds(alone)}, "
+            f"{percent(100 * alone / found.span_seconds)} of the time, while the other {one}s had nothing to do"
+        )
+    return tuple(said)
+
+
+def longest_alone(found: Lanes) -> tuple[Bar | None, float]:
+    """Return the bar that ran longest while no other lane worked, and for how many seconds."""
+    events = sorted(
+        [(bar.begin, 1, index) for index, bar in enumerate(found.bars)]
+        + [(bar.end, 0, index) for index, bar in enumerate(found.bars)]
+    )
+    active: set[int] = set()
+    alone: dict[int, float] = {}
+    before = 0.0
+    for at, begins, index in events:
+        if len(active) == 1:
+            (only,) = active
+            alone[only] = alone.get(only, 0.0) + at - before
+        active.add(index) if begins else active.discard(index)
+        before = at
+    longest = max(alone, key=lambda index: alone[index], default=None)
+    return (None, 0.0) if longest is None else (found.bars[longest], alone[longest])
+
+
+def _some(names: Sequence[str], most: int = 6) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,113 @@
+"""`backup read`: what RMAN wrote, in words, as a picture, as a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit.cli.output import out, out_raw, say
+from toolkit.cli.parameters import OUTPUT, Said, add_command, argument, option
+from toolkit.errors import ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.app.backup_logs import ReadLog
+    from toolkit.readers.rman.model import Log
+
+_PORTION = 1000
+
+
+def add_backup(backup: typer.Typer) -> None:
+    """Add the commands of the group that are no operation."""
+    files = argument("files", "logs of RMAN, of any release and language", kind=list[str], metavar="LOG...")
+    page = option("out", "write a page with the picture of the channels to this file", metavar="FILE.html")
+    json_and_debug = [one for one in OUTPUT if one.name != "store"]
+    add_command(
+        backup, "read", _read, [files, page, *json_and_debug],
+        "Show what RMAN logs say: complete or not and why, and which channel was late.",
+    )  # fmt: skip
+
+
+def _read(said: Said) -> int:
+    from toolkit.app.backup_logs import CODE, read_logs
+
+    files = [Path(name) for name in said.texts("files")]
+    page, as_json = said.text("out"), said.flag("json")
+    if page is not None and Path(page).resolve() in {file.resolve() for file in files}:
+        raise ToolkitError(f"`{page}` is one of the logs", code="TK-0102", hint="give another file for the page")
+    logs = read_logs(files)
+    if len(files) == 1:
+        one = next(iter(logs))
+        if one.log is None:
+            raise ToolkitError(one.fault, code=CODE, hint=one.hint)
+        logs = iter([one])
+    shown = list(_documents(logs, several=len(files) > 1) if as_json else _screens(logs))
+    if page is not None:
+        _page(Path(page), shown)
+    return _status(shown)
+
+
+def _documents(logs: Iterable[ReadLog], *, several: bool) -> Iterator[ReadLog]:
+    """Print each document as soon as its log is read."""
+    before = '{"logs": [' if several else ""
+    for one in logs:
+        if one.log is not None:
+            out_raw(before)
+            _document(one.log, one.file)
+            before = ","
+        yield one
+    if several:
+        out_raw("]}" if before == "," else f"{before}]}}")
+
+
+def _document(log: Log, file: str) -> None:
+    """Print a document; the pieces in portions, so that a log of years needs no text as large as itself."""
+    from toolkit.readers.rman.document import log_document, piece_document
+
+    head, found, tail = json.dumps(log_document(log, file, whole=False), allow_nan=False).partition('"pieces": [')
+    out_raw(head + found)
+    for begin in range(0, len(log.pieces), _PORTION):
+        portion = [piece_document(piece) for piece in log.pieces[begin : begin + _PORTION]]
+        out_raw(("," if begin else "") + json.dumps(portion, allow_nan=False)[1:-1])
+    out_raw(tail)
+
+
+def _screens(logs: Iterable[ReadLog]) -> Iterator[ReadLog]:
+    from toolkit.cli.backup_screen import screen
+
+    printed = False
+    for one in logs:
+        if one.log is not None:
+            if printed:
+                out("")
+            printed = True
+            out(screen(one))
+        yield one
+
+
+def _page(path: Path, logs: Sequence[ReadLog]) -> None:
+    """Write the page; nothing of it is written where no log was read."""
+    from toolkit.app.results import write_file
+    from toolkit.report.log_page import log_page
+
+    pages = [
+        (one.file, one.log, one.lanes, one.told) for one in logs if one.log is not None and one.lanes is not None
+    ]
+    if pages:
+        write_file(path, log_page(pages))
+        say(f"wrote {path}")
+
+
+def _status(logs: Iterable[ReadLog]) -> int:
+    """Say on standard error which files were no logs, and return the exit code of the worst."""
+    from toolkit.app.backup_logs import CODE, worst
+
+    codes = []
+    for one in logs:
+        codes.append(one.exit_code)
+        if one.fault:
+            say(f"error: {one.fault} [{CODE}]\n\nhint: {one.hint}")
+    return worst(codes)
