@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from toolkit.cli.listening import LOG
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, SCRIPT, TARGET, Said, add_command, argument, option
-from toolkit.errors import ExitCode
+from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.app.execute import Plan
     from toolkit.model.experiment import Experiment
+    from toolkit.model.plan import MaintenancePlan
 
-_FILE = argument("file", "experiment file (TOML)")
+_FILE = argument("file", "experiment or plan file (TOML)")
 _DEMO_SECONDS = 55.0
 
 
@@ -27,7 +29,7 @@ def add_files(app: typer.Typer) -> None:
         app, "demo", _demo, [where, QUIET, *json_and_debug], "Try everything on embedded data, in a minute."
     )
     label = option("label", "name of the run")
-    run = [_FILE, TARGET, label, *SCRIPT, *APPROVALS, QUIET, *OUTPUT]
+    run = [_FILE, TARGET, label, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
     add_command(app, "run", _run, run, "Run an experiment file.")
     add_command(
         app, "plan", _plan, [_FILE, TARGET, *OUTPUT], "Show what an experiment file would do; change nothing."
@@ -52,9 +54,30 @@ def _demo(said: Said) -> int:
 
 
 def _run(said: Said) -> int:
+    plan = _maintenance(said)
+    if plan is not None:
+        from toolkit.cli.maintenance import run_maintenance
+
+        return run_maintenance(plan, said)
     from toolkit.cli.launch import launch
 
+    if said.flag("anytime"):
+        raise ToolkitError("`--anytime` is for plans: an experiment has no window", code="TK-0107")
     return launch(_experiment(said), said)
+
+
+def _maintenance(said: Said) -> MaintenancePlan | None:
+    """Return the plan that the file is, or None when it is an experiment."""
+    from toolkit.design.plan_file import is_plan, read_plan
+    from toolkit.documents import read_document
+
+    path = Path(said.required("file"))
+    document = read_document(path)
+    if not is_plan(document):
+        return None
+    if "label" in said:
+        raise ToolkitError("a plan has a name and takes no `--label`", code="TK-0107", hint="leave it out")
+    return read_plan(document, path.parent, target=said.text("target"))
 
 
 def _experiment(said: Said) -> Experiment:
@@ -70,6 +93,11 @@ def _experiment(said: Said) -> Experiment:
 
 
 def _plan(said: Said) -> int:
+    maintenance = _maintenance(said)
+    if maintenance is not None:
+        from toolkit.cli.maintenance import show_maintenance
+
+        return show_maintenance(maintenance, said)
     from toolkit.app.execute import describe
     from toolkit.app.fitting import fitted
     from toolkit.cli.launch import reach

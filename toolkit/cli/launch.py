@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.cli.listening import listening, speaks_json
 from toolkit.cli.output import on_terminal, out, out_json, out_raw, say
 from toolkit.cli.parameters import Said
-from toolkit.cli.progress import Progress
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def launch(experiment: Experiment, said: Said) -> int:
         reached.target.observer = _show_statement
     with open_store(said.text("store")) as store:
         try:
-            with Progress(quiet=said.flag("quiet")) as progress:
+            with listening(said) as events:
                 run = start(
                     experiment,
                     reached.target,
                     store=store,
                     approvals=approvals_of(said),
-                    events=progress,
+                    events=events,
                     standing=reached.standing,
                 )
         finally:
@@ -58,7 +59,12 @@ def reach(text: str | None) -> Reached:
     """
     from toolkit.app.targets import find_target
 
-    return find_target(named_target(text), prompt=_prompt if _asks() else None)
+    return find_target(named_target(text), prompt=reader_of_passwords())
+
+
+def reader_of_passwords() -> Callable[[str], str | None] | None:
+    """Return what asks for a password, or None where there is no terminal."""
+    return _prompt if _asks() else None
 
 
 def named_target(text: str | None) -> str:
@@ -105,7 +111,7 @@ def show_result(store: Store, run: str, said: Said) -> int:
 
         out(summary_text(record))
     well = ended_well(record)
-    if not said.flag("quiet"):
+    if not said.flag("quiet") and not speaks_json(said):
         for sentence in () if well else failures(record):
             say(f"not ok: {sentence}")
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` makes a page of it")

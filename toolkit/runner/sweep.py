@@ -19,6 +19,7 @@ from toolkit.operations.base import Piece, support_of
 from toolkit.runner.bench import Bench
 from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.ghosts import end_ghosts
+from toolkit.runner.monitor import learn_refusals
 from toolkit.runner.trial import Ended, run_trial, unsupported
 from toolkit.runner.waiting import wait_for_calm
 from toolkit.targets.base import Target
@@ -114,6 +115,8 @@ class Sweep:
             return
         self._make(stages)
         self._bench.workers.set_up(self._bench.sessions, stages)
+        if not self._bench.job:
+            learn_refusals(self._bench, stages)
 
     def _make(self, stages: Stages) -> None:
         if not stages.setup:
@@ -269,6 +272,8 @@ class Sweep:
             "total": progress.total,
             "cell": str(planned.cell),
             "repeat": planned.repeat,
+            "run": self._bench.run,
+            "trial": planned.number,
         }
         self._bench.events.emit(Event("trial-begun", text, data))
 
@@ -280,7 +285,7 @@ class Sweep:
         data = {
             "ended": progress.ended, "total": progress.total, "eta_seconds": eta, "cell": str(record.cell),
             "repeat": record.repeat, "outcome": record.outcome.value, "elapsed_seconds": record.elapsed_seconds,
-            "reason": record.reason,
+            "reason": record.reason, "run": self._bench.run, "trial": record.trial,
         }  # fmt: skip
         text = f"{record.cell}: {record.outcome.value}" + (f" ({record.reason})" if record.reason else "")
         self._bench.events.emit(Event("trial-ended", text, data))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import platformdirs
 
+from toolkit.config.paths import home_based
 from toolkit.errors import ToolkitError
 
 _SQLITE, _POSTGRESQL = ("sqlite",), ("postgresql", "postgres", "postgresql+psycopg")
@@ -40,7 +41,7 @@ def find_place(location: str | Path | None) -> Place:
             `DBATK_STORE`, else `store.sqlite` in the user's data folder.
 
     Raises:
-        ToolkitError: TK-0102 for another kind of URL.
+        ToolkitError: TK-0102 for another kind of URL, TK-0107 where there is no home folder either.
     """
     text = str(location or os.environ.get("DBATK_STORE") or default_path())
     scheme, separator, rest = text.partition("://")
@@ -57,7 +58,7 @@ def find_place(location: str | Path | None) -> Place:
 
 def default_path() -> Path:
     """Return the file used when nobody names one."""
-    return Path(platformdirs.user_data_dir("dbatk", appauthor=False)) / "store.sqlite"
+    return home_based(lambda: platformdirs.user_data_dir("dbatk", appauthor=False)) / "store.sqlite"
 
 
 def _file(text: str) -> Place:

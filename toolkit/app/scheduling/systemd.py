@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolkit.app.scheduling.scheduled import Kind, Scheduled, other_plan
+from toolkit.config.paths import home_based
 from toolkit.config.writing import replace_file
 from toolkit.errors import ToolkitError
 from toolkit.schedule import Job
@@ -130,8 +131,9 @@ def _folder(*, system: bool) -> Path:
     if system:
         return Path("/etc/systemd/system")
     said = os.environ.get("XDG_CONFIG_HOME")
-    home = Path(said) if said and Path(said).is_absolute() else Path("~/.config").expanduser()
-    return home / "systemd" / "user"
+    if said and Path(said).is_absolute():
+        return Path(said) / "systemd" / "user"
+    return home_based(lambda: str(Path("~/.config/systemd/user").expanduser()))
 
 
 def _read(path: Path) -> str | None:

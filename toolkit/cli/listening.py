@@ -1,0 +1,112 @@
+"""Who is told what happens while something runs: eyes on a terminal, and lines of a log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolkit.cli.output import say
+from toolkit.cli.parameters import Said, option
+from toolkit.errors import ToolkitError
+from toolkit.model.protocols import Event, Events
+
+if TYPE_CHECKING:
+    from toolkit.notify.lines import LogLines
+
+LOG = (
+    option("log_format", "of messages on standard error: text or json, a line each", metavar="HOW"),
+    option("log_file", "append a JSON line for each event to this file", metavar="FILE"),
+)
+_FORMATS = ("text", "json")
+
+
+def speaks_json(said: Said) -> bool:
+    """Whether standard error carries JSON lines, and so nothing else.
+
+    Raises:
+        ToolkitError: TK-0102 for a format that is none.
+    """
+    text = said.text("log_format")
+    if text is not None and text not in _FORMATS:
+        from toolkit.documents import did_you_mean
+
+        hint = did_you_mean(text, _FORMATS) or "text or json"
+        raise ToolkitError(f"`--log-format` cannot be `{text}`", code="TK-0102", hint=hint)
+    return text == "json"
+
+
+@contextmanager
+def listening(said: Said) -> Iterator[Events]:
+    """Give what takes the events of a run, as `--quiet`, `--log-format` and `--log-file` say.
+
+    Raises:
+        ToolkitError: TK-0405 for a log file that cannot be written, TK-0102 for an unknown format.
+    """
+    from toolkit.cli.progress import Progress
+
+    on_screen = speaks_json(said)
+    logs = list(_logs(said, on_screen=on_screen))
+    file = None if "log_file" not in said else logs[-1]
+    try:
+        with Progress(quiet=said.flag("quiet") or on_screen) as progress:
+            yield _All([progress, *logs])
+    finally:
+        if file is not None and file.trouble is not None:
+            say(f"warning: lines of the log are lost: {file.trouble.lower()}")
+
+
+def log_error(error: ToolkitError, arguments: Sequence[str]) -> bool:
+    """Write how a command ended to the logs its line names; return whether standard error has been told so.
+
+    The arguments are looked at as they were typed: the line may be what is wrong.
+    """
+    from toolkit.notify.lines import LogLines, appending
+
+    file, how = _said_last(arguments, "--log-file"), _said_last(arguments, "--log-format")
+    if file is not None:
+        with suppress(ToolkitError):
+            LogLines(appending(Path(file))).error(error)
+    if how == "json":
+        LogLines(_to_stderr).error(error)
+    return how == "json"
+
+
+def _said_last(arguments: Sequence[str], flag: str) -> str | None:
+    found = None
+    for at, word in enumerate(arguments):
+        if word == flag and at + 1 < len(arguments):
+            found = arguments[at + 1]
+        elif word.startswith(f"{flag}="):
+            found = word.partition("=")[2]
+    return found
+
+
+def _logs(said: Said, *, on_screen: bool) -> Iterator[LogLines]:
+    if not on_screen and "log_file" not in said:
+        return
+    from toolkit.notify.lines import LogLines, appending
+
+    if on_screen:
+        yield LogLines(_to_stderr)
+    file = said.text("log_file")
+    if file is not None:
+        yield LogLines(appending(Path(file)))
+
+
+def _to_stderr(line: str) -> None:
+    sys.stderr.write(line)
+    sys.stderr.flush()
+
+
+class _All:
+    """Tells everybody."""
+
+    def __init__(self, each: Sequence[Events]) -> None:
+        self._each = each
+
+    def emit(self, event: Event) -> None:
+        for one in self._each:
+            one.emit(event)
