@@ -9,14 +9,14 @@ from toolkit.readers.rman.channels import Channel, Channels
 from toolkit.readers.rman.faults import Faults
 from toolkit.readers.rman.foreign import Foreign
 from toolkit.readers.rman.identity import Identity
-from toolkit.readers.rman.model import ArchivedLog, Datafile, Section
+from toolkit.readers.rman.model import Datafile, Section
 from toolkit.readers.rman.operations import Operations
+from toolkit.readers.rman.parts import handle_of, is_command, seconds_of
 from toolkit.readers.rman.sessions import Sessions
 
 _WRAPS_FROM = 58
 """Terminals and mails wrap at 60 columns or more; a shorter line was ended by RMAN."""
 
-_LONGEST_STAMP = 60
 _MOST_KNOWN = 1000
 
 Handler = Callable[[str], bool]
@@ -284,7 +284,7 @@ class Machine:
 
     def _starting(self, line: str) -> bool:
         op, found, stamp = line[9:].partition(" at ")
-        if not found or line[8] != " " or not _is_command(op, stamp):
+        if not found or line[8] != " " or not is_command(op, stamp):
             return False
         self.ordinary()
         self.operations.begin(op, stamp, self.number)
@@ -292,7 +292,7 @@ class Machine:
 
     def _finished(self, line: str) -> bool:
         op, found, stamp = line[9:].partition(" at ")
-        if not found or line[8] != " " or not _is_command(op, stamp):
+        if not found or line[8] != " " or not is_command(op, stamp):
             return False
         self.ordinary()
         self.operations.end(op, stamp, self.number)
@@ -375,40 +375,3 @@ class Machine:
 
 def _passed(_channel: Channel, _rest: str) -> bool:
     return True
-
-
-def _is_command(op: str, stamp: str) -> bool:
-    """Whether RMAN speaks, and not a script around it that begins at some hour."""
-    return (
-        words.OPERATION.fullmatch(op) is not None
-        and len(stamp) < _LONGEST_STAMP
-        and words.NUMBER.search(stamp) is not None
-    )
-
-
-def seconds_of(text: str) -> int | None:
-    """Return the seconds of a line that ends with `hh:mm:ss`."""
-    parts = text[text.rfind(" ") + 1 :].split(":")
-    if len(parts) != 3 or not (parts[0].isdecimal() and parts[1].isdecimal() and parts[2].isdecimal()):
-        return None
-    hours, minutes, rest = parts
-    return int(hours[:6]) * 3600 + int(minutes) * 60 + int(rest)
-
-
-def handle_of(text: str) -> tuple[str | None, str | None, str | None]:
-    """Return handle, tag and comment of `piece handle=... tag=... comment=...`; what is not there is None."""
-    _, found, rest = text.partition("handle=")
-    if not found:
-        return None, None, None
-    rest, has_comment, comment = rest.partition(" comment=")
-    handle, has_tag, tag = rest.partition(" tag=")
-    return (
-        handle.strip() or None,
-        tag.strip() or None if has_tag else None,
-        comment.strip() if has_comment else None,
-    )
-
-
-def log_of(thread: str, sequence: str) -> ArchivedLog:
-    """Return an archived log from its printed numbers."""
-    return ArchivedLog(int(thread), int(sequence))
