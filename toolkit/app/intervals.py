@@ -9,6 +9,8 @@ from pathlib import Path
 
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.from_report import interval_of
+from toolkit.analysis.awr.masking import mask_interval
+from toolkit.analysis.awr.pseudonyms import Pseudonyms
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.app.awr import read_file, spread
 from toolkit.app.interval_sources import is_interval, stored_interval
@@ -19,7 +21,9 @@ from toolkit.store import open_store
 _MOST_FILES = 20_000
 
 
-def compare_sources(before: str, after: str, *, anyway: bool = False, store: str | None = None) -> IntervalDiff:
+def compare_sources(
+    before: str, after: str, *, anyway: bool = False, store: str | None = None, names: Pseudonyms | None = None
+) -> IntervalDiff:
     """Compare two reports, or two intervals of stored snapshots.
 
     Args:
@@ -27,6 +31,7 @@ def compare_sources(before: str, after: str, *, anyway: bool = False, store: str
         after: The same.
         anyway: Compare two different databases on purpose.
         store: The results store, where snapshots are named.
+        names: What to call everything that has a name, instead of it.
 
     Raises:
         ToolkitError: TK-0113 for a file that is no report, TK-0115 when the two cannot be compared.
@@ -43,6 +48,8 @@ def compare_sources(before: str, after: str, *, anyway: bool = False, store: str
     files = [name for name in (before, after) if name not in stored]
     read = dict(zip(files, map(_whole, spread(_read, [Path(name) for name in files])), strict=True))
     sides = {**stored, **read}
+    if names is not None:
+        sides = {name: mask_interval(sides[name], names) for name in (before, after)}
     return compare_intervals(sides[before], sides[after], anyway=anyway)
 
 
@@ -107,18 +114,19 @@ class Trends:
     skipped: Sequence[str]
 
 
-def read_trends(names: Sequence[str], sql: Sequence[str]) -> Trends:
+def read_trends(files: Sequence[str], sql: Sequence[str], names: Pseudonyms | None = None) -> Trends:
     """Set reports in a row.
 
     Args:
-        names: Files, and folders that hold them.
+        files: Files, and folders that hold them.
         sql: Statements to follow.
+        names: What to call everything that has a name, instead of it.
 
     Raises:
         ToolkitError: TK-0113 when there is no file at all.
     """
-    named = [Path(name) for name in names if not Path(name).is_dir()]
-    held = [file for name in names if Path(name).is_dir() for file in _held(Path(name))]
+    named = [Path(name) for name in files if not Path(name).is_dir()]
+    held = [file for name in files if Path(name).is_dir() for file in _held(Path(name))]
     if not named and not held:
         raise ToolkitError(
             "there is no file to read", code="TK-0113", hint="name reports, or a folder that holds some"
@@ -135,7 +143,9 @@ def read_trends(names: Sequence[str], sql: Sequence[str]) -> Trends:
         if one.interval is not None and one.interval.origin.begin is None:
             faults.append(f"`{one.file}` is left out: it does not say when it was")
         elif one.interval is not None:
-            intervals.append(one.interval)
+            intervals.append(one.interval if names is None else mask_interval(one.interval, names))
+    if names is not None:
+        faults, skipped = (["a file is no report, or not a whole one"] * bool(one) for one in (faults, skipped))
     return Trends(trends(intervals, sql), faults, skipped)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.intervals import add_intervals
+from toolkit.cli.intervals import MASK, add_intervals, pseudonyms
 from toolkit.cli.output import out, out_raw, say
 from toolkit.cli.parameters import OUTPUT, Said, add_command, argument
 from toolkit.errors import ExitCode, ToolkitError
@@ -22,15 +22,16 @@ def add_awr(awr: typer.Typer) -> None:
     """Add the commands."""
     files = argument("files", "AWR or Statspack reports, html or text", kind=list[str], metavar="FILE...")
     json_and_debug = [one for one in OUTPUT if one.name != "store"]
-    add_command(awr, "show", _show, [files, *json_and_debug], "Show what AWR or Statspack reports say.")
+    add_command(awr, "show", _show, [files, *MASK, *json_and_debug], "Show what AWR or Statspack reports say.")
     add_intervals(awr)
 
 
 def _show(said: Said) -> int:
-    from toolkit.app.awr import show_reports
+    from toolkit.app.awr import masked_reports, show_reports
 
     files = [Path(name) for name in said.texts("files")]
-    shown = show_reports(files)
+    names = pseudonyms(said)
+    shown = show_reports(files) if names is None else masked_reports(files, names)
     if not said.flag("json"):
         return _screens(shown)
     return _document(next(iter(shown))) if len(files) == 1 else _documents(shown)

@@ -13,9 +13,14 @@ from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.analysis.awr.diff import IntervalDiff
+    from toolkit.analysis.awr.pseudonyms import Pseudonyms
     from toolkit.app.intervals import Trends
 
 _HERE = [one for one in OUTPUT if one.name != "store"]
+MASK = (
+    option("mask", "replace names and literals, so that it can be sent out", kind=bool),
+    option("salt", "with --mask: the same salt gives the same names again", metavar="TEXT"),
+)
 _OUT = option("out", "write a page, html, to this file", metavar="FILE")
 
 
@@ -28,7 +33,7 @@ def add_intervals(awr: typer.Typer) -> None:
         awr,
         "diff",
         _diff,
-        [before, after, _OUT, anyway, *OUTPUT],
+        [before, after, _OUT, anyway, *MASK, *OUTPUT],
         "Say what changed between two reports, and why.",
     )
     several = argument("files", "reports, or folders that hold them", kind=list[str], metavar="FILES|DIR...")
@@ -38,7 +43,7 @@ def add_intervals(awr: typer.Typer) -> None:
         awr,
         "trend",
         _trend,
-        [several, sql, sheet, _OUT, *_HERE],
+        [several, sql, sheet, _OUT, *MASK, *_HERE],
         "Set many reports in a row, and say what changed when.",
     )
 
@@ -47,9 +52,25 @@ def _diff(said: Said) -> int:
     from toolkit.app.intervals import compare_sources
 
     diff = compare_sources(
-        said.required("before"), said.required("after"), anyway=said.flag("anyway"), store=said.text("store")
-    )
+        said.required("before"), said.required("after"), anyway=said.flag("anyway"), store=said.text("store"),
+        names=pseudonyms(said),
+    )  # fmt: skip
     return show_diff(diff, said)
+
+
+def pseudonyms(said: Said) -> Pseudonyms | None:
+    """Return what gives names others, where that is asked for.
+
+    Raises:
+        ToolkitError: TK-0102 for a salt that nothing asks for.
+    """
+    from toolkit.analysis.awr.pseudonyms import Pseudonyms
+
+    if said.flag("mask"):
+        return Pseudonyms(said.text("salt"))
+    if said.text("salt") is not None:
+        raise ToolkitError("--salt is of use with --mask only", code="TK-0102", hint="add --mask")
+    return None
 
 
 def show_diff(diff: IntervalDiff, said: Said) -> int:
@@ -76,7 +97,7 @@ def _trend(said: Said) -> int:
 
     if said.flag("csv") and said.flag("json"):
         raise ToolkitError("--csv and --json are two documents", code="TK-0102", hint="ask for one of them")
-    trends = read_trends(said.texts("files"), said.texts("sql"))
+    trends = read_trends(said.texts("files"), said.texts("sql"), pseudonyms(said))
     for fault in trends.faults:
         say(f"error: {fault} [TK-0113]")
     for skipped in trends.skipped:

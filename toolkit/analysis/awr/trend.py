@@ -11,7 +11,8 @@ from toolkit.analysis.awr.shifts import FEWEST, Shift, shifts
 from toolkit.model.interval import Interval, Origin
 
 _TOP_EVENTS = 8
-_GAP = timedelta(minutes=5)
+_GAP, _CLOSE = timedelta(minutes=5), timedelta(minutes=1)
+"""Reports print whole minutes, or times that lie a second before the begin of the next."""
 _HOST = {"busy_pct": "host CPU busy", "wio_pct": "host CPU waiting for I/O"}
 _RATES = {
     "db_time_s": ("DB time", "active sessions"), "db_cpu_s": ("DB CPU", "sessions"),
@@ -108,7 +109,7 @@ def _series(members: Sequence[Interval], sql: Sequence[str]) -> Series:
         else:
             ordered.append(one)
     notes = [f"{twice} reports of an interval that another tells too were left out"] if twice else []
-    overlaps = sum(_begin(b)[0] < _begin(a)[1] for a, b in pairwise(ordered))
+    overlaps = sum(_begin(b)[0] + _CLOSE < _begin(a)[1] for a, b in pairwise(ordered))
     if overlaps:
         notes.append(f"{overlaps} intervals overlap the one before: their time counts in both")
     if len(ordered) < FEWEST:
