@@ -1,0 +1,209 @@
+"""Two intervals compared: what is known, what is only bounded, and what may not be compared at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from tests.analysis.awr.made import HOUR, interval, origin, segments
+from toolkit.analysis.awr.causes import load_factor
+from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
+from toolkit.analysis.awr.told import cause_sentence, headline, measures
+from toolkit.errors import ToolkitError
+from toolkit.model.interval import Interval, Listing, Statement, Wait
+
+
+def sql(
+    key: str, executions: float | None, elapsed: float, gets: float | None, plan: str | None = None
+) -> Statement:
+    return Statement(key, executions=executions, elapsed_s=elapsed, gets=gets, plan=plan, text=f"select {key}")
+
+
+def kinds(diff: IntervalDiff) -> set[str]:
+    return {one.kind for one in diff.doubts}
+
+
+def test_an_event_that_one_list_lacks_is_bounded_by_its_last_row_and_not_zero() -> None:
+    before = interval(waits={"a": (500, 10), "b": (40, 10)}, floor=40.0)
+    after = interval(day=1, waits={"a": (500, 10), "c": (400, 10)}, floor=400.0)
+    found = {one.key: one.seconds for one in compare_intervals(before, after).waits}
+    assert found["c"].presence == "new"
+    assert found["c"].before.rate is None
+    assert found["c"].before.most_rate == pytest.approx(40 / HOUR)
+    assert found["c"].delta == pytest.approx(360 / HOUR)
+    # what had 40 s may have up to 400 s now: no fall is proved
+    assert found["b"].presence == "gone"
+    assert found["b"].delta == 0
+
+
+def test_in_a_list_that_is_whole_what_is_not_there_is_zero() -> None:
+    before = replace(interval(), waits=Listing({"a": Wait("a", 50.0, 1)}, whole=True))
+    after = replace(interval(day=1), waits=Listing({"b": Wait("b", 70.0, 1)}, whole=True))
+    found = {one.key: one.seconds.delta for one in compare_intervals(before, after).waits}
+    assert found == {"a": pytest.approx(-50 / HOUR), "b": pytest.approx(70 / HOUR)}
+
+
+def test_of_a_list_whose_end_is_not_known_nothing_is_made_up() -> None:
+    before = replace(interval(), waits=Listing({"a": Wait("a", 50.0, 1)}))
+    after = replace(interval(day=1), waits=Listing({"b": Wait("b", 70.0, 1)}))
+    assert {one.key: one.seconds.delta for one in compare_intervals(before, after).waits} == {"a": None, "b": None}
+
+
+def test_unequal_lengths_are_compared_per_second() -> None:
+    after = interval(day=1, waits={"a": (1000, 20)}, cpu=2000, who=origin(day=1, elapsed_seconds=2 * HOUR))
+    diff = compare_intervals(interval(waits={"a": (500, 10)}), after)
+    assert diff.db_time.ratio == pytest.approx(1)
+    assert "length" in kinds(diff)
+    assert diff.causes == ()
+    assert "about as fast" in headline(diff)
+
+
+def test_the_wrong_order_is_swapped_and_said() -> None:
+    early, late = interval(cpu=1000), interval(day=1, cpu=3000)
+    diff = compare_intervals(late, early)
+    assert diff.swapped
+    assert diff.before is early
+    assert "slower" in headline(diff)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rung": "statspack"}, "count differently"),
+        ({"scope": "rac_global"}, "whole cluster"),
+        ({"database": "OTHER", "dbid": 8}, "different databases"),
+        ({"elapsed_seconds": None}, "how long"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_with_a_sentence(change: dict[str, object], words: str) -> None:
+    with pytest.raises(ToolkitError, match=words) as refused:
+        compare_intervals(interval(), interval(day=1, who=origin(day=1, **change)))
+    assert refused.value.code == "TK-0115"
+    assert refused.value.hint
+
+
+def test_the_same_interval_twice_is_refused() -> None:
+    with pytest.raises(ToolkitError, match="same interval"):
+        compare_intervals(interval(), interval(who=origin("copy")), anyway=True)
+
+
+def test_two_databases_are_compared_where_that_is_meant() -> None:
+    other = interval(day=1, who=origin(day=1, database="OTHER", dbid=8))
+    assert "database" in kinds(compare_intervals(interval(), other, anyway=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"host": "other"}, "host"),
+        ({"cpus": 4.0}, "cpus"),
+        ({"version": "23.0.0.0.0"}, "version"),
+        ({"container": "PDB1"}, None),
+        ({"startup": datetime(2025, 3, 4)}, "restart"),
+        ({"begin": datetime(2025, 3, 8, 10)}, "weekday"),
+        ({"begin_sessions": 40.0, "end_sessions": 400.0}, "sessions"),
+    ],
+)
+def test_what_else_differs_is_said(change: dict[str, object], kind: str | None) -> None:
+    found = kinds(compare_intervals(interval(), interval(day=1, who=origin(day=1, **change))))
+    assert found == ({kind} if kind else set())
+
+
+def test_parameters_that_one_side_lists_alone_or_otherwise_are_told() -> None:
+    before = interval(parameters={"sga_target": "4G", "cursor_sharing": "EXACT", "processes": "300"})
+    after = interval(day=1, parameters={"sga_target": "2G", "cursor_sharing": "exact"})
+    diff = compare_intervals(before, after)
+    assert diff.parameters == {"sga_target": ("4G", "2G"), "processes": ("300", None)}
+    assert "parameters" in kinds(diff)
+
+
+def test_load_is_what_all_its_measures_agree_on() -> None:
+    doubled = {"transactions": 20.0, "user_calls": 110.0, "executes": 210.0}
+    assert load_factor(interval(), interval(load=doubled)) == pytest.approx(2.0)
+    assert load_factor(interval(), interval(load={"executes": 300.0})) == 1.0
+
+
+def test_more_load_is_a_cause_of_its_own_and_hides_nothing() -> None:
+    doubled = {"transactions": 20.0, "user_calls": 100.0, "executes": 200.0}
+    before = interval(waits={"log file sync": (1000, 1e5)})
+    diff = compare_intervals(before, interval(day=1, cpu=2000, waits={"log file sync": (2000, 2e5)}, load=doubled))
+    assert [one.kind for one in diff.causes] == ["load"]
+    assert diff.per_transaction is not None
+    assert diff.per_transaction.ratio == pytest.approx(1.0)
+    assert "about as fast" in headline(diff)
+
+
+def test_a_victim_is_no_cause() -> None:
+    """The statement takes longer for the same gets because its commits wait."""
+    before = interval(waits={"log file sync": (500, 1e5)}, statements=(sql("a", 1e5, 700, 1e6),))
+    after = interval(day=1, waits={"log file sync": (5000, 1e5)}, statements=(sql("a", 1e5, 5200, 1e6),))
+    first, *others = compare_intervals(before, after).causes
+    assert (first.kind, first.key, first.part) == ("event", "log file sync", "latency")
+    assert not [one for one in others if one.kind == "statement"]
+
+
+def test_a_statement_that_does_more_comes_before_the_waits_it_makes() -> None:
+    before = interval(waits={"db file sequential read": (500, 1e5)}, statements=(sql("a", 1e4, 600, 1e6, "11"),))
+    after = interval(
+        day=1, waits={"db file sequential read": (5000, 1e6)}, statements=(sql("a", 1e4, 5100, 2e7, "22"),)
+    )
+    diff = compare_intervals(before, after)
+    assert (diff.causes[0].kind, diff.causes[0].key) == ("statement", "a")
+    assert "plan 11 -> 22" in cause_sentence(diff.causes[0], diff)
+    assert diff.statements[0].plan_changed
+
+
+def test_a_new_statement_is_told_as_new_to_the_list_only() -> None:
+    diff = compare_intervals(interval(), interval(day=1, cpu=5000, statements=(sql("n", 4e4, 4000, 9e6),)))
+    assert diff.causes[0].part == "new"
+    assert "before below" in cause_sentence(diff.causes[0], diff)
+    assert diff.statements[0].elapsed.bounded
+
+
+def test_a_block_of_plsql_does_not_stand_before_the_statement_it_calls() -> None:
+    outer = Statement("outer", 10, 5000.0, None, 2e7, text="BEGIN shop.run; END;")
+    quick = Statement("outer", 10, 500.0, None, 1e6, text="BEGIN shop.run; END;")
+    before = interval(statements=(quick, sql("inner", 1e4, 480, 1e6)))
+    after = interval(day=1, cpu=5500, statements=(outer, sql("inner", 1e4, 4900, 2e7)))
+    assert compare_intervals(before, after).causes[0].key == "inner"
+
+
+def test_segments_statistics_and_memory_stand_side_by_side() -> None:
+    before = interval(segments=segments(ORDERS=100, ITEMS=50), memory={"Buffer Cache": (2e9, 2e9)})
+    after = interval(day=1, segments=segments(ORDERS=900, CARTS=200), memory={"Buffer Cache": (1e9, 1e9)})
+    diff = compare_intervals(before, after)
+    assert [(one.key, one.presence) for one in diff.segments["Logical Reads"]] == [
+        ("SHOP.ORDERS", "both"), ("SHOP.CARTS", "new"), ("SHOP.ITEMS", "gone"),
+    ]  # fmt: skip
+    assert diff.memory[0].ratio == pytest.approx(0.5)
+
+
+def test_a_cluster_is_compared_by_instance_and_whole() -> None:
+    def cluster(day: int, first: float, name: str = "acme2") -> Interval:
+        parts = tuple(
+            interval(day=day, cpu=cpu, who=origin(day=day, instance=instance))
+            for instance, cpu in (("acme1", first), (name, 500.0))
+        )
+        who = origin(day=day, scope="rac_global", instance=None)
+        return interval(day=day, cpu=first + 500, who=who, instances=parts)
+
+    diff = compare_intervals(cluster(0, 500), cluster(1, 5000))
+    assert [one.db_time.ratio for one in diff.instances] == [pytest.approx(10), pytest.approx(1)]
+    moved = compare_intervals(cluster(0, 500), cluster(1, 500, "acme3"))
+    assert moved.unmatched_instances == ("acme2", "acme3")
+
+
+def test_nothing_is_divided_by_few_transactions() -> None:
+    few = {"transactions": 0.001}
+    diff = compare_intervals(interval(load=few), interval(day=1, cpu=2000, load=few))
+    assert diff.per_transaction is None
+    assert "one execution takes" in headline(diff)
+    assert any("fewer than 10" in one for one in measures(diff))
+
+
+def test_without_db_time_nothing_is_claimed() -> None:
+    bare = replace(interval(), time_model={}, load={})
+    diff = compare_intervals(bare, replace(bare, origin=origin(day=1)))
+    assert "cannot be told" in headline(diff)
