@@ -27,7 +27,7 @@ from toolkit.app.planning import (
     support_table,
 )
 from toolkit.app.preview import remarks_of
-from toolkit.app.providers import host_is_ours, providers_of
+from toolkit.app.providers import host_is_ours, providers_of, rung_of_run
 from toolkit.app.reading import PROVENANCE
 from toolkit.app.repair import (
     database_of,
@@ -36,10 +36,12 @@ from toolkit.app.repair import (
     refuse_other_database,
     repair,
 )
+from toolkit.app.rungs import keep_rung
 from toolkit.app.space import check_space, free_disk_bytes, needed_bytes
 from toolkit.app.undoing import undo_script
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.repositories import Rung
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, refused
 from toolkit.model.bill import Bill
@@ -48,8 +50,9 @@ from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import Artifact, RunHead, RunRecord, TrialRecord
 from toolkit.model.runid import new_run_id
-from toolkit.model.words import Keep, RunState
+from toolkit.model.words import Keep, OperationName, RunState
 from toolkit.operations import operation
+from toolkit.operations.backup import backups_of
 from toolkit.operations.place import check_work
 from toolkit.runner import (
     Bench,
@@ -114,12 +117,16 @@ def start(
         _check(experiment, dialect, facts, target)
         _check_licences(experiment, dialect, facts, target, standing)
         backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts))
+        rung = rung_of_run(experiment, dialect, facts, sessions)
         head = _head(run, experiment, target, facts, under)
         store.create_run(head)
         with _ended_in_any_case(store, run, stop), _lease(store, target, run, stop, under):
             changes = _changes(head, sessions, dialect, store, approvals, events, stop)
-            bench = _bench(run, experiment, dialect, facts, sessions, store, events, stop, target, changes)
+            bench = _bench(
+                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, rung=rung
+            )
             _keep(bench, facts, target, standing)
+            keep_rung(store, run, rung, events)
             with licensing.sent_kept(store, run, target, facts, standing):
                 return _sweep(bench, target, planned_trials(experiment), ())
     except DatabaseError as error:
@@ -203,6 +210,7 @@ def _bench(
     target: Target,
     changes: Changes,
     attempt: int = 1,
+    rung: Rung | None = None,
 ) -> Bench:
     sessions.programs.asked_to_end = lambda: stop.requested
     return Bench(
@@ -214,13 +222,24 @@ def _bench(
         sessions,
         store,
         changes,
-        providers_of(experiment, dialect, facts, sessions, run, target, events),
+        providers_of(experiment, dialect, facts, sessions, run, target, events, rung),
         stop,
         events,
         attempt,
         needed_bytes=needed_bytes(experiment, facts),
         free_bytes=lambda: free_disk_bytes(facts, target),
     )
+
+
+def _only_reads(bench: Bench) -> bool:
+    """Tell whether no trial of a backup writes anything (RMAN's VALIDATE)."""
+    if bench.experiment.operation is not OperationName.BACKUP:
+        return False
+    planner = bench.planner()
+    pieces = (
+        piece for cell in cells_in_order(bench.experiment) for piece in bench.operation.pieces(planner, cell)
+    )
+    return not any(backups_of(planner).drops(piece.work) for piece in pieces)
 
 
 _STAYS = {
@@ -240,6 +259,8 @@ def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> Non
     licensing.keep(store, run, bill)
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
     ours = "put back at the end" if on_live(bench.experiment) else _STAYS[bench.experiment.keep]
+    if _only_reads(bench):
+        ours = "it reads, and makes nothing"
     mode = "a job: what it makes stays" if bench.job else f"a measurement: {ours}"
     bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
     for sentence in degree_notes(bench.experiment, bench.dialect, facts):
@@ -336,8 +357,9 @@ def resume(
             refuse_loading_twice(run, store)
             facts = facts_of(experiment, dialect, sessions, standing)
             licensing.keep(store, run, _check_licences(experiment, dialect, facts, target, standing))
+            rung = rung_of_run(experiment, dialect, facts, sessions)
             bench = _bench(
-                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt
+                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt, rung
             )
             _warn_of_changes(bench, facts, target)
             store.reopen_run(run)

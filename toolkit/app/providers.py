@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import psutil
 
+from toolkit.app.rungs import bracket_of, declared_in, rung_of
 from toolkit.dialects.base import Dialect, Watching
+from toolkit.dialects.repositories import Rung
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.experiment import Experiment
@@ -17,7 +19,8 @@ from toolkit.model.words import EngineName, Role
 from toolkit.snapshots import CounterProvider, HostProvider, ProgressProvider, Provider, ThreadProvider
 from toolkit.targets.base import Target
 
-_CHOICES = ("auto", "none", "vstat", "pgstat", "duckstat", "osstat")
+_CHOICES = ("auto", "none", "vstat", "pgstat", "duckstat", "osstat", "statspack", "awr")
+_NO_RUNG = frozenset({"none", "osstat"})
 
 
 def host_is_ours(target: Target) -> bool:
@@ -27,9 +30,9 @@ def host_is_ours(target: Target) -> bool:
 
 def providers_of(
     experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions, run: str, target: Target,
-    events: Events | None = None,
+    events: Events | None = None, rung: Rung | None = None,
 ) -> tuple[Provider, ...]:  # fmt: skip
-    """Return the providers around each trial; all are free of licences.
+    """Return the providers around each trial: free counters, and the database's own snapshots around them.
 
     Raises:
         ToolkitError: TK-0102 for a choice that is not known.
@@ -42,16 +45,30 @@ def providers_of(
         )
     found: list[Provider] = []
     engine = dialect.engine
+    bracket = None if rung is None else bracket_of(rung, dialect, sessions, run)
+    if bracket is not None:
+        found.append(bracket)
     if engine is EngineName.DUCKDB:
         found.append(ThreadProvider())
     if host_is_ours(target):
         found.append(HostProvider(_server_process(sessions), embedded=engine is EngineName.DUCKDB))
     watching = dialect.watching(facts)
-    wanted = experiment.snapshot not in {"none", "osstat"}
+    wanted = experiment.snapshot not in _NO_RUNG
     found += _counters(watching, engine.value, sessions, run, snapshots=watching.snapshots if wanted else ())
     if watching.progress is not None and events is not None:
         found.append(ProgressProvider(engine.value, watching.progress, sessions.run, run, events.emit))
     return tuple(found)
+
+
+def rung_of_run(experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions) -> Rung | None:
+    """Return the rung a run stands on; None where it wants no snapshots.
+
+    Raises:
+        ToolkitError: TK-0303 for a pack that nobody declared, TK-0304 for what cannot be had here.
+    """
+    if experiment.snapshot in _NO_RUNG or experiment.snapshot not in _CHOICES:
+        return None
+    return rung_of(experiment.snapshot, dialect, facts, sessions, declared_in(facts))
 
 
 def _counters(

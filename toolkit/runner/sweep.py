@@ -16,6 +16,7 @@ from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
+from toolkit.runner.around import bracketed, expect
 from toolkit.runner.bench import Bench
 from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.ghosts import end_ghosts
@@ -136,6 +137,10 @@ class Sweep:
         return None
 
     def _trials(self, todo: Sequence[PlannedTrial]) -> RunState:
+        with bracketed(self._bench):
+            return self._each_trial(todo)
+
+    def _each_trial(self, todo: Sequence[PlannedTrial]) -> RunState:
         for position, planned in enumerate(todo):
             if not self._ready(planned):
                 return RunState.INTERRUPTED
@@ -238,6 +243,7 @@ class Sweep:
 
     def _execute(self, planned: PlannedTrial, pieces: tuple[Piece, ...], stages: Stages) -> Ended:
         bench = self._bench
+        expect(bench, self._progress.expect([planned.cell]))
         stages, earlier = self._without_done(planned, stages)
         if not stages.timed.items:
             return Ended(_from_items(planned, bench.attempt, earlier))

@@ -36,6 +36,7 @@ class Feature(StrEnum):
     LARGE_HISTOGRAMS = "histograms-of-2048-buckets"
     STATISTICS_TASKS = "dba_optstat_operation_tasks"
     STATISTICS_REPORTS = "dbms_stats.report_gather"
+    PDB_SNAPSHOTS = "awr-snapshots-of-a-pluggable-database"
     PLUGGABLE = "pluggable-databases"
 
 
@@ -71,6 +72,7 @@ FEATURES: dict[Feature, Since] = {
         (21,),
         "VLDBG 21, parallel DDL: allowed with SecureFiles LOBs in a table that is not partitioned; 12.1: none",
     ),
+    Feature.PDB_SNAPSHOTS: Since((12, 2), "Multitenant Administrator's Guide 12.2: AWR in a pluggable database"),
     Feature.SERVERS_WORDING: Since((23, 26), "REFRN 26ai, V$PQ_SESSTAT: `Servers` and `Server Sets`"),
 }
 

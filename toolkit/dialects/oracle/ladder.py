@@ -1,0 +1,136 @@
+"""Which snapshots may be taken of an Oracle database, best first: AWR, Statspack, V$ counters; and why.
+
+AWR is taken only where the Diagnostics Pack is declared (on Autonomous Database it is included) and
+`control_management_pack_access` does not switch it off: without rows a snapshot tells nothing. Statspack needs no
+licence, but somebody must have installed it and granted it. Sources: F1, F4 and F5 of the field guide: Licensing
+Information; Database Reference, DBA_HIST_SNAPSHOT; Multitenant Administrator's Guide; spdoc.txt.
+"""
+
+from __future__ import annotations
+
+from toolkit.dialects.base import Call
+from toolkit.dialects.oracle import places
+from toolkit.dialects.oracle.licences import DIAGNOSTICS, look
+from toolkit.dialects.oracle.licences.ground import ground_of, judge, refuse
+from toolkit.dialects.oracle.places import Barred
+from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.dialects.repositories import Repository, Rung
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts
+
+FILES = ("cloud_service", "doctor_container", "doctor_database", "doctor_marks", "doctor_pdb", "pack_access")
+STATSPACK_FILE = "statspack_visible"
+VSTAT = "vstat"
+
+
+def _deltas(prefix: str, *names: str) -> dict[str, Call]:
+    return {name: Call(f"{prefix}_{name}", file=True) for name in names}
+
+
+AWR = Repository(
+    "awr",
+    newest=Call("awr_newest", file=True),
+    range=Call("awr_range", file=True),
+    place=Call("awr_database", file=True),
+    deltas=_deltas("awr", "sysstat", "time_model", "events", "host", "statements"),
+    container=Call("awr_container", file=True),
+    flags=Call("awr_flags", file=True),
+    snap_template="awr_snapshot",
+    extras=_deltas("awr", "texts", "parameters"),
+)
+STATSPACK = Repository(
+    "statspack",
+    newest=Call("statspack_newest", file=True),
+    range=Call("statspack_range", file=True),
+    place=Call("awr_database", file=True),
+    deltas=_deltas("statspack", "sysstat", "time_model", "events", "host"),
+    snap_template="statspack_snapshot",
+    marked="statspack_marked",
+    extras=_deltas("statspack", "parameters"),
+)
+
+
+def choose(wanted: str, facts: Facts, declared: frozenset[str]) -> Rung:
+    """Return the rung that is taken.
+
+    Args:
+        wanted: `auto`, or the name of a rung.
+        facts: with the answers of `FILES`, and of `STATSPACK_FILE` where there is a schema PERFSTAT.
+        declared: licences that the profile declares and that hold today.
+
+    Raises:
+        ToolkitError: TK-0303 for AWR that nobody declared, TK-0304 for what cannot be had here.
+    """
+    if wanted == AWR.provider:
+        _refuse_undeclared(facts, declared)
+        if why := awr_refusal(facts):
+            raise ToolkitError(f"no AWR snapshot can be taken: {why}", code="TK-0304", hint=_instead(facts))
+        return Rung(AWR.provider, _awr_reason(facts, declared), AWR)
+    if wanted == STATSPACK.provider:
+        if why := statspack_refusal(facts):
+            hint = "`vstat` needs nothing; `dbatk doctor --grants` lists what Statspack needs"
+            raise ToolkitError(f"no Statspack snapshot can be taken: {why}", code="TK-0304", hint=hint)
+        return Rung(STATSPACK.provider, "asked for", STATSPACK)
+    if wanted == VSTAT:
+        return Rung(VSTAT, "asked for")
+    return _best(facts, declared)
+
+
+def _best(facts: Facts, declared: frozenset[str]) -> Rung:
+    verdict = judge(DIAGNOSTICS, ground_of(facts, declared))
+    no_awr = awr_refusal(facts) if verdict.allowed else f"the Diagnostics Pack is a licence {verdict.reason}"
+    if not no_awr:
+        return Rung(AWR.provider, _awr_reason(facts, declared), AWR)
+    no_statspack = statspack_refusal(facts)
+    if not no_statspack:
+        return Rung(STATSPACK.provider, f"no AWR: {no_awr}; Statspack is installed and granted", STATSPACK)
+    return Rung(VSTAT, f"no AWR: {no_awr}; no Statspack: {no_statspack}")
+
+
+def _awr_reason(facts: Facts, declared: frozenset[str]) -> str:
+    return f"the Diagnostics Pack: {judge(DIAGNOSTICS, ground_of(facts, declared)).reason}"
+
+
+def _refuse_undeclared(facts: Facts, declared: frozenset[str]) -> None:
+    refuse(look("BEGIN DBMS_WORKLOAD_REPOSITORY.CREATE_SNAPSHOT('TYPICAL'); END;"), ground_of(facts, declared))
+
+
+def awr_refusal(facts: Facts) -> str | None:
+    """Say why AWR cannot take a snapshot here, whatever is licensed."""
+    if why := _not_writable(facts):
+        return f"{why}; remote snapshots of a standby are not taken"
+    name = facts.value("doctor_container", "container_name")
+    in_pdb = name is not None and name not in {"CDB$ROOT", "PDB$SEED"} and _is_container(facts)
+    if in_pdb and not has(facts.release, Feature.PDB_SNAPSHOTS):
+        return "before 12.2 AWR snapshots are taken in the root only, and this is a pluggable database"
+    return None
+
+
+def _is_container(facts: Facts) -> bool:
+    # CON_ID is 0 in a database that is no container (Database Reference, USERENV).
+    return str(facts.value("doctor_container", "container_id") or "0") not in {"0", "1"}
+
+
+def statspack_refusal(facts: Facts) -> str | None:
+    """Say why Statspack cannot take a snapshot here."""
+    service = places.service_of(facts)
+    if Barred.STATSPACK in service.barred:
+        return service.barred[Barred.STATSPACK]
+    if not any(row.get("schema_mark") == "PERFSTAT" for row in facts.rows("doctor_marks")):
+        return "it is not installed (no schema PERFSTAT)"
+    seen = {row.get("object_name") for row in facts.rows(STATSPACK_FILE)}
+    if not {"STATSPACK", "STATS$SNAPSHOT"} <= seen:
+        return "it is installed, but not granted to this user"
+    return _not_writable(facts)
+
+
+def _not_writable(facts: Facts) -> str | None:
+    role = facts.value("doctor_database", "database_role")
+    mode = facts.value("doctor_pdb", "open_mode") or facts.value("doctor_database", "open_mode")
+    if mode in (None, "READ WRITE"):
+        return None
+    return f"this database is a {role}, open {mode}" if role != "PRIMARY" else f"this database is open {mode}"
+
+
+def _instead(facts: Facts) -> str:
+    return "`--snapshot vstat` reads counters" if statspack_refusal(facts) else "`statspack` can be used here"

@@ -1,0 +1,72 @@
+"""A bracket of the database's own snapshots around a whole run, and what the trial that comes next will take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from toolkit.dialects.repositories import Mark
+from toolkit.errors import ToolkitError
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.records import Artifact
+from toolkit.runner.bench import Bench
+from toolkit.snapshots.brackets import BracketProvider
+
+ARTIFACT = "snapshot-bracket.json"
+
+
+def _bracket(bench: Bench) -> BracketProvider | None:
+    return next((each for each in bench.providers if isinstance(each, BracketProvider)), None)
+
+
+def expect(bench: Bench, seconds: float | None) -> None:
+    """Tell the bracket what the next trial is expected to take; None: no trial of the cell has ended yet."""
+    bracket = _bracket(bench)
+    if bracket is not None:
+        bracket.expected_seconds = seconds
+
+
+@contextmanager
+def bracketed(bench: Bench) -> Iterator[None]:
+    """Take a snapshot before the first trial and one after the last, and keep what lies between with the run.
+
+    Nothing of it fails a run: what goes wrong is a warning.
+    """
+    bracket = _bracket(bench)
+    if bracket is None:
+        yield
+        return
+    begun = bracket.attempt()
+    _warn(bench, bracket)
+    try:
+        yield
+    finally:
+        if begun is not None and not bench.stop.requested:
+            with suppress(DatabaseError):
+                _end(bench, bracket, begun)
+
+
+def _end(bench: Bench, bracket: BracketProvider, begun: Mark) -> None:
+    ended = bracket.attempt()
+    if ended is None:
+        _warn(bench, bracket)
+        return
+    metrics = bracket.told(begun, ended)
+    _warn(bench, bracket)
+    document = {
+        "provider": bracket.name,
+        "dbid": begun.dbid,
+        "instance": begun.instance,
+        "begin_snapshot": begun.snapshot,
+        "end_snapshot": ended.snapshot,
+        "metrics": [{"name": one.name, "value": one.value, "unit": one.unit} for one in metrics],
+    }
+    content = json.dumps(document, indent=1).encode()
+    with suppress(ToolkitError):
+        bench.store.keep_artifact(bench.run, Artifact(ARTIFACT, "application/json", content))
+
+
+def _warn(bench: Bench, bracket: BracketProvider) -> None:
+    for sentence in bracket.warnings():
+        bench.warn(f"{bracket.name}: {sentence}")
