@@ -1,11 +1,12 @@
 """Where a series of numbers changed its level: a rank test, applied again to both sides of each change found.
 
-The statistic is that of A. N. Pettitt, *A Non-Parametric Approach to the Change-Point Problem*, Applied Statistics
-28 (1979), 126-135, standardised for where the split lies as in B. Lausen and M. Schumacher, *Maximally Selected Rank
-Statistics*, Biometrics 48 (1992), 73-85, so that changes near the ends are found too. It looks at ranks only: a
-single peak makes no change, and no distribution is assumed. Its significance is taken from permutations of the
-series itself, which holds for short series. Points that follow upon each other closely are more alike than
-permuted ones, so the level asked for is strict, and the levels on both sides must differ by enough to matter.
+The statistic is that of A. N. Pettitt, *A Non-Parametric Approach to the Change-Point Problem*, Applied
+Statistics 28 (1979), 126-135, standardised for where the split lies as in B. Lausen and M. Schumacher,
+*Maximally Selected Rank Statistics*, Biometrics 48 (1992), 73-85, so that changes near the ends are found too.
+It looks at ranks only: a single peak makes no change, and no distribution is assumed. Its significance is taken
+from permutations of the series itself, which holds for short series. Points that follow upon each other closely
+are more alike than permuted ones, so the level asked for is strict, and the levels on both sides must differ by
+enough to matter.
 """
 
 from __future__ import annotations

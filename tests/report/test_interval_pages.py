@@ -1,0 +1,154 @@
+"""The pages of comparisons and series in a real browser, with reports whose every text is hostile."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.analysis.awr.made import interval, origin, segments
+from tests.report.test_page_in_browser import browser, opened
+from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
+from toolkit.analysis.awr.trend import Series, trends
+from toolkit.model.interval import InputOutput, Interval, Listing, Segment, Statement, Wait
+from toolkit.report.interval.page import diff_page
+from toolkit.report.interval.text import diff_text
+from toolkit.report.interval.trend import trend_page, trend_sheet, trend_text
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+__all__ = ["browser"]
+EVIL = (
+    '</title></style></script><script>window.done=1;alert(1)</script><img src=x onerror="alert(2)">'
+    "<svg onload=alert(3)>` ' \" {{ 7*7 }} {% raw %} &lt; \x1b[2J\x1b]0;t\x07 \u202e\u2066 javascript:alert(4)"
+)
+
+
+def evil(day: int, cpu: float = 1000.0) -> Interval:
+    one = Statement(f"id{EVIL}", 1e4, cpu, None, 1e6 * (1 + day), module=EVIL, text=EVIL * 3, plan=EVIL + str(day))
+    segment = Segment(EVIL, EVIL, EVIL, EVIL, 5.0 + day)
+    who = origin(
+        f"{EVIL}{day}", day=day, database=EVIL, host=f"{EVIL}{day}", instance=EVIL, version=f"{EVIL}{day}"
+    )
+    lists = Listing({EVIL: InputOutput(EVIL, 1.0, 2.0 + day)}, whole=True)
+    return interval(
+        day=day, cpu=cpu, waits={EVIL: (500.0 + 300 * day, 10)}, statements=(one,), who=who,
+        segments={EVIL: Listing({segment.key: segment})}, functions=lists, file_types=lists,
+        parameters={EVIL: f"{EVIL}{day}"}, changed_parameters={EVIL: (EVIL, EVIL)},
+        counters={EVIL: 1000.0 + 900 * day},
+        memory={EVIL: (1.0, 2.0 + day)}, ratios={EVIL: 90.0 - day}, host_cpu={"busy_pct": 10.0 + day},
+        classes=Listing({EVIL: Wait(EVIL, 5.0, 5)}, whole=True), warnings=(f"cut off {EVIL}",),
+    )  # fmt: skip
+
+
+def evil_diff() -> IntervalDiff:
+    return compare_intervals(evil(0), evil(1, 9000.0))
+
+
+def evil_series() -> list[Series]:
+    return trends([evil(day, 1000.0 if day < 12 else 5000.0) for day in range(24)], sql=[f"id{EVIL}"])
+
+
+def plain_diff() -> IntervalDiff:
+    statements = tuple(
+        Statement(f"sql{number:02}", 1e4, 500.0 + number, 10, 1e6, text="select 1 from dual " * 20)
+        for number in range(60)
+    )
+    before = interval(waits={f"event {number}": (100.0, 10) for number in range(60)}, statements=statements)
+    after = interval(day=1, cpu=4000, statements=statements[5:], segments=segments(ORDERS=5, CARTS=7))
+    return compare_intervals(before, after)
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    folder = tmp_path_factory.mktemp("intervals")
+    steady = trends([interval(cpu=1000 + day, who=origin(f"r{day}", day=day)) for day in range(200)])
+    several = [*trends([interval(who=origin(database=f"DB{n}", dbid=n)) for n in range(3)]), *steady]
+    pages = {
+        "evil": diff_page(evil_diff()), "plain": diff_page(plain_diff()),
+        "evil trend": trend_page(evil_series(), [EVIL]), "trends": trend_page(several),
+    }  # fmt: skip
+    for name, text in pages.items():
+        Path(folder / f"{name}.html").write_text(text, encoding="utf-8")
+    yield {name: (folder / f"{name}.html").as_uri() for name in pages}
+
+
+PAGES = ["evil", "plain", "evil trend", "trends"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_script_runs_nothing_is_asked_for_and_nothing_scrolls_sideways(
+    browser: Browser, addresses: dict[str, str], name: str, width: int, scheme: str
+) -> None:
+    page = opened(browser, addresses[name], width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("window.done") is None
+    assert page.evaluate("document.querySelectorAll('script,img,iframe,object,embed,link,form').length") == 0
+    on = "[...document.querySelectorAll('*')].some(e => [...e.attributes].some(a => a.name.startsWith('on')))"
+    assert page.evaluate(on) is False
+    assert page.evaluate("document.querySelectorAll('main').length") == 1
+    page.context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+def test_ids_are_unique_and_links_lead_somewhere(browser: Browser, addresses: dict[str, str], name: str) -> None:
+    page = opened(browser, addresses[name], 1280)
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+    links = page.evaluate("[...document.querySelectorAll('a')].map(e => e.getAttribute('href'))")
+    assert all(link.startswith("#") and link[1:] in ids for link in links)
+    page.context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_its_ground(
+    browser: Browser, addresses: dict[str, str], name: str, scheme: str
+) -> None:
+    page = opened(browser, addresses[name], 1280, scheme)
+    worst = page.evaluate(
+        """() => {
+        const rgb = text => (text.match(/[\\d.]+/g) || []).map(Number)
+        const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+            .map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+            .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0)
+        const ground = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor)
+            if (c.length === 3 || c[3] > 0) return c } return [255, 255, 255] }
+        const shown = document.querySelectorAll('main p, main li, main td, main th, h1, h2, h3, main code')
+        return Math.min(...[...shown].map(e => {
+            const [a, b] = [light(rgb(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x)
+            return (a + .05) / (b + .05) })) }"""
+    )
+    assert worst >= 4.5
+    page.context.close()
+
+
+def test_no_escape_reaches_the_terminal() -> None:
+    for text in (diff_text(evil_diff()), trend_text(evil_series())):
+        assert not [char for char in text if (ord(char) < 32 and char != "\n") or ord(char) in {0x202E, 0x2066}]
+        assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("head", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "|calc", "%x"])
+def test_a_spreadsheet_takes_no_name_for_a_formula(head: str) -> None:
+    series = trends([interval(who=origin(head, database=head), waits={head: (5.0, 2)})], sql=[head])
+    for row in csv.reader(io.StringIO(trend_sheet(series))):
+        for cell in row:
+            number = cell.lstrip("-").replace(".", "", 1).replace("e-", "").isdigit()
+            assert number or not cell.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "|", "%"))
+
+
+def test_a_side_that_is_not_listed_is_not_shown_as_zero() -> None:
+    page = diff_page(plain_diff())
+    assert "not listed, below" in page
+    assert "at least" in page or "+0" not in page
