@@ -27,6 +27,9 @@ RUN = "20261121-051342-ab3f"
 SOURCE = QualifiedName("GTEST", "DBATK")
 OURS = ObjectRef(ObjectKind.TABLE, QualifiedName("DBATK_261121051342AB3F_1", "DBATK"), ours=True)
 INDEX = ObjectRef(ObjectKind.INDEX, QualifiedName("DBATK_261121051342AB3F_2", "DBATK"), ours=True, table=OURS.name)
+BACKUP = ObjectRef(ObjectKind.BACKUP, QualifiedName("DBATK_261121051342AB3F_3"), ours=True)
+ON_TABLES = tuple(operation for operation in OperationName if operation is not OperationName.BACKUP)
+"""Operations that statements do; a backup is a program's."""
 SCHEMA = ObjectRef(ObjectKind.STATISTICS, QualifiedName("APP"))
 EVERY_RELEASE = tuple(
     f"{release}-{edition}"
@@ -44,6 +47,7 @@ _PLAIN: dict[OperationName, Work] = {
     ),
     OperationName.INDEX_REBUILD: Work(OperationName.INDEX_REBUILD, Mode.MEASUREMENT, INDEX, {}),
     OperationName.STATS_GATHER: Work(OperationName.STATS_GATHER, Mode.MEASUREMENT, OURS, {}),
+    OperationName.BACKUP: Work(OperationName.BACKUP, Mode.MEASUREMENT, BACKUP, {}, mark="made by dbatk"),
 }
 
 

@@ -8,9 +8,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.oracle.make import EVERY_RELEASE, INDEX, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
+from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
 from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import DIALECT
+from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Step
 from toolkit.model.words import Mode, OperationName
@@ -27,7 +28,7 @@ def works() -> Iterator[Work]:
     """Make works that reach every branch of every template."""
     for degree in (1, 8, "default", "auto"):
         for mode in Mode:
-            for operation in OperationName:
+            for operation in ON_TABLES:
                 yield work(operation, degree, mode)
             for query_operation in (CTAS, INSERT):
                 yield work(query_operation, degree, mode, query=_QUERY)
@@ -41,6 +42,22 @@ def works() -> Iterator[Work]:
     yield work(INSERT, 2, load="conventional", logging="nologging")
     yield work(INSERT, 2, load="direct", online_statistics="yes")
     yield from _statistics()
+
+
+def rds_calls() -> Iterator[Step]:
+    """Render the procedures that stand for RMAN on Amazon RDS."""
+    facts = assumed("19-ee", doctor_marks=({"schema_mark": "RDSADMIN"},))
+    scopes: tuple[dict[str, OptionValue], ...] = ({}, {"scope": "tablespace", "of": ("USERS",)})
+    for scope in scopes:
+        yield from steps(
+            DIALECT.timed(work(OperationName.BACKUP, 1, channels=4, section_size="1G", **scope), facts)
+        )
+        for level in ({}, {"incremental": 0}):
+            job = work(
+                OperationName.BACKUP, 1, Mode.JOB, channels=2, destination=("RMAN_DIR",), compression="basic",
+                plus_archivelog=True, **level, **scope,
+            )  # fmt: skip
+            yield from steps(DIALECT.timed(job, facts))
 
 
 def _statistics() -> Iterator[Work]:
@@ -63,6 +80,8 @@ def statements() -> dict[str, str]:
                 found.setdefault(step.text, f"{release} {step.name}")
                 for text in step.undo:
                     found.setdefault(text, f"{release} {step.name} undo")
+    for step in rds_calls():
+        found.setdefault(step.text, step.name)
     for step in _objects(assumed()):
         found.setdefault(step.text, step.name)
     for path in sorted((sql_root() / "oracle").glob("*.sql")):

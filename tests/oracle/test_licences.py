@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracle.make import assumed, realdata, steps, work
+from tests.oracle.make import ON_TABLES, assumed, realdata, steps, work
 from tests.oracle.test_judge import statements
 from toolkit.dialects.oracle import DIALECT, licences
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, TUNING, look, tokens
 from toolkit.dialects.oracle.licences import look as look_module
 from toolkit.dialects.oracle.licences.lists import canonical, spellings
-from toolkit.model.words import OperationName
 from toolkit.rendering.environment import sql_file
 from toolkit.resources import sql_root
 
@@ -490,7 +489,7 @@ def test_every_statement_we_render_is_seen_whole_and_needs_only_what_was_asked_f
 
 @pytest.mark.parametrize("release", ["19-se2", "21-se2", "11.2-se2"])
 def test_nothing_we_render_serially_and_uncompressed_needs_enterprise_edition(release: str) -> None:
-    for operation in OperationName:
+    for operation in ON_TABLES:
         item = work(operation, 1)
         facts = assumed(release)
         calls = (*DIALECT.worker_begin(item, facts), *DIALECT.timed(item, facts), *DIALECT.settle(item, facts))

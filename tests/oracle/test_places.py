@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.oracle.make import SCHEMA, assumed, target, texts, work
+from tests.oracle.make import ON_TABLES, SCHEMA, assumed, target, texts, work
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from toolkit.app.doctor import doctor
 from toolkit.dialects.oracle import DIALECT, places, releases
@@ -66,7 +66,7 @@ REFUSED = [
 @pytest.mark.parametrize(("scenario", "words"), REFUSED, ids=[words for _, words in REFUSED])
 def test_no_operation_can_be_had_where_nothing_may_be_made(scenario: Scenario, words: str) -> None:
     facts = read(scenario)
-    for operation in OperationName:
+    for operation in ON_TABLES:
         support = DIALECT.support(work(operation), facts)
         assert support.state is SupportState.UNSUPPORTED
         assert words in support.sentence
@@ -179,7 +179,7 @@ def test_a_new_release_is_one_entry_and_everything_answers(monkeypatch: pytest.M
     assert known.release.number == (27, 1)
     assert not has(known.release, Feature.PARALLEL_LOB_DDL), "a feature may end with a release"
     assert has(known.release, Feature.LONG_NAMES)
-    for operation in OperationName:
+    for operation in ON_TABLES:
         for mode in Mode:
             asked = work(operation, 4, mode)
             assert DIALECT.support(asked, known).ok

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.oracle.make import assumed, target
+from tests.oracle.make import ON_TABLES, assumed, target
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.scenario import ViewRow
 from toolkit.app.doctor import Doctor, doctor
@@ -218,7 +218,7 @@ def test_a_view_on_objects_that_is_refused_is_a_line_too(view: str) -> None:
     assert [check for check in found.checks if check.read.startswith("doctor_object_")]
 
 
-@pytest.mark.parametrize("operation", OperationName)
+@pytest.mark.parametrize("operation", ON_TABLES)
 def test_fewer_than_forty_round_trips(operation: OperationName) -> None:
     named = {**_NAMED, OperationName.INDEX_REBUILD: {"table": "GTEST"}}[operation]
     experiment = build_experiment(operation, dict(named), {"degree": (1, 4)}, General(target="t"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.oracle.make import INDEX, SCHEMA, assumed, work
+from tests.oracle.make import INDEX, ON_TABLES, SCHEMA, assumed, work
 from toolkit.dialects.oracle import DIALECT
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row
@@ -17,7 +17,7 @@ BUILD, REBUILD, STATS = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD, 
 
 
 @pytest.mark.parametrize("edition", ["se2", "xe", "free"])
-@pytest.mark.parametrize("operation", list(OperationName))
+@pytest.mark.parametrize("operation", ON_TABLES)
 @pytest.mark.parametrize("degree", [2, "default", "auto"])
 def test_an_edition_without_parallel_execution_refuses_a_degree(
     edition: str, operation: OperationName, degree: int | str

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.oracle.make import INDEX, SCHEMA, assumed, steps, texts, work
+from tests.oracle.make import INDEX, ON_TABLES, SCHEMA, assumed, steps, texts, work
 from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import DIALECT
 from toolkit.model.facts import Facts
@@ -121,7 +121,7 @@ def test_a_refused_session_parameter_is_tolerated_but_not_a_refused_policy() -> 
     assert not by_text["ALTER SESSION SET PARALLEL_DEGREE_POLICY = MANUAL"]
 
 
-@pytest.mark.parametrize("operation", list(OperationName))
+@pytest.mark.parametrize("operation", ON_TABLES)
 @pytest.mark.parametrize("degree", [1, 4, "default", "auto"])
 def test_every_session_parameter_is_put_back(operation: OperationName, degree: int | str) -> None:
     item = work(operation, degree)

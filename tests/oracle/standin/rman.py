@@ -91,7 +91,9 @@ class Home:
         """Make a backup piece of somebody else."""
         handle.write_bytes(b"theirs")
         kept = self.state
-        kept["pieces"].append({"handle": str(handle), "tag": tag, "bytes": 6, "deleted": False, "compressed": "NO"})
+        kept["pieces"].append(
+            {"handle": str(handle), "tag": tag, "bytes": 6, "deleted": False, "compressed": "NO"}
+        )
         (self.path / "state.json").write_text(json.dumps(kept))
 
     def views(self, **fixed: Sequence[ViewRow]) -> Living:
@@ -123,7 +125,9 @@ class Home:
         return {**shared, "ELAPSED_SECONDS": row["seconds"], "AUTOBACKUP_DONE": "NO", "AUTOBACKUP_COUNT": 0}
 
     def _files(self, view: str) -> Sequence[ViewRow]:
-        told = json.loads((self.path / "scenario.json").read_text()) if (self.path / "scenario.json").exists() else {}
+        told = (
+            json.loads((self.path / "scenario.json").read_text()) if (self.path / "scenario.json").exists() else {}
+        )
         files = told.get("files") or [{"number": 7, "name": "/u01/oradata/FREE/users01.dbf", "bytes": 2**20}]
         if view == "V$DATAFILE":
             return [{"FILE#": file["number"], "NAME": file["name"], "BYTES": file["bytes"], "TS#": 4, "CON_ID": 3}
@@ -131,7 +135,9 @@ class Home:
         if view == "V$TABLESPACE":
             return [{"TS#": 4, "NAME": "USERS", "BIGFILE": "NO", "CON_ID": 3}]
         area = told.get("area")
-        return [] if area is None else [{"NAME": area, "SPACE_LIMIT": 2**40, "SPACE_USED": 0, "SPACE_RECLAIMABLE": 0}]
+        return (
+            [] if area is None else [{"NAME": area, "SPACE_LIMIT": 2**40, "SPACE_USED": 0, "SPACE_RECLAIMABLE": 0}]
+        )
 
 
 def oracle_home(path: Path) -> Home:

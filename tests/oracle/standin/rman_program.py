@@ -127,8 +127,11 @@ class Session:
         if re.fullmatch(r'CONNECT TARGET (?:/|"[^"]+")', text) is None:
             raise syntax(text)
         if self.told.get("cannot_connect"):
-            raise Failed("RMAN-00554: initialization of internal recovery manager package failed",
-                         "RMAN-04005: error from target database:", "ORA-01017: invalid username/password; logon denied")
+            raise Failed(
+                "RMAN-00554: initialization of internal recovery manager package failed",
+                "RMAN-04005: error from target database:",
+                "ORA-01017: invalid username/password; logon denied",
+            )
         self.connected = True
         say(f"connected to target database: {NAME} (DBID={self.told.get('dbid', DBID)})")
 
@@ -137,8 +140,10 @@ class Session:
         block = Block(self)
         known = [block.parse(part) for part in parts]
         if not self.connected:
-            raise Failed(f"RMAN-03002: failure of allocate command at {now()}",
-                         "RMAN-06171: not connected to target database")
+            raise Failed(
+                f"RMAN-03002: failure of allocate command at {now()}",
+                "RMAN-06171: not connected to target database",
+            )
         try:
             for run in known:
                 run()
@@ -164,8 +169,13 @@ class Block:
 
     def parse(self, text: str):
         for pattern, run in (
-            (_SET, self._set), (_ALLOCATE, self._allocate), (re.compile(r"RELEASE CHANNEL (?P<name>\w+)"), self._release),
-            (_BACKUP, self._backup), (_VALIDATE, self._validate), (_RESTORE, self._restore), (_DELETE, self._delete),
+            (_SET, self._set),
+            (_ALLOCATE, self._allocate),
+            (re.compile(r"RELEASE CHANNEL (?P<name>\w+)"), self._release),
+            (_BACKUP, self._backup),
+            (_VALIDATE, self._validate),
+            (_RESTORE, self._restore),
+            (_DELETE, self._delete),
         ):
             found = pattern.fullmatch(text)
             if found is not None:
@@ -185,8 +195,13 @@ class Block:
         say(f"allocated channel: {found['name']}")
         say(f"channel {found['name']}: SID={200 + len(self.channels)} device type={found['device']}")
         changed = state()
-        changed["channels"].append({"sid": 200 + len(self.channels), "pid": os.getpid(),
-                                    "info": f"id={self.session.command_id},rman channel={found['name']}"})
+        changed["channels"].append(
+            {
+                "sid": 200 + len(self.channels),
+                "pid": os.getpid(),
+                "info": f"id={self.session.command_id},rman channel={found['name']}",
+            }
+        )
         keep(changed)
 
     def _release(self, found: re.Match) -> None:
@@ -199,7 +214,9 @@ class Block:
             say(f"released channel: {name}")
             if not self.told.get("channels_stay"):
                 changed = state()
-                changed["channels"] = [each for each in changed["channels"] if not each["info"].endswith(f"={name}")]
+                changed["channels"] = [
+                    each for each in changed["channels"] if not each["info"].endswith(f"={name}")
+                ]
                 keep(changed)
 
     def release_all(self) -> None:
@@ -216,12 +233,16 @@ class Block:
 
     def _backup(self, found: re.Match) -> None:
         if found["section"] and any(channel["piece"] for channel in self.channels):
-            raise Failed(f"RMAN-03002: failure of backup command at {now()}",
-                         "RMAN-06558: SECTION SIZE may not be used with MAXPIECESIZE")
+            raise Failed(
+                f"RMAN-03002: failure of backup command at {now()}",
+                "RMAN-06558: SECTION SIZE may not be used with MAXPIECESIZE",
+            )
         writes = found["head"] != "VALIDATE"
         if writes and self.told.get("noarchivelog"):
-            raise Failed(f"RMAN-03002: failure of backup command at {now()}",
-                         "RMAN-06149: cannot BACKUP DATABASE in NOARCHIVELOG mode")
+            raise Failed(
+                f"RMAN-03002: failure of backup command at {now()}",
+                "RMAN-06149: cannot BACKUP DATABASE in NOARCHIVELOG mode",
+            )
         per_set = int(found["per_set"] or 64)
         say(f"Starting backup at {now()}")
         if self.told.get("edition") == "se2" and len(self.channels) > 1:
@@ -230,8 +251,14 @@ class Block:
         level = found["head"].lower() if found["head"].startswith("INC") else "full"
         kind = ("compressed " if found["type"].startswith("COMP") else "") + level
         work = sets_of(self._files(found), per_set, len(self.channels), bytes_of(found["section"]))
-        self._work("backup", kind, work, tag=(found["tag"] or "'TAG20261121T000000'").strip("'"), writes=writes,
-                   compressed=found["type"].startswith("COMP"))
+        self._work(
+            "backup",
+            kind,
+            work,
+            tag=(found["tag"] or "'TAG20261121T000000'").strip("'"),
+            writes=writes,
+            compressed=found["type"].startswith("COMP"),
+        )
         say(f"Finished backup at {now()}")
 
     def _validate(self, found: re.Match) -> None:
@@ -243,9 +270,11 @@ class Block:
     def _restore(self, found: re.Match) -> None:
         there = [piece for piece in state()["pieces"] if not piece["deleted"]]
         if not there:
-            raise Failed(f"RMAN-03002: failure of restore command at {now()}",
-                         "RMAN-06026: some targets not found - aborting restore",
-                         "RMAN-06023: no backup or copy of datafile 7 found to restore")
+            raise Failed(
+                f"RMAN-03002: failure of restore command at {now()}",
+                "RMAN-06026: some targets not found - aborting restore",
+                "RMAN-06023: no backup or copy of datafile 7 found to restore",
+            )
         say(f"Starting restore at {now()}")
         for piece in there:
             name = self.channels[0]["name"]
@@ -256,19 +285,28 @@ class Block:
             say(f"channel {name}: validation complete, elapsed time: 00:00:01")
         say(f"Finished restore at {now()}")
 
-    def _work(self, op: str, kind: str, work: list[dict], *, writes: bool, tag: str = "", compressed: bool = False) -> None:
+    def _work(
+        self, op: str, kind: str, work: list[dict], *, writes: bool, tag: str = "", compressed: bool = False
+    ) -> None:
         """Let the channels take sets in turn; every line is written at its instant."""
         begun = time.monotonic()
         speed = float(self.told.get("bytes_per_second", 2**30))
         ceiling = float(self.told.get("most_bytes_per_second", 2**40))
         channels = self.channels[:1] if self.told.get("edition") == "se2" else list(self.channels)
-        rate = min([speed, ceiling / max(1, len(channels)),
-                    *[bytes_of(channel["rate"]) for channel in channels if channel["rate"]]])
+        rate = min(
+            [
+                speed,
+                ceiling / max(1, len(channels)),
+                *[bytes_of(channel["rate"]) for channel in channels if channel["rate"]],
+            ]
+        )
         queue, busy, total = list(work), {}, 0
         while queue or busy:
             for channel in channels:
                 if channel["name"] not in busy and queue:
-                    busy[channel["name"]] = self._begin(op, kind, channel, queue.pop(0), writes, tag, rate, compressed)
+                    busy[channel["name"]] = self._begin(
+                        op, kind, channel, queue.pop(0), writes, tag, rate, compressed
+                    )
             self._hang()
             name = min(busy, key=lambda each: busy[each]["ends"])
             wait = busy[name]["ends"] - time.monotonic()
@@ -282,7 +320,9 @@ class Block:
             self._end(op, name, done, writes, tag, compressed)
         self._note(op, total, writes, compressed, time.monotonic() - begun)
 
-    def _begin(self, op: str, kind: str, channel: dict, what: dict, writes: bool, tag: str, rate: float, compressed: bool) -> dict:
+    def _begin(
+        self, op: str, kind: str, channel: dict, what: dict, writes: bool, tag: str, rate: float, compressed: bool
+    ) -> dict:
         name = channel["name"]
         if op == "validate":
             say(f"channel {name}: starting validation of datafile")
@@ -293,14 +333,19 @@ class Block:
             say(f"input datafile file number={file['number']:05d} name={file['name']}")
         if what.get("section"):
             first, last = what["section"]
-            say(f"channel {name}: backing up blocks {first} through {last}")
+            say(f"backing up blocks {first} through {last}")
         handle = None
         if writes:
             handle = self._create(channel, compressed)
             say(f"channel {name}: starting piece {what.get('piece', 1)} at {now()}")
         slow = 2.0 if compressed else 1.0
-        return {"ends": time.monotonic() + what["bytes"] * slow / rate, "bytes": what["bytes"], "handle": handle,
-                "begun": time.monotonic(), "what": what}
+        return {
+            "ends": time.monotonic() + what["bytes"] * slow / rate,
+            "bytes": what["bytes"],
+            "handle": handle,
+            "begun": time.monotonic(),
+            "what": what,
+        }
 
     def _create(self, channel: dict, compressed: bool) -> str:
         changed = state()
@@ -314,7 +359,8 @@ class Block:
         except OSError as error:
             raise Failed(
                 f"RMAN-03009: failure of backup command on {channel['name']} channel at {now()}",
-                f'ORA-19504: failed to create file "{handle}"', "ORA-27040: file create error, unable to create file",
+                f'ORA-19504: failed to create file "{handle}"',
+                "ORA-27040: file create error, unable to create file",
                 f"Linux-x86_64 Error: {error.errno}: {error.strerror}",
             ) from None
         return handle
@@ -328,8 +374,15 @@ class Block:
             say(f"channel {name}: finished piece {done['what'].get('piece', 1)} at {now()}")
             say(f"piece handle={done['handle']} tag={tag.upper()} comment=NONE")
             changed = state()
-            changed["pieces"].append({"handle": done["handle"], "tag": tag.upper(), "bytes": size, "deleted": False,
-                                      "compressed": "YES" if compressed else "NO"})
+            changed["pieces"].append(
+                {
+                    "handle": done["handle"],
+                    "tag": tag.upper(),
+                    "bytes": size,
+                    "deleted": False,
+                    "compressed": "YES" if compressed else "NO",
+                }
+            )
             keep(changed)
         ending = "validation complete" if op == "validate" else "backup set complete"
         say(f"channel {name}: {ending}, elapsed time: {elapsed}")
@@ -359,8 +412,15 @@ class Block:
     def _note(self, op: str, total: int, writes: bool, compressed: bool, seconds: float) -> None:
         changed = state()
         written = total // (4 if compressed else 1) if writes else 0
-        changed["status"].append({"command_id": self.session.command_id, "operation": op.upper(), "input": total,
-                                  "output": written, "seconds": seconds})
+        changed["status"].append(
+            {
+                "command_id": self.session.command_id,
+                "operation": op.upper(),
+                "input": total,
+                "output": written,
+                "seconds": seconds,
+            }
+        )
         if self.told.get("configures"):
             changed["configuration"] = [["COMPRESSION ALGORITHM", "'HIGH'"]]
         keep(changed)
@@ -369,11 +429,16 @@ class Block:
         tag, handle = (None if each is None else each.strip("'") for each in (found["tag"], found["handle"]))
         say("using target database control file instead of recovery catalog")
         changed = state()
-        chosen = [piece for piece in changed["pieces"] if not piece["deleted"]
-                  and ((tag and piece["tag"] == tag.upper()) or piece["handle"] == handle)]
+        chosen = [
+            piece
+            for piece in changed["pieces"]
+            if not piece["deleted"] and ((tag and piece["tag"] == tag.upper()) or piece["handle"] == handle)
+        ]
         if self.told.get("cannot_delete"):
-            raise Failed(f"RMAN-03002: failure of delete command at {now()}",
-                         "RMAN-03014: implicit resync of recovery catalog failed")
+            raise Failed(
+                f"RMAN-03002: failure of delete command at {now()}",
+                "RMAN-03014: implicit resync of recovery catalog failed",
+            )
         if not chosen:
             say("specification does not match any backup in the repository")
         for piece in chosen:
@@ -392,18 +457,27 @@ def sets_of(files: list[dict], per_set: int, channels: int, section: int | None)
         for file in files:
             parts = max(1, -(-file["bytes"] // section))
             blocks = file["bytes"] // 8192 // parts or 1
-            found += [{"files": [file], "bytes": file["bytes"] // parts, "piece": n + 1,
-                       "section": (n * blocks + 1, (n + 1) * blocks)} for n in range(parts)]
+            found += [
+                {
+                    "files": [file],
+                    "bytes": file["bytes"] // parts,
+                    "piece": n + 1,
+                    "section": (n * blocks + 1, (n + 1) * blocks),
+                }
+                for n in range(parts)
+            ]
         return found
     most = max(1, min(per_set, -(-len(files) // max(1, channels))))
-    return [{"files": files[at:at + most], "bytes": sum(each["bytes"] for each in files[at:at + most])}
-            for at in range(0, len(files), most)]
+    return [
+        {"files": files[at : at + most], "bytes": sum(each["bytes"] for each in files[at : at + most])}
+        for at in range(0, len(files), most)
+    ]
 
 
 def commands(text: str) -> list[str]:
     """Divide what was typed into commands: CONNECT ends with its line, the others with `;`, RUN with its brace."""
     found, rest = [], text
-    while (rest := rest.strip()):
+    while rest := rest.strip():
         if rest.startswith("CONNECT"):
             command, _, rest = rest.partition("\n")
         elif rest.startswith("RUN"):

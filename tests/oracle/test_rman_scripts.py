@@ -1,0 +1,217 @@
+"""RMAN scripts: the closed list of what they may say, over every option; no grammar of RMAN's judges them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import jinja2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracle.make import BACKUP as REF
+from tests.oracle.make import steps, work
+from tests.oracle.standin.rman_program import Block, Session, commands
+from toolkit.dialects.oracle.backup.order import Act, act_of, order_of
+from toolkit.dialects.oracle.backup.script import command_id, delete, delete_pieces, spell
+from toolkit.dialects.oracle.backup.texts import PATTERNS, fits
+from toolkit.dialects.oracle.licences import look
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import OptionValue
+from toolkit.model.words import Mode, OperationName
+from toolkit.resources import template_root
+
+OPERATION = OperationName.BACKUP
+TEMPLATES = sorted((template_root() / "oracle").glob("*.rman.j2"))
+# Every command that may stand in a script, as its first words.
+VERBS = (
+    "SET COMMAND ID TO", "SET BACKUP COPIES 1", "SET COMPRESSION ALGORITHM", "ALLOCATE CHANNEL", "RELEASE CHANNEL",
+    "BACKUP FULL AS", "BACKUP INCREMENTAL LEVEL", "BACKUP VALIDATE AS BACKUPSET", "VALIDATE", "RESTORE",
+    "DELETE NOPROMPT BACKUPPIECE",
+)  # fmt: skip
+# ORACLE.md E4, rule 7, and whatever else would touch the real backups or the configuration.
+FORBIDDEN = re.compile(
+    r"\b(?:CONFIGURE|CROSSCHECK|OBSOLETE|EXPIRED|CATALOG|DELETE\s+(?:ALL\s+)?INPUT|NOT\s+BACKED|SWITCH|RECOVER|"
+    r"RECOVERY\s+(?:AREA|FILES)|CHANGE|SQL|HOST|DUPLICATE|KEEP|FLASHBACK|STARTUP|SHUTDOWN|DROP|COPY|REPORT|"
+    r"EXECUTE|RUN_SCRIPT|CONNECT\s+TARGET)\b"
+)
+FOLDERS = st.sampled_from(["/backup/bench", "/b/2", "+DATA", "/with blank/x"])
+NAMES = st.sampled_from(["USERS", "PDB1:DATA", "SYSTEM", "T$X"])
+
+
+def commands_of(text: str) -> list[str]:
+    """Return the commands of a script, those of its block among them."""
+    body = re.sub(r"^RUN \{$|^\}$", "", text, flags=re.MULTILINE)
+    return [" ".join(command.split()) for command in body.split(";") if command.strip()]
+
+
+def without_literals(text: str) -> str:
+    return re.sub(r"'[^']*'", "''", text)
+
+
+OPTIONS: dict[str, st.SearchStrategy[OptionValue]] = {
+    "channels": st.integers(-3, 300),
+    "write": st.booleans(),
+    "action": st.sampled_from(["backup", "validate", "restore_validate"]),
+    "scope": st.sampled_from(["database", "tablespace", "pdb", "datafile", "archivelog"]),
+    "of": st.lists(st.one_of(NAMES, st.sampled_from(["4", "17"]), st.text(max_size=12)), max_size=3).map(tuple),
+    "compression": st.sampled_from(["none", "basic", "low", "medium", "high"]),
+    "section_size": st.sampled_from(["512M", "4G", "1K", "0", "x"]),
+    "files_per_set": st.integers(0, 64),
+    "max_piece_size": st.sampled_from(["1024M", "2G"]),
+    "rate": st.sampled_from(["50M", "1G"]),
+    "incremental": st.integers(0, 1),
+    "plus_archivelog": st.booleans(),
+    "tag": st.one_of(st.sampled_from(["NIGHTLY", "x'y"]), st.text(max_size=40)),
+    "format": st.one_of(st.just("/x/%U,/y/%d_%U"), st.text(max_size=40)),
+    "destination": st.lists(st.one_of(FOLDERS, st.text(max_size=20)), max_size=3).map(tuple),
+    "device": st.sampled_from(["disk", "sbt"]),
+    "parms": st.one_of(st.just("SBT_LIBRARY=/lib/x.so,ENV=(A=b)"), st.text(max_size=30)),
+    "connects": st.lists(
+        st.one_of(st.just("/@inst1 as sysbackup"), st.just("scott/tiger@db"), st.text(max_size=20)), max_size=2
+    ).map(tuple),
+}
+
+
+@given(options=st.fixed_dictionaries({}, optional=OPTIONS), mode=st.sampled_from(list(Mode)))
+def test_whatever_is_asked_a_script_says_only_what_is_on_the_list(
+    options: dict[str, OptionValue], mode: Mode
+) -> None:
+    asked = replace(work(OPERATION, 1, mode), options=options)
+    try:
+        order = order_of(asked)
+    except ToolkitError as error:
+        assert error.hint
+        return
+    [step] = steps([spell(order, REF)])
+    bare = without_literals(step.text)
+    assert FORBIDDEN.search(bare) is None, bare
+    for command in commands_of(step.text):
+        assert command.startswith(VERBS), command
+        assert not command.startswith("RESTORE") or command.endswith(" VALIDATE")
+    assert bare.count("ALLOCATE CHANNEL") == bare.count("RELEASE CHANNEL") == order.channels
+    assert '"' not in step.text and "&" not in step.text and "?" not in step.text and "#" not in step.text
+    if mode is Mode.MEASUREMENT:
+        assert not re.search(
+            r"INCREMENTAL|PLUS ARCHIVELOG|BACKUP FULL AS (?:COMPRESSED )?BACKUPSET ARCHIVELOG", bare
+        )
+    if act_of(asked) is Act.WRITE:
+        assert f"TAG '{REF.name.name}'" in step.text and "NOEXCLUDE FORCE" in bare and "COPIES 1;" in bare
+        assert all(
+            REF.name.name in found or found.startswith("+") for found in re.findall(r"FORMAT '([^']*)'", step.text)
+        )
+
+
+@given(options=st.fixed_dictionaries({}, optional=OPTIONS), mode=st.sampled_from(list(Mode)))
+def test_the_stand_in_understands_every_script_and_would_refuse_another_word(
+    options: dict[str, OptionValue], mode: Mode
+) -> None:
+    try:
+        order = order_of(replace(work(OPERATION, 1, mode), options=options))
+    except ToolkitError:
+        return
+    [step] = steps([spell(order, REF)])
+    for command in commands(step.text):
+        if command.startswith("RUN"):
+            for part in command.removeprefix("RUN {").removesuffix("}").split(";"):
+                if part.strip():
+                    Block(Session({})).parse(part.strip())
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNS))
+def test_no_pattern_lets_a_quote_a_line_end_or_a_variable_through(name: str) -> None:
+    for character in "'\"\n\r;&?\0`$(" if name not in {"rman_name", "rman_pdb_name"} else "'\"\n\r;&?\0`(":
+        if name in {"rman_format", "rman_parms"} and character == "(":
+            continue
+        assert not fits(name, f"A{character}B"), (name, character)
+    assert not fits(name, "") and not fits(name, "X" * 2000) and not fits(name, None)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_deletion_names_one_tag_or_handles_and_nothing_else(mode: Mode) -> None:
+    [by_tag] = steps([delete(REF)])
+    assert commands_of(by_tag.text) == [
+        "ALLOCATE CHANNEL dbatk1 DEVICE TYPE DISK",
+        f"DELETE NOPROMPT BACKUPPIECE TAG '{REF.name.name}'",
+        "RELEASE CHANNEL dbatk1",
+    ]
+    [by_handle] = steps([delete_pieces(REF, ("/b/x_1", "/b/y_1"))])
+    assert "DELETE NOPROMPT BACKUPPIECE '/b/x_1';" in by_handle.text
+    with pytest.raises(jinja2.TemplateRuntimeError):
+        steps([delete_pieces(REF, ("/b/x' OR DELETE OBSOLETE",))])
+
+
+def test_channels_take_their_folders_formats_and_connect_strings_in_turn() -> None:
+    asked = work(OPERATION, 1, Mode.JOB, channels=3, format="/a/%U,/b/%U", connects=("/@i1", "/@i2"))
+    [step] = steps([spell(order_of(asked), REF)])
+    allocated = re.findall(r"CHANNEL (\w+) DEVICE TYPE DISK CONNECT '(\S+)' FORMAT '(\S+)'", step.text)
+    assert allocated == [("dbatk1", "/@i1", "/a/%U"), ("dbatk2", "/@i2", "/b/%U"), ("dbatk3", "/@i1", "/a/%U")]
+
+
+def test_a_connect_string_with_a_password_is_refused_without_being_repeated() -> None:
+    with pytest.raises(ToolkitError) as caught:
+        order_of(work(OPERATION, 1, Mode.JOB, channels=2, connects=("sys/s3cret@db as sysbackup",)))
+    assert "s3cret" not in str(caught.value) and "s3cret" not in (caught.value.hint or "")
+    assert "wallet" in (caught.value.hint or "")
+
+
+REFUSED: list[tuple[dict[str, OptionValue], Mode, str]] = [
+    ({"compression": "basic"}, Mode.MEASUREMENT, "validating does not compress"),
+    ({"max_piece_size": "1G"}, Mode.MEASUREMENT, "validating writes no pieces"),
+    ({"write": True, "destination": ("/b",), "incremental": 0}, Mode.MEASUREMENT, "parent of your next level 1"),
+    ({"write": True, "destination": ("/b",), "plus_archivelog": True}, Mode.MEASUREMENT, "hole in recovery"),
+    ({"write": True, "destination": ("/b",), "scope": "archivelog"}, Mode.MEASUREMENT, "hole in recovery"),
+    ({"write": True}, Mode.MEASUREMENT, "needs a folder of its own"),
+    ({"write": True, "destination": ("/b",), "tag": "MINE"}, Mode.MEASUREMENT, "tags its backups itself"),
+    ({"write": True, "destination": ("/b",), "format": "x_%U"}, Mode.MEASUREMENT, "names its pieces itself"),
+    ({"write": True, "device": "sbt"}, Mode.MEASUREMENT, "on tape"),
+    ({"section_size": "1G", "max_piece_size": "1G"}, Mode.JOB, "SECTION SIZE does not go with MAXPIECESIZE"),
+    ({"parms": "ENV=(A=b)"}, Mode.JOB, "not to a disk"),
+    ({"scope": "tablespace"}, Mode.JOB, "needs names"),
+    ({"scope": "tablespace", "of": ('"Mixed"',)}, Mode.JOB, "goes into no RMAN script"),
+    ({"scope": "tablespace", "of": ("US'ERS",)}, Mode.JOB, "name"),
+    ({"scope": "datafile", "of": ("/u01/x.dbf",)}, Mode.JOB, "no number of a data file"),
+    ({"of": ("USERS",)}, Mode.JOB, "takes no names"),
+    ({"destination": ("/b/it's",)}, Mode.JOB, "goes into no RMAN script"),
+    ({"destination": ("?/dbs",)}, Mode.JOB, "goes into no RMAN script"),
+    ({"format": "/b/@_%U"}, Mode.JOB, "goes into no RMAN script"),
+    ({"channels": 0}, Mode.JOB, "cannot be had"),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "mode", "words"), REFUSED, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_what_cannot_be_right_is_refused_with_a_sentence_and_a_hint(
+    options: dict[str, OptionValue], mode: Mode, words: str
+) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        order_of(replace(work(OPERATION, 1, mode), options=options))
+    assert words in caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("level", ["low", "medium", "high"])
+def test_the_licence_firewall_sees_the_compression_of_a_script(level: str) -> None:
+    asked = work(OPERATION, 1, write=True, destination=("/b",), compression=level)
+    [step] = steps([spell(order_of(asked), REF)])
+    assert {use.licence for use in look(step.text).uses} == {"advanced_compression"}
+    [basic] = steps([spell(replace(order_of(asked), compression="basic"), REF)])
+    assert look(basic.text).uses == ()
+
+
+def test_a_command_id_fits_into_its_column() -> None:
+    assert len(command_id("X" * 60)) == 32
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_a_template_has_a_whole_header_and_says_where_its_forms_are_written(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
+    assert list(header)[:6] == ["Title", "Needs", "License", "Effect", "Params", "Versions"]
+    sources = [line for line in lines if line.startswith("# Source: ")]
+    assert sources and all(re.search(r"RMAN Reference|\blog\b", line) for line in sources)
+    values = [part.split("}}")[0] for line in lines if not line.startswith("#") for part in line.split("{{")[1:]]
+    assert [value for value in values if "|" not in value] == []
