@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
+from toolkit.analysis.backups import backup_sentences
 from toolkit.analysis.cells import RunAnalysis, analyse, scale_level
 from toolkit.analysis.doubts import (
     beyond_cpus,
@@ -19,7 +20,7 @@ from toolkit.analysis.doubts import (
 from toolkit.analysis.others import beyond, lowest_of_its_kind, named, other_factors, other_groups, span, untold
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
-from toolkit.model.words import Mode
+from toolkit.model.words import Mode, OperationName
 from toolkit.units import ratio
 
 CLOSE = 1.25
@@ -51,7 +52,15 @@ def advice(run: RunRecord) -> Advice:
 
 
 def advise(found: RunAnalysis) -> Advice:
-    """Say it of a run that was analysed already."""
+    """Say it of a run that was analysed already; of a backup also its throughput, its limit and its window."""
+    told = _advise(found)
+    if found.run.head.experiment.operation is not OperationName.BACKUP:
+        return told
+    more = backup_sentences(found, told.recommended or told.best)
+    return replace(told, sentences=(*told.sentences, *more))
+
+
+def _advise(found: RunAnalysis) -> Advice:
     measured = [summary.cell for summary in found.cells if summary.n]
     doubts = (*outcomes_not_ok(found), *super_linear(found), *gathered_differently(found))
     if not measured:

@@ -14,6 +14,7 @@ from toolkit.model.bill import bill_among
 from toolkit.model.records import RunRecord
 from toolkit.model.values import spell_level
 from toolkit.model.words import Mode
+from toolkit.report.backup_charts import backup_charts
 from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
 from toolkit.report.metric_tables import Metrics, run_metrics
@@ -80,7 +81,7 @@ def run_view(run: RunRecord) -> RunView:
         advice=_clean_advice(told),
         cells=cells_table(found, told.best, told.recommended),
         short_cells=short_cells_table(found, told.best, told.recommended),
-        charts=_charts(found),
+        charts=_charts(found, told),
         environment=environment_table(run),
         short_environment=short_environment(run),
         warnings=tuple(clean(warning) for warning in run.warnings),
@@ -107,9 +108,10 @@ def _clean_advice(told: Advice) -> Advice:
     return Advice(clean(told.headline), sentences, doubts, told.best, told.recommended)
 
 
-def _charts(found: RunAnalysis) -> tuple[Chart, ...]:
+def _charts(found: RunAnalysis, told: Advice) -> tuple[Chart, ...]:
     order = order_chart(found)
-    return (*factor_charts(found), *sample_charts(found.run), *((order,) if order else ()))
+    backups = backup_charts(found, told.recommended or told.best)
+    return (*factor_charts(found), *backups, *sample_charts(found.run), *((order,) if order else ()))
 
 
 def _title(run: RunRecord) -> str:

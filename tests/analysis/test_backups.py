@@ -1,0 +1,196 @@
+"""What a sweep of backups tells: throughput, its ceiling and limit, who waited, whether it fits the window."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.report.make import cell, metric, run_of, trial
+from toolkit.analysis.advice import advice
+from toolkit.analysis.backups import throughputs, trial_lanes
+from toolkit.analysis.cells import analyse
+from toolkit.analysis.lanes import Bar, lanes_of, longest_alone
+from toolkit.model.records import ItemRecord, Metric, RunRecord
+from toolkit.model.words import EngineName, Mode, OperationName, Outcome
+
+PUBLISHED = Path(__file__).parents[2] / "examples" / "published" / "rman-channels.toml"
+MIB = 2**20
+
+
+def backup_run(
+    seconds: Mapping[int, Sequence[float]], *, volume: float = 1024 * MIB, written: float | None = None,
+    metrics: Mapping[int, Sequence[Metric]] | None = None, items: Mapping[int, Sequence[ItemRecord]] | None = None,
+    environment: Mapping[str, str | int | float | bool | None] | None = None, **options: str | int | float | bool,
+) -> RunRecord:  # fmt: skip
+    """A sweep over channels; every trial moves the same volume."""
+    made = []
+    for repeat in range(1, max(map(len, seconds.values())) + 1):
+        for channels, times in seconds.items():
+            if repeat > len(times):
+                continue
+            told = [metric("bytes_read", volume)]
+            told += [metric("bytes_written", written)] if written else []
+            told += list((metrics or {}).get(channels, ()))
+            made.append(
+                trial(
+                    len(made) + 1, cell(channels=channels), repeat, times[repeat - 1], metrics=tuple(told),
+                    items=tuple((items or {}).get(channels, ())), requested_degree=channels,
+                )
+            )  # fmt: skip
+    run = run_of(
+        made, operation=OperationName.BACKUP, engine=EngineName.ORACLE,
+        environment=environment or {"cpu_count": 8}, mode=Mode.MEASUREMENT if len(made) > 1 else Mode.JOB,
+    )  # fmt: skip
+    experiment = replace(run.head.experiment, options={"tablespace": "users", **options})
+    return replace(run, head=replace(run.head, experiment=experiment))
+
+
+def piece(label: str, channel: int, begin: float, took: float, size: int | None = None) -> ItemRecord:
+    return ItemRecord(label, Outcome.OK, took, begin, channel - 1, bytes=size)
+
+
+def said(run: RunRecord) -> str:
+    return "\n".join(advice(run).sentences)
+
+
+RISING = {1: [100, 101, 99], 2: [50, 51, 49], 4: [25, 25.5, 24.5]}
+FLAT = {1: [100, 101, 99], 2: [50, 51, 49], 4: [26, 26.5, 25.5], 8: [26, 25.6, 26.4]}
+
+
+def test_rates_are_of_the_trials_that_count_and_read_alone_gives_a_rate_too() -> None:
+    found = throughputs(analyse(backup_run(RISING, written=256 * MIB)))
+    assert [one.channels for one in found] == [1, 2, 4]
+    assert found[2].read_rate == pytest.approx(1024 * MIB / 25)
+    assert found[2].written_rate == pytest.approx(256 * MIB / 25)
+    assert found[2].compression_ratio == pytest.approx(4)
+    alone = throughputs(analyse(backup_run(RISING)))
+    assert (alone[0].written_rate, alone[0].compression_ratio) == (None, None)
+
+
+def test_a_ceiling_that_was_reached_is_named_with_the_first_level_at_it() -> None:
+    told = said(backup_run(FLAT))
+    assert "the ceiling is about 39.4 MiB/s, reached at `channels=4`: more channels move no more" in told
+
+
+def test_a_rate_that_still_rose_asks_for_more() -> None:
+    assert "still rose at the highest `channels=4` (41.0 MiB/s): its ceiling lies beyond" in said(
+        backup_run(RISING)
+    )
+
+
+CPU_FULL = {
+    4: [Metric("program_cpu_seconds", 8 * 24.0, "s", "x")],
+    8: [Metric("program_cpu_seconds", 8 * 25.0, "s", "x")],
+}
+IO_WAITS = {4: [Metric("input_long_wait_share", 0.4, "ratio", "x")]}
+IDLE = {4: [Metric("host_cpu_user_seconds", 20.0, "s", "x"), Metric("host_cpu_system_seconds", 5.0, "s", "x")]}
+ONE_CPU = {4: [Metric("program_cpu_seconds", 4 * 24.5, "s", "x")]}
+
+
+@pytest.mark.parametrize(
+    ("times", "metrics", "words"),
+    [(FLAT, CPU_FULL, "CPU is the limit: all of the CPUs were busy"), (FLAT, IO_WAITS, "I/O is the limit: 40 %"),
+     (FLAT, IDLE, "I/O is the limit (disks, network or the media): only 12 % of the CPUs were busy"),
+     (RISING, ONE_CPU, "CPU is the limit of each channel")],
+)  # fmt: skip
+def test_what_limits_is_told_by_what_was_measured(
+    times: Mapping[int, Sequence[float]], metrics: Mapping[int, Sequence[Metric]], words: str
+) -> None:
+    assert words in said(backup_run(times, metrics=metrics))
+
+
+def test_without_evidence_no_limit_is_named() -> None:
+    assert "is the limit" not in said(backup_run(FLAT))
+
+
+def test_one_big_file_on_one_channel_wants_a_section_size() -> None:
+    pieces = [
+        piece("big.bkp", 1, 0, 25),
+        piece("a.bkp", 2, 0, 6),
+        piece("b.bkp", 3, 0, 7),
+        piece("c.bkp", 4, 0, 5),
+    ]
+    told = said(backup_run(RISING, items={4: pieces}))
+    assert "`big.bkp` on channel 1 ran alone for 18.0 s (72 % of the time)" in told
+    assert "--section-size" in told
+    even = [piece(f"{n}.bkp", n, 0, 25) for n in range(1, 5)]
+    assert "--section-size" not in said(backup_run(RISING, items={4: even}))
+
+
+def test_channels_without_a_piece_are_counted() -> None:
+    told = said(backup_run(RISING, items={4: [piece("a.bkp", 1, 0, 25), piece("b.bkp", 2, 0, 24)]}))
+    assert "2 of 4 channels had nothing to do" in told
+
+
+@pytest.mark.parametrize(
+    ("window", "words"),
+    [("4h", "it fits the window of 4 h 00 min: 0.2 % of it is used"), (14400.0, "it fits the window of 4 h 00 min"),
+     ("20s", "it does not fit the window of 20.0 s: 5.00 s too long; within it 819 MiB can be backed up")],
+)  # fmt: skip
+def test_the_window_is_held_against_the_time(window: str | float, words: str) -> None:
+    assert words in said(backup_run(RISING, window=window))
+
+
+def test_the_real_database_takes_its_own_time() -> None:
+    run = backup_run(RISING, window="1h", environment={"cpu_count": 8, "database_bytes": 1024 * 1024 * MIB})
+    assert "the whole database (1.00 TiB) takes about 7 h 07 min at that rate" in said(run)
+    assert "it does not fit the window of 60 min 00 s" in said(run)
+    assert "at that rate each TiB takes 7 h 07 min" in said(backup_run(RISING))
+
+
+def test_another_operation_says_nothing_of_channels() -> None:
+    run = backup_run(RISING, window="1s")
+    other = replace(run.head.experiment, operation=OperationName.CTAS)
+    assert "window" not in said(replace(run, head=replace(run.head, experiment=other)))
+
+
+def test_lanes_know_who_waited() -> None:
+    lanes = lanes_of([Bar("c1", "a", 10, 30), Bar("c2", "b", 10, 15), Bar("c2", "c", 14, 20)], ["c1", "c2", "c10"])
+    busy = [(lane.name, lane.busy_seconds, lane.bars) for lane in lanes.lanes]
+    assert busy == [("c1", 20, 1), ("c2", 10, 2), ("c10", 0, 0)]
+        ("c1", 20, 1),
+        ("c2", 10, 2),
+        ("c10", 0, 0),
+    ]
+    assert (lanes.span_seconds, lanes.imbalance, lanes.utilisation) == (20, 2.0, 0.5)
+    assert lanes.waited_seconds == 20
+    bar, alone = longest_alone(lanes)
+    assert bar is not None and (bar.label, alone) == ("a", 10)
+
+
+def test_items_without_a_place_on_the_clock_make_no_lanes() -> None:
+    assert trial_lanes(trial(1, cell(channels=2), 1, 5.0, items=(ItemRecord("a", Outcome.OK, 5.0),))) is None
+
+
+def published() -> RunRecord:
+    data = tomllib.loads(PUBLISHED.read_text())
+    volume = data["volume_mb"] * 1_000_000
+    seconds, items = {}, {}
+    for one in data["trials"]:
+        seconds[one["channels"]] = [max(one["channel_seconds"])]
+        items[one["channels"]] = [
+            piece(f"p{n}", n, 0, took) for n, took in enumerate(one["channel_seconds"], start=1)
+        ]
+    run = backup_run(seconds, volume=volume, written=volume, items=items)
+    return replace(run, head=replace(run.head, experiment=replace(run.head.experiment, options=data["options"])))
+
+
+def test_the_published_sweep_of_channels_comes_out_with_its_numbers() -> None:
+    data = tomllib.loads(PUBLISHED.read_text())
+    run = published()
+    found = analyse(run)
+    one, twenty = throughputs(found)
+    assert [one.channels, twenty.channels] == [1, 20]
+    for told, wanted in zip((one, twenty), data["trials"], strict=True):
+        assert (told.written_rate or 0) / 1e6 == pytest.approx(wanted["rate_mb_per_second"])
+    summary = found.by_cell[twenty.cell]
+    assert (summary.speedup, summary.efficiency) == (pytest.approx(16), pytest.approx(0.8))
+    lanes = trial_lanes(run.trials[-1])
+    assert lanes is not None and len(lanes.lanes) == 20
+    assert (min(lane.busy_seconds for lane in lanes.lanes), lanes.span_seconds) == (55, 64)
+    assert twenty.imbalance == pytest.approx(1.08, abs=0.01)
+    assert "still rose at the highest `channels=20`" in said(run)

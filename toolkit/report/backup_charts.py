@@ -1,0 +1,138 @@
+"""Charts of a sweep of backups: throughput against channels with its ceiling, and who worked when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolkit.analysis.backups import Throughput, ceiling, middle_trial, throughputs, trial_lanes
+from toolkit.analysis.cells import RunAnalysis, other_levels
+from toolkit.model.values import Cell
+from toolkit.model.words import OperationName
+from toolkit.report.chart import BOTTOM, LEFT, MOST_SERIES, RIGHT, SERIES_SHAPES, TOP, Chart, Legend, Line, Mark
+from toolkit.report.lanes_chart import lanes_chart
+from toolkit.report.safe import clean
+from toolkit.report.scales import Scale, doubling, linear
+from toolkit.report.tables import Table, left, right, table
+from toolkit.units import MISSING, byte_size, number, percent, quantity, ratio, seconds
+
+_MEBIBYTE = 2**20
+_INSET = 18.0
+
+Series = list[tuple[str, list[tuple[Throughput, float]]]]
+
+
+def backup_charts(found: RunAnalysis, chosen: Cell | None) -> tuple[Chart, ...]:
+    """Return the charts that only backups have; none for another operation."""
+    if found.run.head.experiment.operation is not OperationName.BACKUP:
+        return ()
+    rates = _rate_chart(found, throughputs(found))
+    return tuple(chart for chart in (rates, _lanes(found, chosen)) if chart is not None)
+
+
+def _lanes(found: RunAnalysis, chosen: Cell | None) -> Chart | None:
+    trial = middle_trial(found, chosen) if chosen is not None else None
+    lanes = trial_lanes(trial) if trial is not None else None
+    if lanes is None or trial is None:
+        return None
+    return lanes_chart(lanes, f"Channels and their pieces at {clean(str(trial.cell))}, trial {trial.trial}")
+
+
+def _rate_chart(found: RunAnalysis, measured: Sequence[Throughput]) -> Chart | None:
+    known = [one for one in measured if one.channels and one.rate]
+    levels = sorted({one.channels for one in known if one.channels})
+    if len(levels) < 2:
+        return None
+    series = _series(found, known)
+    highest = max(rate for _, points in series for _, rate in points) / _MEBIBYTE
+    x = doubling(levels[0], levels[-1], LEFT + _INSET, RIGHT - _INSET, values=levels)
+    y = linear(0.0, highest, BOTTOM, TOP)
+    top = ceiling(known) if len({other_levels(one.cell, found.scale) for one in known}) == 1 else None
+    level = [Line(((LEFT, y(_mib(top[1].rate))), (RIGHT, y(_mib(top[1].rate)))), 0, "ideal")] if top else []
+    lines, marks = _drawn(series, x, y)
+    return Chart(
+        key="throughput",
+        title="Throughput against channels",
+        description=_described(series),
+        x_label="channels",
+        y_label="MiB/s",
+        x=x,
+        y=y,
+        lines=(*level, *lines),
+        marks=marks,
+        legend=(
+            *(Legend(clean(name), index, SERIES_SHAPES[index]) for index, (name, _) in enumerate(series)),
+            *((Legend("the highest measured", look="ideal"),) if top else ()),
+        ),
+        table=_table(measured),
+    )
+
+
+def _series(found: RunAnalysis, known: Sequence[Throughput]) -> Series:
+    """Return a line of rates read and a line of rates written for each group of other levels."""
+    grouped: dict[str, list[Throughput]] = {}
+    for one in known:
+        grouped.setdefault(str(Cell(other_levels(one.cell, found.scale))), []).append(one)
+    series: Series = []
+    for name, group in grouped.items():
+        lead = f"{name}: " if len(grouped) > 1 else ""
+        read = [(one, one.read_rate) for one in group if one.read_rate]
+        written = [(one, one.written_rate) for one in group if one.written_rate]
+        series += [(f"{lead}{word}", points) for word, points in (("read", read), ("written", written)) if points]
+    return series[:MOST_SERIES]
+
+
+def _drawn(series: Series, x: Scale, y: Scale) -> tuple[tuple[Line, ...], tuple[Mark, ...]]:
+    lines, marks = [], []
+    for index, (name, points) in enumerate(series):
+        ordered = sorted(points, key=lambda point: point[0].channels or 0.0)
+        places = [(x(one.channels or 0.0), y(rate / _MEBIBYTE), one, rate) for one, rate in ordered]
+        lines.append(Line(tuple((across, up) for across, up, _, _ in places), index))
+        marks += [
+            Mark(
+                across,
+                up,
+                SERIES_SHAPES[index],
+                index,
+                "mid",
+                f"{clean(str(one.cell))}: {_rate(rate)} {clean(name)}",
+            )
+            for across, up, one, rate in places
+        ]
+    return tuple(lines), tuple(marks)
+
+
+def _described(series: Series) -> str:
+    said = []
+    for name, points in series:
+        first, last = points[0], points[-1]
+        said.append(
+            f"{clean(name)}: from {_rate(first[1])} at {clean(str(first[0].cell))} "
+            f"to {_rate(last[1])} at {clean(str(last[0].cell))}"
+        )
+    return f"{'; '.join(said)}."
+
+
+def _table(measured: Sequence[Throughput]) -> Table:
+    """Return what each cell moved; a column that no cell has is left out."""
+    columns = (
+        ("time", [seconds(one.seconds) for one in measured]),
+        ("read", [byte_size(one.bytes_read) for one in measured]),
+        ("read rate", [_rate(one.read_rate) for one in measured]),
+        ("written", [byte_size(one.bytes_written) for one in measured]),
+        ("write rate", [_rate(one.written_rate) for one in measured]),
+        ("ratio", [ratio(one.compression_ratio) for one in measured]),
+        ("CPUs per channel", [number(one.cpu_per_channel) for one in measured]),
+        ("CPU busy", [percent(one.cpu_busy_pct) for one in measured]),
+        ("imbalance", [number(one.imbalance) for one in measured]),
+    )
+    shown = [(title, texts) for title, texts in columns if any(text != MISSING for text in texts)]
+    rows = ([str(one.cell), *(texts[row] for _, texts in shown)] for row, one in enumerate(measured))
+    return table("Throughput", [*left("cell"), *right(*(title for title, _ in shown))], rows)
+
+
+def _rate(value: float | None) -> str:
+    return quantity(value, "bytes_per_second")
+
+
+def _mib(value: float | None) -> float:
+    return (value or 0.0) / _MEBIBYTE
