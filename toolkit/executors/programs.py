@@ -101,6 +101,8 @@ class Programs:
             status = self._wait(running, step)
             _signal_group(running.process.pid, signal.SIGKILL)
             reader.join(_READER_SECONDS)
+            if not reader.is_alive() and running.process.stdout is not None:
+                running.process.stdout.close()
         row = {
             "exit_status": status,
             "cpu_seconds": _children_seconds() - used,
