@@ -103,6 +103,18 @@ def test_what_limits_is_told_by_what_was_measured(
     assert words in said(backup_run(times, metrics=metrics))
 
 
+def test_a_host_that_others_kept_busy_tells_no_limit() -> None:
+    busy = {4: [*IDLE[4], Metric("host_others_pct", 60.0, "%", "x")]}
+    told = said(backup_run(FLAT, metrics=busy))
+    assert "others used 60 % of the host's CPU meanwhile, so what limits it cannot be told" in told
+    assert "is the limit" not in told
+
+
+def test_a_backup_larger_than_what_was_read_is_called_so() -> None:
+    assert "the backup is 2.00 times as large as what was read" in said(backup_run(RISING, written=2048 * MIB))
+    assert "the backup is 4.00 times smaller than what was read" in said(backup_run(RISING, written=256 * MIB))
+
+
 def test_without_evidence_no_limit_is_named() -> None:
     assert "is the limit" not in said(backup_run(FLAT))
 
@@ -128,7 +140,8 @@ def test_channels_without_a_piece_are_counted() -> None:
 
 @pytest.mark.parametrize(
     ("window", "words"),
-    [("4h", "it fits the window of 4 h 00 min: 0.2 % of it is used"), (14400.0, "it fits the window of 4 h 00 min"),
+    [("4h", "it fits the window of 4 h 00 min: 0.2 % of it is used"),
+     (14400.0, "it fits the window of 4 h 00 min"),
      ("20s", "it does not fit the window of 20.0 s: 5.00 s too long; within it 819 MiB can be backed up")],
 )  # fmt: skip
 def test_the_window_is_held_against_the_time(window: str | float, words: str) -> None:
@@ -152,10 +165,6 @@ def test_lanes_know_who_waited() -> None:
     lanes = lanes_of([Bar("c1", "a", 10, 30), Bar("c2", "b", 10, 15), Bar("c2", "c", 14, 20)], ["c1", "c2", "c10"])
     busy = [(lane.name, lane.busy_seconds, lane.bars) for lane in lanes.lanes]
     assert busy == [("c1", 20, 1), ("c2", 10, 2), ("c10", 0, 0)]
-        ("c1", 20, 1),
-        ("c2", 10, 2),
-        ("c10", 0, 0),
-    ]
     assert (lanes.span_seconds, lanes.imbalance, lanes.utilisation) == (20, 2.0, 0.5)
     assert lanes.waited_seconds == 20
     bar, alone = longest_alone(lanes)

@@ -23,7 +23,7 @@ _STILL_RISING = 1.1
 _SAME = 0.93
 """A rate within 7 % of the highest is the ceiling."""
 _CPU_FULL, _CHANNEL_FULL, _WAITS_MUCH, _CPU_FREE = 85.0, 0.85, 0.2, 60.0
-_ALONE = 0.1
+_ALONE, _OTHERS_MUCH = 0.1, 25.0
 _TEBIBYTE = 2**40
 
 
@@ -44,6 +44,7 @@ class Throughput:
     io_wait_pct: float | None
     long_wait_share: float | None
     imbalance: float | None
+    others_pct: float | None
 
     @property
     def rate(self) -> float | None:
@@ -83,6 +84,7 @@ def _throughput(found: RunAnalysis, cell: Cell, trials: Sequence[TrialRecord]) -
             _highest(trial, ("input_long_wait_share", "output_long_wait_share")) for trial in trials
         ),
         imbalance=_middle(one.imbalance for one in lanes),
+        others_pct=_median(trials, "host_others_pct"),
     )
 
 
@@ -156,11 +158,17 @@ def _moved(mine: Throughput) -> Iterator[str]:
     if mine.written_rate:
         parts.append(f"{quantity(mine.written_rate, 'bytes_per_second')} written")
     if mine.compression_ratio and mine.written_rate:
-        parts.append(f"the backup is {number(mine.compression_ratio)} times smaller than what was read")
+        parts.append(_size_of(mine.compression_ratio))
     if mine.cpu_per_channel is not None:
         parts.append(f"each channel kept {number(mine.cpu_per_channel)} CPUs busy")
     if parts:
         yield f"at `{mine.cell}`: {', '.join(parts)}"
+
+
+def _size_of(ratio: float) -> str:
+    if ratio >= 1:
+        return f"the backup is {number(ratio)} times smaller than what was read"
+    return f"the backup is {number(1 / ratio)} times as large as what was read"
 
 
 def _ceiling(found: RunAnalysis, group: Sequence[Throughput]) -> Iterator[str]:
@@ -181,6 +189,9 @@ def _limit(found: RunAnalysis, group: Sequence[Throughput], mine: Throughput) ->
     """Say whether CPU or I/O is the limit, by what was measured; nothing where nothing tells."""
     told = ceiling(group)
     flat = told is not None and not told[2]
+    if (mine.others_pct or 0.0) >= _OTHERS_MUCH:
+        yield f"others used {percent(mine.others_pct)} of the host's CPU meanwhile, so what limits it cannot be told"
+        return
     busy, waits, each = mine.cpu_busy_pct, mine.long_wait_share, mine.cpu_per_channel
     cpus = cpu_count(found)
     all_cpus = each is not None and cpus and mine.channels and each * mine.channels >= _CHANNEL_FULL * cpus
