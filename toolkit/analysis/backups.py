@@ -190,7 +190,8 @@ def _limit(found: RunAnalysis, group: Sequence[Throughput], mine: Throughput) ->
     told = ceiling(group)
     flat = told is not None and not told[2]
     if (mine.others_pct or 0.0) >= _OTHERS_MUCH:
-        yield f"others used {percent(mine.others_pct)} of the host's CPU meanwhile, so what limits it cannot be told"
+        others = percent(mine.others_pct)
+        yield f"others used {others} of the host's CPU meanwhile, so what limits it cannot be told"
         return
     busy, waits, each = mine.cpu_busy_pct, mine.long_wait_share, mine.cpu_per_channel
     cpus = cpu_count(found)
