@@ -5,7 +5,7 @@ A name stands for text; `:n` marks a number, `:d` a DATE. A test holds every nam
 
 from __future__ import annotations
 
-from tests.oracle.standin import indexes, observed, readings, rman, scheduler, statistics, tables
+from tests.oracle.standin import indexes, observed, readings, repository, rman, scheduler, statistics, tables
 
 _VIEWS = {
     **readings.VIEWS,
@@ -57,6 +57,7 @@ _VIEWS = {
     "DUAL": "DUMMY",
     **tables.VIEWS,
     **scheduler.VIEWS,
+    **repository.VIEWS,
     **rman.VIEWS,
 }
 _TYPES = {"": "VARCHAR", "n": "DOUBLE", "d": "TIMESTAMP"}

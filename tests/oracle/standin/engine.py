@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import duckdb
 
-from tests.oracle.standin import blocks, breaks, grammar, indexes, observed, parallel, tables
+from tests.oracle.standin import blocks, breaks, grammar, indexes, observed, parallel, repository, tables
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.duck import Rows, count, define_functions, ensure_schema, fetch, quote, run, spell
 from tests.oracle.standin.errors import ora, stack
@@ -73,7 +73,8 @@ class Engine(IndexWork):
 
     def query(self, session: Session, data: duckdb.DuckDBPyConnection, text: str, binds: Sequence[object]) -> Rows:
         """Run a query where its tables are: in the catalogue, or in DuckDB."""
-        translated = translate(observed.with_plans(text), binds, self._context(session))
+        shown = repository.with_reports(observed.with_plans(text), self.state)
+        translated = translate(shown, binds, self._context(session))
         tables = [name for _, name in translated.tables]
         self._refuse_after_direct_load(session, translated)
         if all(name in VIEWS for name in tables):
@@ -223,6 +224,12 @@ class Engine(IndexWork):
 
     def _do_schedule_drop(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         self.state.jobs.drop(command.parts["arguments"] or "")
+
+    def _do_awr_snapshot(self, _: Session, __: duckdb.DuckDBPyConnection, ___: Command) -> None:
+        self.state.awr.take(self.state)
+
+    def _do_statspack_snapshot(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        self.state.statspack.take(self.state, (command.parts["mark"] or "")[1:-1])
 
     def _do_comment(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         self._found("TABLE", command.name).comment = (command.parts["text"] or "").replace("''", "'")

@@ -36,6 +36,8 @@ _TEXTS = {
     12827: "insufficient parallel query workers available",
     12838: "cannot read/modify an object after modifying it in parallel",
     12841: "cannot alter the session parallel DML state within a transaction",
+    13516: "AWR Operation failed: AWR not initialized",
+    20019: "Invalid snap_id",
     20000: "Unable to analyze TABLE, insufficient privileges or does not exist",
     27457: "an argument of the job has no value",
     27475: "the job does not exist",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import blocks, index_grammar, scheduler, tables
+from tests.oracle.standin import blocks, index_grammar, repository, scheduler, tables
 from tests.oracle.standin.errors import ora
 
 Name = tuple[str, str]  # schema, name
@@ -53,6 +53,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ),
     *index_grammar.FORMS,
     *tables.FORMS,
+    *repository.FORMS,
     *blocks.FORMS,
     *scheduler.FORMS,
     ("alter_table", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?P<attribute>{_PARALLEL}|{_LOGGING})"),

@@ -45,6 +45,7 @@ _NAMES = (
     "workarea executions - optimal", "Parallel operations not downgraded",
     "Parallel operations downgraded 25 to 50 pct",
 )  # fmt: skip
+COUNTED = _NAMES
 _EACH = {"redo size": 4096, "physical write total bytes": 81920, "execute count": 1, "user commits": 1,
          "CPU used by this session": 3, "workarea executions - optimal": 1}  # fmt: skip
 _TIMED = frozenset({"ctas", "insert", "index_build", "index_rebuild", "stats"})

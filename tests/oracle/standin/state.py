@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import indexes, observed, readings, scheduler
+from tests.oracle.standin import indexes, observed, readings, repository, scheduler
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
@@ -98,6 +98,8 @@ class State:
     statistics: Statistics = field(default_factory=Statistics)
     unlogged_at: datetime.datetime | None = None
     jobs: Jobs = field(default_factory=Jobs)
+    awr: repository.Repository = field(default_factory=repository.Repository)
+    statspack: repository.Repository = field(default_factory=repository.Repository)
 
     def add(self, kind: str, name: Name, **attributes: object) -> Made:
         """Enter a new object."""
@@ -117,6 +119,8 @@ class State:
         found = self.statistics.rows_of(view, self, BEGAN)
         if found is not None:
             return found
+        if view in repository.VIEWS:
+            return repository.rows_of(self, view, session)
         if view in scheduler.VIEWS:
             return [job.row() for job in self.jobs.known.values()]
         if view in _ROWS:

@@ -125,6 +125,8 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
             f"- EPOCH(CAST({node.expression.sql('duckdb')} AS TIMESTAMP))) / 86400)",
             read="duckdb",
         )
+    if isinstance(node, exp.Dot) and node.this.name.upper() == "DBMS_LOB":
+        return node.expression.expressions[0]
     if rewritten(node) is not node:
         return rewritten(node)
     if isinstance(node, exp.Pseudocolumn | exp.Column) and node.name.upper() == "ROWNUM":
@@ -162,7 +164,9 @@ def _qualify(table: exp.Table, schema: str) -> None:
         name = table.args.get(part)
         if name is not None and not name.args.get("quoted"):
             table.set(part, exp.to_identifier(name.name.upper(), quoted=True))
-    if not table.db and table.name not in VIEWS:
+    if table.name in VIEWS:
+        table.set("db", None)
+    elif not table.db:
         table.set("db", exp.to_identifier(schema, quoted=True))
 
 
