@@ -141,7 +141,7 @@ def test_bad_names_are_refused(name: str) -> None:
         ("max_degree = true", "TK-0106", 3),
         (f"password = '{CANARY}'", "TK-0108", 3),
         (f"password = {{env = 'A', keyring = '{CANARY}'}}", "TK-0106", 3),
-        ("password = {file = 'A'}", "TK-0106", 3),
+        ("password = {paper = 'A'}", "TK-0106", 3),
         ("licenses = {diagnostic_pack = {by = 'x', on = 2026-01-01}}", "TK-0101", 3),
         ("licenses = {diagnostics_pack = true}", "TK-0106", 3),
         ("licenses.diagnostics_pack = {by = 'x', on = '2026-01-01'}", "TK-0106", 3),

@@ -23,6 +23,8 @@ _REFERENCES = (
     option("password_env", "environment variable that holds the password", metavar="VARIABLE"),
     option("password_keyring", "keyring service that holds it", metavar="SERVICE"),
     option("password_command", "command that writes it, run without a shell", metavar="COMMAND"),
+    option("password_file", "file of mode 0600 that holds it", metavar="FILE"),
+    option("password_credential", "what systemd hands over by that name", metavar="NAME"),
     option("wallet", "folder of an Oracle wallet", metavar="DIR"),
 )
 _WALLET_PASSWORD = option(

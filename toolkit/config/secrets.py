@@ -1,4 +1,4 @@
-"""References to secrets: where a password is, never what it is.
+"""References to secrets: where a password or an address with one is, never what it is.
 
 A reference is resolved when a connection needs it, each time anew; nothing keeps the answer.
 """
@@ -6,14 +6,17 @@ A reference is resolved when a connection needs it, each time anew; nothing keep
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from toolkit.errors import ToolkitError
 
 COMMAND_LIMIT_SECONDS = 15.0
+_LARGEST_BYTES = 64 * 1024
 
 
 class SecretKind(StrEnum):
@@ -22,12 +25,16 @@ class SecretKind(StrEnum):
     ENV = "env"
     KEYRING = "keyring"
     COMMAND = "command"
+    FILE = "file"
+    """A file of mode 0600 or less."""
+    CREDENTIAL = "credential"
+    """What systemd hands over by LoadCredential= (systemd.exec(5))."""
     WALLET = "wallet"
 
 
 @dataclass(frozen=True, slots=True)
 class SecretRef:
-    """A reference: the variable, the keyring's service, the command's arguments, or the wallet's folder."""
+    """A reference: the variable, the keyring's service, the command's arguments, the file, the wallet's folder."""
 
     kind: SecretKind
     value: str | tuple[str, ...]
@@ -39,20 +46,28 @@ class SecretRef:
         return f"{self.kind}: {shown}"
 
 
-def read_reference(value: object) -> SecretRef:
+def read_reference(value: object, key: str = "password") -> SecretRef:
     """Check a reference as a file holds it: `{env = "X"}`, `{command = ["pass", "show", "x"]}` ...
+
+    Args:
+        value: what the file holds.
+        key: what it stands under.
 
     Raises:
         ToolkitError: TK-0106 for any other shape, TK-0108 for a text.
     """
     known = ", ".join(f"`{kind}`" for kind in SecretKind)
     if isinstance(value, str):
-        raise ToolkitError("a password stands in clear text", code="TK-0108", hint=f"refer to it by {known}")
+        raise ToolkitError(
+            "a password stands in clear text" if key == "password" else f"`{key}` stands in clear text",
+            code="TK-0108",
+            hint=f"refer to it by {known}",
+        )
     if not isinstance(value, Mapping) or len(value) != 1 or next(iter(value)) not in set(SecretKind):
         raise ToolkitError(
-            "`password` is no reference",
+            f"`{key}` is no reference",
             code="TK-0106",
-            hint=f'write `password = {{env = "VARIABLE"}}`, or use {known}',
+            hint=f'write `{key} = {{env = "VARIABLE"}}`, or use {known}',
         )
     kind, inner = next(iter(value.items()))
     if kind == SecretKind.COMMAND:
@@ -89,6 +104,10 @@ def resolver(reference: SecretRef, user: str | None) -> Callable[[], str | None]
         return lambda: _from_environment(value)
     if reference.kind is SecretKind.KEYRING:
         return lambda: _from_keyring(value, user or "")
+    if reference.kind is SecretKind.FILE:
+        return lambda: _from_file(Path(value).expanduser())
+    if reference.kind is SecretKind.CREDENTIAL:
+        return lambda: _from_credential(value)
     return lambda: None
 
 
@@ -101,6 +120,58 @@ def _from_environment(variable: str) -> str:
             hint=f"set `{variable}`, or change the profile with `dbatk target add`",
         )
     return password
+
+
+def _from_file(path: Path) -> str:
+    """Read the first line of a file that nobody else may read."""
+    try:
+        # one handle for the look and the reading: the file cannot be another one in between
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if not stat.S_ISREG(mode) or mode & 0o077:
+                raise ToolkitError(
+                    f"`{path}` may be read by others than its owner, or is no file",
+                    code="TK-0201",
+                    hint=f"chmod 600 {path}",
+                )
+            return _first_line(file.read(_LARGEST_BYTES), f"the file `{path}`")
+    except OSError as error:
+        raise ToolkitError(
+            f"`{path}`, which holds a secret, cannot be read: {(error.strerror or 'unknown reason').lower()}",
+            code="TK-0201",
+            hint="check the path and its owner",
+        ) from None
+
+
+def _from_credential(name: str) -> str:
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    path = Path(folder or "") / name
+    if not folder or path.parent != Path(folder) or not path.is_file():
+        raise ToolkitError(
+            f"systemd hands over no credential `{name}`",
+            code="TK-0201",
+            hint=f"install the unit with `dbatk schedule ... --load-credential {name}=FILE`",
+        )
+    try:
+        return _first_line(path.read_bytes()[:_LARGEST_BYTES], f"the credential `{name}`")
+    except OSError as error:
+        raise ToolkitError(
+            f"the credential `{name}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
+            code="TK-0201",
+            hint="see `systemctl status` of the unit",
+        ) from None
+
+
+def _first_line(data: bytes, what: str) -> str:
+    try:
+        first = data.decode("utf-8").partition("\n")[0].rstrip("\r")
+    except UnicodeDecodeError:
+        first = ""
+    if not first:
+        raise ToolkitError(
+            f"{what} has no text on its first line", code="TK-0201", hint="write the secret there, in UTF-8"
+        )
+    return first
 
 
 def _from_keyring(service: str, user: str) -> str:

@@ -1,0 +1,249 @@
+"""What is said, when, to whom, and that nothing a database says can do harm there."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.notify.nights import night, step
+from tests.notify.sinks import Hook, Mailbox, Silence, parts, serving
+from toolkit.app.notices import tell, tell_digest, tell_trial
+from toolkit.config.notices import Notices, Recipient, When, load_notices
+from toolkit.config.secrets import SecretKind, SecretRef
+from toolkit.errors import ToolkitError
+from toolkit.notify.deliver import Address, deliver
+from toolkit.notify.message import digest_message, night_message, reasons_of, safe
+
+EVIL = "ORA-1\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script> @here <!channel> \x1b[31m\u202e"
+
+
+def recipient(url: str, monkeypatch: pytest.MonkeyPatch, *when: str, name: str = "dba") -> Recipient:
+    monkeypatch.setenv(f"URL_{name}", url)
+    reasons = frozenset(map(When, when or ("failure", "recovery")))
+    return Recipient(name, SecretRef(SecretKind.ENV, f"URL_{name}"), reasons)
+
+
+def mail(port: int, password: str = "") -> str:
+    login = f"sender:{password}@" if password else ""
+    return f"mailto://{login}127.0.0.1:{port}?from=dbatk@example.com&to=dba@example.com&mode=insecure"
+
+
+# -- when -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("now", "before", "expected"),
+    [
+        (["failed"], ["done"], {"always", "failure", "change"}),
+        (["failed"], ["failed"], {"always", "failure"}),
+        (["done"], ["failed"], {"always", "recovery", "change"}),
+        (["done"], ["done"], {"always"}),
+        (["done"], None, {"always", "change"}),
+        (["stopped"], ["done"], {"always", "change"}),
+        (["stopped"], ["failed"], {"always", "recovery", "change"}),
+        (["done", "skipped"], ["done", "done"], {"always", "change"}),
+    ],
+)
+def test_a_night_is_worth_a_message_for_what_became_of_it(
+    now: list[str], before: list[str] | None, expected: set[str]
+) -> None:
+    made = [
+        None if states is None else night(*(step(state, f"s{at}") for at, state in enumerate(states)))
+        for states in (now, before)
+    ]
+    assert made[0] is not None
+    assert reasons_of(made[0], made[1]) == expected
+
+
+def test_only_who_wants_it_of_this_plan_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = recipient("json://x", monkeypatch)
+    assert one.wants("nightly", frozenset({When.FAILURE, When.ALWAYS}))
+    assert not one.wants("nightly", frozenset({When.ALWAYS, When.CHANGE}))
+    assert not Recipient("d", one.url, one.when, ("weekly*",)).wants("nightly", one.when)
+
+
+# -- what -------------------------------------------------------------------------------------------------------
+def test_a_failure_is_named_first_with_its_reason() -> None:
+    bad = step("failed", "indexes", reason="ORA-01652: unable to extend temp segment", expected_seconds=30.0)
+    record = night(step(), bad, step("skipped", "archive", reason="only_if: 3 < 10", began_at=None))
+    said = night_message(record, reasons_of(record, None))
+    assert said.subject == "dbatk: plan nightly failed: indexes on dwh"
+    lines = [line for line in said.text.splitlines() if line.startswith("- ")]
+    assert lines[0].startswith("- failed: indexes on dwh, 1m01s") or lines[0].startswith(
+        "- failed: indexes on dwh"
+    )
+    assert "usually" in lines[0] and "ORA-01652" in lines[0]
+    assert [line.split(":")[0] for line in lines] == ["- failed", "- skipped", "- done"]
+
+
+def test_what_a_database_says_stays_one_harmless_line() -> None:
+    record = night(step("failed", EVIL[:20], target=EVIL, reason=EVIL), stopped_by=EVIL)
+    said = night_message(record, reasons_of(record, None))
+    assert "\n" not in said.subject and "\r" not in said.subject
+    assert "<script" not in said.html and "&lt;script" in said.html
+    for text in (said.subject, said.text, said.html):
+        assert "@here" not in text and "<!channel" not in text
+        assert "\x1b" not in text and "\u202e" not in text
+    assert not any(line.startswith("Bcc") for line in said.text.splitlines())
+
+
+def test_addresses_and_codes_stay_as_they_are() -> None:
+    text = "ORA-00942 in postgresql://dba@db1:5432/dwh, 3 < 10, a > b, 100 %"
+    assert safe(text) == text
+
+
+def test_the_digest_has_the_bad_nights_first() -> None:
+    nights = [night(step(), plan="good"), night(step("failed"), plan="bad", days_ago=1)]
+    said = digest_message(nights, nights[1].began_at)
+    assert said.subject.startswith("dbatk: 2 plan runs, 1 failed since 2026-11-20")
+    assert said.text.index("bad: failed") < said.text.index("good: done")
+    assert "no plan has run" in digest_message([], nights[0].began_at).subject
+
+
+def test_a_thousand_steps_make_no_thousand_lines() -> None:
+    record = night(*(step(name=f"s{at}") for at in range(1000)), step("failed", "last"))
+    said = night_message(record, reasons_of(record, None))
+    assert len(said.text.splitlines()) < 250
+    assert "failed: last" in said.text and "of 1001 steps" in said.text
+
+
+# -- arriving ---------------------------------------------------------------------------------------------------
+def test_a_mail_arrives_with_its_subject_and_no_header_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = night(step("failed", reason=EVIL), stopped_by=EVIL)
+    with serving(Mailbox) as (port, received):
+        assert tell([record], Notices((recipient(mail(port), monkeypatch),))) == ()
+    (message,) = received
+    assert message["Subject"] == "dbatk: plan nightly failed: statistics on dwh"  # type: ignore[index]
+    assert message["To"] == "dba@example.com" and message["Bcc"] is None  # type: ignore[index]
+    plain, html = parts(message)
+    assert "Bcc: all@example.com" in plain and "<script" not in html
+    assert "ORA-1" in html
+
+
+def test_a_webhook_gets_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Hook) as (port, received):
+        url = f"json://127.0.0.1:{port}/hook"
+        assert tell([night(step("failed"))], Notices((recipient(url, monkeypatch),))) == ()
+    (body,) = received
+    assert body["title"] == "dbatk: plan nightly failed: statistics on dwh"  # type: ignore[index]
+    assert "- failed: statistics on dwh" in body["message"]  # type: ignore[index]
+
+
+def test_failure_and_recovery_are_told_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    good, bad = night(step()), night(step("failed"))
+    with serving(Hook) as (port, received):
+        notices = Notices((recipient(f"json://127.0.0.1:{port}", monkeypatch),))
+        for nights in ([good], [bad, good], [good, bad], [good, good]):
+            assert tell(nights, notices) == ()
+    assert [body["title"] for body in received] == [  # type: ignore[index]
+        "dbatk: plan nightly failed: statistics on dwh",
+        "dbatk: plan nightly is well again",
+    ]
+
+
+def test_the_digest_goes_to_those_who_want_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Hook) as (port, received):
+        url = f"json://127.0.0.1:{port}"
+        to = (recipient(url, monkeypatch, "digest"), recipient(url, monkeypatch, "failure", name="other"))
+        record = night(step())
+        assert tell_digest([record], record.began_at, Notices(to)) == (1, ())
+        assert tell([record], Notices(to)) == ()
+    assert len(received) == 1
+
+
+def test_a_test_message_reaches_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Hook) as (port, received):
+        assert tell_trial(Notices((recipient(f"json://127.0.0.1:{port}", monkeypatch),))) == ()
+    assert "test" in received[0]["title"]  # type: ignore[index]
+
+
+# -- not arriving -----------------------------------------------------------------------------------------------
+def test_who_cannot_be_reached_is_a_sentence_without_the_secret(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serving(Hook, status=500) as (port, _):
+        to = (
+            recipient(f"json://user:s3cret@127.0.0.1:{port}", monkeypatch),
+            recipient(mail(1, "s3cret"), monkeypatch, name="mail"),
+            recipient("s3cret://nothing", monkeypatch, name="odd"),
+        )
+        problems = tell([night(step("failed"))], Notices(to))
+    assert [problem.split()[0] for problem in problems] == ["`dba`", "`mail`", "`odd`"]
+    captured = capfd.readouterr()
+    assert "s3cret" not in "".join(problems) + captured.out + captured.err
+    assert (captured.out, captured.err) == ("", "")
+
+
+def test_a_variable_that_is_not_set_keeps_nobody_else_from_hearing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Hook) as (port, received):
+        missing = Recipient("lost", SecretRef(SecretKind.ENV, "URL_NOT_THERE"))
+        notices = Notices((missing, recipient(f"json://127.0.0.1:{port}", monkeypatch)))
+        (problem,) = tell([night(step("failed"))], notices)
+    assert "`lost`" in problem and "URL_NOT_THERE" in problem
+    assert len(received) == 1
+
+
+def test_a_server_that_never_answers_is_given_up_in_time() -> None:
+    record = night(step("failed"))
+    with serving(Silence) as (port, _):
+        began = time.monotonic()
+        (problem,) = deliver(
+            [Address("slow", mail(port))], night_message(record, reasons_of(record, None)), limit_seconds=0.3
+        )
+        assert time.monotonic() - began < 3
+    assert "within 0.3 s" in problem
+
+
+def test_without_the_library_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "apprise", None)
+    (problem,) = tell([night(step("failed"))], Notices((recipient("json://x", monkeypatch),)))
+    assert "dbatk[notify]" in problem
+
+
+# -- the file ---------------------------------------------------------------------------------------------------
+def write(folder: Path, text: str) -> Path:
+    path = folder / "notify.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_file_says_who_is_told_when(tmp_path: Path) -> None:
+    found = load_notices(write(tmp_path, """
+        metrics_folder = "/var/lib/node_exporter"
+        [[to]]
+        name = "dba"
+        url = {file = "/etc/dbatk/mail.url"}
+        [[to]]
+        name = "chat"
+        url = {env = "CHAT"}
+        when = ["change", "digest"]
+        plans = ["nightly*"]
+    """))  # fmt: skip
+    assert [(one.name, one.url.kind, sorted(one.when), one.plans) for one in found.to] == [
+        ("dba", "file", ["failure", "recovery"], ("*",)),
+        ("chat", "env", ["change", "digest"], ("nightly*",)),
+    ]
+    assert str(found.metrics_folder) == "/var/lib/node_exporter"
+    assert load_notices(tmp_path / "missing.toml") == Notices()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "word"),
+    [
+        ('[[to]]\nname = "x"\nurl = "mailto://u:geheim@h"', "TK-0108", ":3:"),
+        ('[[to]]\nname = "x"\nurl = {wallet = "/w"}', "TK-0106", ":3:"),
+        ('[[to]]\nname = "x"\nurl = {env = "U"}\nwhen = ["failed"]', "TK-0102", "failed"),
+        ('[[to]]\nname = "x"\nurl = {env = "U"}\nwen = ["failure"]', "TK-0101", "wen"),
+        ('[[to]]\nurl = {env = "U"}', "TK-0102", "name"),
+        ('[[to]]\nname = "x"\nurl = {env = "U"}\n[[to]]\nname = "x"\nurl = {env = "V"}', "TK-0107", "two"),
+        ('metric_folder = "/x"', "TK-0101", "metric_folder"),
+        ('metrics_folder = "here"', "TK-0102", "absolute"),
+        ("[to]\nname = 'x'", "TK-0106", "to"),
+    ],
+)
+def test_a_wrong_file_is_a_sentence_with_its_line(text: str, code: str, word: str, tmp_path: Path) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        load_notices(write(tmp_path, text))
+    assert caught.value.code == code and word in caught.value.message
+    assert "geheim" not in caught.value.message + caught.value.hint
+    assert "notify.toml" in caught.value.message
