@@ -103,7 +103,7 @@ def installed() -> dict[str, Path]:
     return {name: folder for name, folder in found.items() if (folder / "initdb").exists()}
 
 
-def _unprivileged() -> pwd.struct_passwd | None:
+def unprivileged() -> pwd.struct_passwd | None:
     """Return the user that root's server runs as; None when we are not root."""
     if os.geteuid() != 0:
         return None
@@ -119,7 +119,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _as_user(user: pwd.struct_passwd | None) -> dict[str, object]:
+def as_user(user: pwd.struct_passwd | None) -> dict[str, object]:
     return {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
 
@@ -161,40 +161,45 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 @contextlib.contextmanager
 def begun_from(bin_dir: Path, settings: dict[str, str] | None = None) -> Iterator[Server]:
     """Run a fresh server from these binaries; stopped and removed at the end, also after Ctrl-C."""
-    user = _unprivileged()
-    run_as = _as_user(user)
+    user = unprivileged()
     folder = Path(tempfile.mkdtemp(prefix="dbatk-pg-", dir="/tmp"))
     password = secrets.token_hex(8)
-    port = _free_port()
-    log = folder / "server.log"
     try:
         folder.chmod(0o711)
         if user is not None:
             os.chown(folder, user.pw_uid, user.pw_gid)
-        data = _initdb(bin_dir, folder, password, run_as)
-        chosen = {**SETTINGS, "port": str(port), "listen_addresses": "127.0.0.1",
-                  "unix_socket_directories": str(folder), **(settings or {})}  # fmt: skip
-        options = [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]
-        with log.open("wb") as output:
-            # a session of its own: Ctrl-C reaches the tests, and they stop the server
-            process = subprocess.Popen(
-                [bin_dir / "postgres", "-D", data, *options],
-                stdout=output, stderr=output, cwd=folder, start_new_session=True, **run_as,
-            )  # fmt: skip
-        atexit.register(_stop, process)
-        try:
-            server = Server(
-                "127.0.0.1", port, "postgres", "dbatk", password, PASSWORD_USER, process, bin_dir, data
-            )
-            _wait_until_it_answers(server, log)
+        data = _initdb(bin_dir, folder, password, as_user(user))
+        with serving(bin_dir, data, folder, settings, password) as server:
             with server.connect() as session:
                 session.execute(f"CREATE ROLE {PASSWORD_USER} LOGIN PASSWORD '{password}'")
             yield server
-        finally:
-            _stop(process)
-            atexit.unregister(_stop)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def serving(
+    bin_dir: Path, data: Path, folder: Path, settings: dict[str, str] | None = None, password: str = ""
+) -> Iterator[Server]:
+    """Let a server run on a data directory that is there, with its socket and log in `folder`."""
+    port, log = _free_port(), folder / "server.log"
+    chosen = {**SETTINGS, "port": str(port), "listen_addresses": "127.0.0.1",
+              "unix_socket_directories": str(folder), **(settings or {})}  # fmt: skip
+    options = [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]
+    with log.open("wb") as output:
+        # a session of its own: Ctrl-C reaches the tests, and they stop the server
+        process = subprocess.Popen(
+            [bin_dir / "postgres", "-D", data, *options],
+            stdout=output, stderr=output, cwd=folder, start_new_session=True, **as_user(unprivileged()),
+        )  # fmt: skip
+    atexit.register(_stop, process)
+    try:
+        server = Server("127.0.0.1", port, "postgres", "dbatk", password, PASSWORD_USER, process, bin_dir, data)
+        _wait_until_it_answers(server, log)
+        yield server
+    finally:
+        _stop(process)
+        atexit.unregister(_stop)
 
 
 @contextlib.contextmanager

@@ -85,7 +85,7 @@ def collect_facts(
     facts = read_facts(control, dialect, reads_of(work, planner), known)
     if not isinstance(work, Backup):
         return facts
-    probes = work.probes(replace(planner, facts=facts), cells_in_order(experiment))
+    probes = work.probes(replace(planner, facts=facts))
     return replace(facts, answers={**facts.answers, **read_probes(probes, sessions.programs_folders)})
 
 

@@ -79,6 +79,7 @@ class Call:
     argv: tuple[str, ...] = ()
     """Of a program or a folder: its arguments, as in `Step`; then there is no template but for RMAN."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    as_user: str | None = None
     without: tuple[str, ...] = ()
     access: tuple[str, ...] = ()
 

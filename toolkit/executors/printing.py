@@ -138,6 +138,8 @@ def _on_host(step: Step) -> Iterator[str]:
         )
     if step.access and step.kind is not StepKind.RMAN:
         yield f"-- environment, as the target says: {' '.join(step.access)}"
+    if step.as_user is not None:
+        yield f"-- as the user {step.as_user}"
     if step.kind is StepKind.RMAN:
         # RUN is a command of SQL*Plus too, so the script must not be read by it
         connects = f" after the line `{' '.join(step.access)} ...` of the target" if step.access else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -32,7 +33,9 @@ def read_probes(probes: Iterable[Probe], places: Iterable[str] = ()) -> Mapping[
 def _folder(probe: Probe) -> Row:
     path = Path(probe.names[0])
     is_there, is_folder = os.path.lexists(path), path.is_dir()
+    me = pwd.getpwuid(os.geteuid()).pw_name
     row: dict[str, str | int | None] = {
+        "asked_by": me,
         "path": str(probe.names[0]),
         "real_path": os.path.realpath(path),
         "is_there": _word(is_there),
@@ -40,13 +43,15 @@ def _folder(probe: Probe) -> Row:
         "is_writable": _word(is_folder and os.access(path, os.W_OK | os.X_OK)),
         "is_empty": "no",
         "free_byte_count": None,
+        "owner": None,
     }
     if is_folder:
         try:
+            row["owner"] = path.owner()
             row["is_empty"] = _word(not any(path.iterdir()))
             row["free_byte_count"] = shutil.disk_usage(path).free
-        except OSError:
-            row["is_writable"] = "no"
+        except (OSError, KeyError):
+            row["is_writable"] = "no" if row["free_byte_count"] is None else row["is_writable"]
     return row
 
 
@@ -57,7 +62,8 @@ def _word(value: object) -> str:
 def _program(probe: Probe, places: tuple[str, ...]) -> Row:
     path = _find(probe, places)
     if path is None:
-        problem = f"`{probe.names[0]}` is neither on PATH nor in a folder where it is looked for"
+        where = f"in `{probe.places[0]}`" if probe.places else "on PATH, nor where it usually is"
+        problem = f"`{probe.names[0]}` is not {where}"
         return {"path": None, "version_text": None, "problem": problem}
     try:
         done = subprocess.run(
@@ -77,10 +83,10 @@ def _program(probe: Probe, places: tuple[str, ...]) -> Row:
 
 
 def _find(probe: Probe, places: tuple[str, ...]) -> str | None:
-    for folder in (*probe.places, *places, *probe.usual):
+    for folder in probe.places or (*places, *probe.usual):
         for name in probe.names:
             place = Path(folder) / name
             if place.is_file() and os.access(place, os.X_OK):
                 return str(place)
-    found = [shutil.which(name) for name in probe.names]
+    found = [] if probe.places else [shutil.which(name) for name in probe.names]
     return next((each for each in found if each is not None), None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import resource
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError, Line
@@ -36,6 +38,13 @@ _READER_SECONDS = 5.0
 _LONGEST_LINE = 8000
 _MOST_LINES = 200_000
 _ORPHAN_SECONDS = 10.0
+
+
+class _User(TypedDict, total=False):
+    user: int
+    group: int
+    extra_groups: list[int]
+    cwd: str
 
 
 @dataclass(slots=True)
@@ -147,6 +156,7 @@ class Programs:
                 stderr=subprocess.STDOUT,
                 env=_environment(self._run, step, access),
                 start_new_session=True,
+                **_as_user(step),
             )
         except OSError as error:
             raise ToolkitError(
@@ -189,6 +199,15 @@ def _environment(run: str, step: Step, access: ProgramAccess) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     ours = {"LC_MESSAGES": "C", RUN_VARIABLE: run}
     return {**inherited, **ours, **access.environment, **access.secrets, **step.environment}
+
+
+def _as_user(step: Step) -> _User:
+    """Return how root runs a program as the user whose files it works on; nothing for everybody else."""
+    if step.as_user is None or os.geteuid() != 0:
+        return {}
+    user = pwd.getpwnam(step.as_user)
+    groups = os.getgrouplist(step.as_user, user.pw_gid)
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups, "cwd": "/"}
 
 
 def _feed(process: subprocess.Popen[bytes], text: str) -> None:

@@ -46,6 +46,8 @@ class Spec:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     work_schema: str | None = None
     keep: Keep = Keep.NONE
+    factors: tuple[Factor, ...] = ()
+    """What is varied, for what must be known or refused before the first cell."""
 
     def text(self, name: str) -> str | None:
         """Return a text option, or None."""

@@ -27,10 +27,11 @@ class Query:
 class Probe:
     """A question about this host, asked before planning; the answer is kept under `key` as that of a query is.
 
-    A program is looked for under each of `names`, in the folders `places` that the user named, in the one of the
-    target's profile, where it is `usual`, and on PATH; it is run with `arguments` to ask its version: columns
-    `path`, `version_text`, `problem`. Of a folder (`names` has its path):
-    `path`, `real_path`, `is_there`, `is_folder`, `is_writable`, `is_empty` (`yes` or `no`), `free_byte_count`.
+    A program is looked for under each of `names`, in the folders `places` that the user named and nowhere else; if
+    none is named in that of the target's profile, where it is `usual`, and on PATH. It is run with `arguments` to
+    ask its version: columns `path`, `version_text`, `problem`. Of a folder (`names` has its path):
+    `path`, `real_path`, `is_there`, `is_folder`, `is_writable`, `is_empty` (`yes` or `no`), `free_byte_count`,
+    `owner`, `asked_by` (names of users).
     """
 
     key: str

@@ -64,6 +64,8 @@ class Step:
     input). Of a folder: what is done to it, and to which (see `toolkit.model.folders`)."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that a program gets beside ours; nothing secret."""
+    as_user: str | None = None
+    """The user of this host as whom root runs a program; nobody else can choose."""
     without: tuple[str, ...] = ()
     """Beginnings of the names of variables that a program must not inherit."""
     access: tuple[str, ...] = ()

@@ -7,6 +7,9 @@ of its own, never among the real backups, and is removed by its mark, tag or han
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from toolkit.design.order import cells_of
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.base import Work
 from toolkit.errors import ToolkitError
@@ -14,7 +17,7 @@ from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Probe, Query
 from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
-from toolkit.model.words import OperationName
+from toolkit.model.words import Keep, Mode, OperationName
 from toolkit.operations.base import Piece, Planner, assemble
 
 
@@ -27,17 +30,19 @@ class Backup:
     def reads(self, planner: Planner) -> tuple[Query, ...]:
         return backups_of(planner).reads(planner.spec.options, planner.facts)
 
-    def probes(self, planner: Planner, cells: tuple[Cell, ...]) -> tuple[Probe, ...]:
+    def probes(self, planner: Planner) -> tuple[Probe, ...]:
         """Say what must be known of this host for any of the cells; the answers to `reads` are known."""
-        asked = [
-            probe
-            for cell in cells or (Cell(()),)
-            for probe in backups_of(planner).probes(planner.options(cell), planner.facts)
-        ]
+        ways = backups_of(planner)
+        options = [planner.options(cell) for cell in cells_of(planner.spec.factors)]
+        asked = [probe for each in options for probe in ways.probes(each, planner.facts)]
         return tuple({probe.key: probe for probe in asked}.values())
 
     def check(self, planner: Planner) -> None:
-        backups_of(planner).refuse(self._work(planner, Cell(())), planner.facts)
+        for cell in cells_of(planner.spec.factors):
+            work = self._work(planner, cell)
+            backups_of(planner).refuse(work, planner.facts)
+            if planner.spec.keep is Keep.BEST:
+                _refuse_job(planner, replace(work, mode=Mode.JOB))
 
     def _work(self, planner: Planner, cell: Cell) -> Work:
         options = planner.options(cell)
@@ -60,6 +65,22 @@ class Backup:
         work = pieces[0].work
         dropped = planner.measuring and backups_of(planner).drops(work)
         return assemble(planner, cell, pieces, drops=(work.object,) if dropped else ())
+
+
+def _refuse_job(planner: Planner, job: Work) -> None:
+    """Refuse to measure for the sake of a job that would be refused at the end.
+
+    Raises:
+        ToolkitError: as the job's.
+    """
+    try:
+        backups_of(planner).refuse(job, planner.facts)
+    except ToolkitError as error:
+        raise ToolkitError(
+            f"`--keep best` would end in a job that is refused: {error.message}",
+            code=error.code,
+            hint="leave it out, and run the best setting once as a job",
+        ) from None
 
 
 def backups_of(planner: Planner) -> Backups:

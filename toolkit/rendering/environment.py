@@ -195,6 +195,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         own_read=call.file and call.effect is Effect.READS,
         argv=call.argv,
         environment=call.environment,
+        as_user=call.as_user,
         without=call.without,
         access=call.access,
     )

@@ -26,7 +26,14 @@ from toolkit.store import Store
 
 def spec_of(experiment: Experiment) -> Spec:
     """Return what an operation needs to know of an experiment."""
-    return Spec(experiment.operation, experiment.mode, experiment.options, experiment.work_schema, experiment.keep)
+    return Spec(
+        experiment.operation,
+        experiment.mode,
+        experiment.options,
+        experiment.work_schema,
+        experiment.keep,
+        experiment.factors,
+    )
 
 
 @dataclass(slots=True)

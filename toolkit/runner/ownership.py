@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolkit.model.folders import path_of
 from toolkit.model.records import JournalEntry
 from toolkit.model.runid import run_key
 from toolkit.model.steps import ObjectRef
@@ -61,6 +62,8 @@ def named(entry: JournalEntry) -> str:
     ref = ref_of(entry)
     if ref.kind is ObjectKind.PREFERENCE and ref.table is not None:
         return f"{ref.kind} `{ref.name.name}` of `{ref.table}`"
+    if ref.kind is ObjectKind.BACKUP and (ref.name.schema or "").startswith("/"):
+        return f"{ref.kind} `{path_of(ref)}`"
     return f"{ref.kind} `{ref.name}`"
 
 

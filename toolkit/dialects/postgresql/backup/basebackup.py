@@ -22,6 +22,7 @@ from toolkit.model.words import Effect, Mode, Role, StepKind
 ACCESS = ("PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGAPPNAME", "PGCONNECT_TIMEOUT", "PGSSLMODE")
 """What libpq is told by the environment; the target may say more of the same kind (certificates)."""
 _METHODS = {"gzip": (1, 9), "lz4": (1, 12), "zstd": (-7, 22)}
+_READ_BY_A_SHELL = frozenset('"$`\\')
 _WITH_METHODS = 15
 _TAR_VERIFIED = 18
 
@@ -164,10 +165,14 @@ def verified(work: Work, facts: Facts) -> bool:
 
 
 def _verify_argv(work: Work, facts: Facts) -> list[str]:
-    """Parse the WAL too where the program is of the server's release and the files are plain."""
+    """Parse the WAL too where the program is of the server's release and the files are plain.
+
+    It calls pg_waldump through a shell, with the path in double quotes: what a shell reads in there stays away.
+    """
     own = release_of(VERIFY, facts)
     same = not own or own[0] == major(facts.release)
-    parse = () if same and file_format(work.options) == "plain" else ("--no-parse-wal",)
+    harmless = not _READ_BY_A_SHELL.intersection(content_of(work.object))
+    parse = () if same and harmless and file_format(work.options) == "plain" else ("--no-parse-wal",)
     return [path_to(VERIFY, facts), *parse, content_of(work.object)]
 
 

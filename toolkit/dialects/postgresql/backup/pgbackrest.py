@@ -87,6 +87,13 @@ def refuse(work: Work, facts: Facts) -> None:
             code="TK-0104",
             hint="letters, digits, `-` and `_`; `pgbackrest info` lists those there are",
         )
+    owner, me = facts.value("data_directory", "owner"), facts.value("data_directory", "asked_by")
+    if owner is not None and me not in (owner, "root"):
+        raise ToolkitError(
+            f"pgBackRest must run as `{owner}`, who owns the server's files, and this is `{me}`",
+            code="TK-0305",
+            hint=f"run dbatk as `{owner}`, or as root, which runs pgBackRest as `{owner}`",
+        )
     if facts.value("backup_config", "is_there") == "no":
         path = facts.value("backup_config", "path")
         raise ToolkitError(f"there is no file `{path}`", code="TK-0204", hint="check `--backup-config`")
@@ -114,7 +121,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         fast = "--no-start-fast" if work.option("checkpoint") == "spread" else "--start-fast"
         own = [fast, "--no-archive-check", "--repo1-retention-full=1"]
         argv = [*_own(work, facts), *_cluster(facts), *options, *own, "backup"]
-    return (_call(PGBACKREST, argv, work, ACCESS),)
+    return (_call(PGBACKREST, argv, work, ACCESS, facts=facts),)
 
 
 def _compression(work: Work) -> list[str]:
@@ -155,13 +162,22 @@ def _cluster(facts: Facts) -> list[str]:
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Ask what the repository knows of the backup; that of a trial is measured as well."""
     if work.mode is Mode.JOB:
-        return (_call("info", [*_of_user(work, facts), "--output=json", "info"], work, (), "info"),)
+        return (_call("info", [*_of_user(work, facts), "--output=json", "info"], work, (), "info", facts),)
     own = [each for each in _own(work, facts) if not each.startswith("--lock-path")]
     info = _call("info", [*own, "--output=json", "info"], work, (), "info")
     return (info, backups.measure(work.object))
 
 
-def _call(name: str, argv: list[str], work: Work, access: tuple[str, ...], keep_as: str | None = None) -> Call:
+def _call(
+    name: str,
+    argv: list[str],
+    work: Work,
+    access: tuple[str, ...],
+    keep_as: str | None = None,
+    facts: Facts | None = None,
+) -> Call:
+    """Run it; in a job as the owner of the server's files, for files of root's would shut the archive out."""
+    owner = facts.value("data_directory", "owner") if facts is not None and work.mode is Mode.JOB else None
     return Call(
         name,
         kind=StepKind.COMMAND,
@@ -170,6 +186,7 @@ def _call(name: str, argv: list[str], work: Work, access: tuple[str, ...], keep_
         object=work.object,
         argv=tuple(argv),
         access=access,
+        as_user=None if owner is None else str(owner),
         without=_OWN_ENVIRONMENT if work.mode is Mode.MEASUREMENT else (),
         keep_as=keep_as,
     )
