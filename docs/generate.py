@@ -34,7 +34,10 @@ _EXIT = {
     ExitCode.DONE: "done",
     ExitCode.FAILED: "failed",
     ExitCode.USAGE: "wrong usage or bad input; nothing was changed",
-    ExitCode.INCOMPLETE: "ended, but something did not end ok: failed, downgraded, unsupported or interrupted",
+    ExitCode.INCOMPLETE: (
+        "ended, but something did not end ok: failed, downgraded, unsupported or interrupted; "
+        "`doctor` found a problem"
+    ),
     ExitCode.DIFFERENCE: "`compare --fail-if` found the difference",
     ExitCode.REFUSED: "refused by a guard: licence, production, lease, space",
     ExitCode.INTERRUPTED: "interrupted by a signal",

@@ -6,7 +6,8 @@
 -- Versions: 11.2 to 26ai
 SELECT p.name AS name,
        p.value AS value,
-       CAST(NULL AS VARCHAR2(10)) AS unit
+       -- big integers are sizes in bytes
+       CASE p.type WHEN 6 THEN 'B' END AS unit
   FROM v$parameter p
  WHERE p.isdefault = 'FALSE'
     OR p.name IN ('cpu_count', 'parallel_max_servers', 'parallel_min_servers', 'parallel_degree_policy',

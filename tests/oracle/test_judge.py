@@ -103,7 +103,8 @@ def _objects(facts: Facts) -> Iterator[Step]:
     }  # fmt: skip
     with_index = assumed(table_indexes=(row,))
     yield from steps(DIALECT.copy_table(SOURCE, copy, "it's ours", facts))
-    yield from steps(DIALECT.empty_copy(SOURCE, copy, "mark", with_index, bare=False))
+    dressed = DIALECT.empty_copy(SOURCE, copy, "mark", with_index, bare=False)
+    yield from steps((*dressed, *DIALECT.in_one_go(dressed)))
     yield from steps(
         (DIALECT.has_rows(SOURCE), DIALECT.identity(copy), DIALECT.instant(), DIALECT.sessions_of(RUN))
     )

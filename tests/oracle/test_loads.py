@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.blocks import spread
 from tests.oracle.test_command_line import dbatk
 from tests.oracle.test_judge import judge
 from tests.oracle.test_load_statements import known
@@ -76,7 +77,7 @@ def licensed(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict
 
 def sent(standin: Standin, *words: str) -> list[str]:
     """Return the statements that begin with one of some words, each on one line."""
-    flat = [" ".join(text.split()) for text in standin.engine.statements]
+    flat = [" ".join(text.split()) for text in spread(standin.engine.statements)]
     return [text for text in flat if text.startswith(words)]
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tests.oracle.make import target
+from tests.oracle.make import connect, target
 from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.blocks import spread
 from toolkit.app.execute import Approvals, start
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.protocols import Event
@@ -22,13 +23,16 @@ from toolkit.store import open_store
 
 OPTIONS: dict[OperationName, dict[str, OptionValue]] = {
     OperationName.CTAS: {"source": "GTEST", "table": "GTEST_COPY"},
-    OperationName.INSERT: {"source": "GTEST", "table": "GTEST", "bare": True},
+    OperationName.INSERT: {"source": "GTEST", "table": "GTEST"},
     OperationName.INDEX_BUILD: {"table": "GTEST", "columns": ("ID", "AMOUNT")},
     OperationName.INDEX_REBUILD: {"table": "GTEST"},
     OperationName.STATS_GATHER: {"table": "GTEST"},
 }
 TIMED = re.compile(r"\s*(CREATE TABLE|INSERT|CREATE INDEX|ALTER INDEX \S+ REBUILD|BEGIN\s+DBMS_STATS|COMMIT$)")
 SAMPLES = ("'parallel_workers' AS metric_name", "v$session_longops")
+REFUSED = frozenset(
+    {"V$PQ_SESSTAT", "V$PQ_TQSTAT", "V$SYSSTAT", "V$SYSTEM_EVENT", "V$SYS_TIME_MODEL", "V$IOSTAT_FUNCTION"}
+)
 SNAPSHOT = "SELECT 'begin of the instance'"
 
 
@@ -52,12 +56,17 @@ def sampled(text: str) -> bool:
 
 @contextmanager
 def swept(
-    name: OperationName, folder: Path, scenario: Scenario | None = None
+    name: OperationName, folder: Path, scenario: Scenario | None = None, **options: OptionValue
 ) -> Iterator[tuple[Standin, Marks, RunRecord]]:
-    """Sweep two degrees twice."""
+    """Sweep two degrees twice; the table has three indexes."""
     with running_standin(scenario) as standin, open_store(folder / "store.sqlite") as store:
+        with closing(connect(standin)) as session:
+            for number, key in enumerate(("ID", "AMOUNT, ID")):
+                session.execute(f"CREATE INDEX GTEST_{number} ON GTEST ({key})")
+        standin.engine.sent.clear()
         degrees = (Factor("degree", (1, 4)),)
-        experiment = Experiment(standin.url, name, OPTIONS[name], degrees, Mode.MEASUREMENT, 2, 0, seed=7)
+        said = {**OPTIONS[name], **options}
+        experiment = Experiment(standin.url, name, said, degrees, Mode.MEASUREMENT, 2, 0, seed=7)
         marks = Marks(standin)
         run = start(
             experiment, target(standin), store=store, approvals=Approvals(not_production=True), events=marks
@@ -65,15 +74,44 @@ def swept(
         yield standin, marks, store.load_run(run)
 
 
+def asked_in(standin: Standin, marks: Marks) -> list[list[str]]:
+    """Return what each trial asked besides sampling."""
+    return [
+        [text for _, text in standin.engine.sent[begin:end] if not sampled(text)]
+        for begin, end in zip(marks.begun, marks.ended, strict=True)
+    ]
+
+
 @pytest.mark.parametrize("name", OPTIONS)
 def test_a_trial_asks_at_most_twelve_times_besides_sampling(name: OperationName, tmp_path: Path) -> None:
     with swept(name, tmp_path) as (standin, marks, run):
-        asked = [
-            [text for _, text in standin.engine.sent[begin:end] if not sampled(text)]
-            for begin, end in zip(marks.begun, marks.ended, strict=True)
-        ]
+        asked = asked_in(standin, marks)
     assert [trial.outcome for trial in run.trials] == ["ok"] * 4
     assert all(len([text for text in texts if text.startswith(SNAPSHOT)]) == 2 for texts in asked)
+    assert max(map(len, asked)) <= 12, "\n".join(max(asked, key=len))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"into": "filled"}, {"logging": "nologging"}, {"bare": True}, {"into": "filled", "logging": "nologging"}],
+)
+def test_indexes_rows_and_logging_of_the_copy_cost_an_insert_no_round_trip_of_their_own(
+    options: dict[str, OptionValue], tmp_path: Path
+) -> None:
+    with swept(OperationName.INSERT, tmp_path, **options) as (standin, marks, run):
+        asked = asked_in(standin, marks)
+    assert [trial.outcome for trial in run.trials] == ["ok"] * 4
+    assert max(map(len, asked)) <= 12, "\n".join(max(asked, key=len))
+    made = [text for text in spread(asked[0]) if text.startswith("CREATE INDEX")]
+    assert len(made) == (0 if options.get("bare") else 3)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_refused_views_cost_the_first_trial_no_more_than_the_others(name: OperationName, tmp_path: Path) -> None:
+    with swept(name, tmp_path, Scenario(denied=REFUSED)) as (standin, marks, run):
+        asked = asked_in(standin, marks)
+    assert [trial.outcome for trial in run.trials] == ["ok"] * 4
+    assert any("V$SYSTEM_EVENT" in sentence for sentence in run.warnings)
     assert max(map(len, asked)) <= 12, "\n".join(max(asked, key=len))
 
 
@@ -81,8 +119,8 @@ def test_a_trial_asks_at_most_twelve_times_besides_sampling(name: OperationName,
 def test_on_the_clock_only_the_timed_statement_is_sent_in_the_workers_session(
     name: OperationName, tmp_path: Path
 ) -> None:
-    with swept(name, tmp_path, Scenario(delay_seconds=0.2)) as (standin, _, _):
-        sent = list(standin.engine.sent)
+    with swept(name, tmp_path, Scenario(delay_seconds=0.2)) as (standin, marks, _):
+        sent = standin.engine.sent[marks.begun[0] :]
     snapshots = [place for place, (_, text) in enumerate(sent) if text.startswith(SNAPSHOT)]
     monitor = sent[snapshots[0]][0]
     for before, after in zip(snapshots[::2], snapshots[1::2], strict=True):

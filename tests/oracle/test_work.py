@@ -202,10 +202,16 @@ def test_a_table_made_in_parallel_does_not_stay_parallel() -> None:
 
 
 def test_the_target_of_a_nologging_insert_is_logged_again_afterwards() -> None:
-    item = work(INSERT, 2, logging="nologging")
-    (call,) = DIALECT.prepare(item, assumed())
+    live = ObjectRef(ObjectKind.TABLE, QualifiedName("GTEST", "DBATK"))
+    (call,) = DIALECT.prepare(work(INSERT, 2, Mode.JOB, ref=live, logging="nologging"), assumed())
     assert texts([call])[0].endswith(" NOLOGGING")
     assert texts(call.undo)[0].endswith(" LOGGING")
+
+
+def test_a_copy_that_is_dropped_needs_no_logging_put_back() -> None:
+    (call,) = DIALECT.prepare(work(INSERT, 2, logging="nologging"), assumed())
+    assert texts([call])[0].endswith(" NOLOGGING")
+    assert call.undo == ()
 
 
 def test_statistics_of_a_table_are_one_block_in_named_notation() -> None:

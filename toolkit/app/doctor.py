@@ -152,6 +152,8 @@ def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Ite
         too_high = next((above[piece.work.degree] for piece in pieces if piece.work.degree in above), None)
         if support.ok and too_high is not None:
             yield Check(name, "warning", too_high)
+        elif support.ok and (unread := _unread(facts)) and any(piece.work.degree != 1 for piece in pieces):
+            yield Check(name, "note", unread)
         else:
             yield _support_check(name, support.state, support.sentence or _on_what(experiment))
 
@@ -185,7 +187,20 @@ def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
         sentence = support.sentence
         if not sentence and degree == 1:
             sentence = "a degree is that many sessions working through the objects"
+        if support.ok and degree != 1 and (unread := _unread(facts)):
+            yield Check(f"{name} in parallel", "note", unread)
+            continue
         yield _support_check(f"{name} in parallel", support.state, sentence)
+
+
+_LIMITING = {"settings": "parameters", "doctor_options": "installed options"}
+"""Reads without which nobody can say that a degree can be had."""
+
+
+def _unread(facts: Facts) -> str:
+    """Say what keeps a degree from being promised."""
+    missing = [words for key, words in _LIMITING.items() if key in facts.refused]
+    return f"perhaps: {' and '.join(missing)} could not be read" if missing else ""
 
 
 def _support_check(name: str, state: SupportState, sentence: str) -> Check:

@@ -16,7 +16,8 @@ _GOES_ON = {
     GoesOn.RUN: "the trial fails, others may do",
     GoesOn.NOTHING: "every trial would fail alike until it is mended",
 }
-_ORACLE = re.compile(r"([A-Z]{2,4})-?0*(\d{1,5})")
+_ORACLE = re.compile(r"(?:(ORA|TNS|RMAN|PLS|DPY|DPI)[- ]?)?0*(\d{1,5})")
+"""A number alone is one of Oracle's, as DBAs say them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,21 @@ def explain(code: str) -> Explanation:
         cause = f"{entry.cause} (exit status {int(entry.exit_code)})"
         return Explanation(entry.code, entry.title, cause, entry.action)
     for engine in EngineName:
-        for spelling in dict.fromkeys((_padded(wanted), wanted, code.strip())):
+        padded = _padded(wanted)
+        # A listener's code has the same number under both names.
+        for spelling in dict.fromkeys((padded, padded.replace("TNS-", "ORA-"), wanted, code.strip())):
             advice = dialect_of(engine).explain(spelling, "")
             if advice is not None:
                 cause = f"{advice.meaning} ({_GOES_ON[advice.goes_on]})"
                 return Explanation(advice.code, f"an error of {engine}", cause, advice.advice)
+    if match := _ORACLE.fullmatch(wanted):
+        known = _padded(wanted)
+        asked = f"`{wanted}` (read as {known})" if match[1] is None else f"`{known}`"
+        raise ToolkitError(
+            f"{asked} is not among the codes that dbatk explains: it has those that its own work may meet",
+            code="TK-0101",
+            hint=f"Oracle explains it at https://docs.oracle.com/error-help/db/{known.lower()}/",
+        )
     near = nearest(wanted, CATALOGUE)
     raise ToolkitError(
         f"the code `{code[:40]}` is not known",
@@ -55,6 +66,12 @@ def explain(code: str) -> Explanation:
 
 
 def _padded(code: str) -> str:
-    """Spell an Oracle code with five digits: `ORA-1652` is `ORA-01652`."""
+    """Spell an Oracle code as it is printed: `ORA-1652` and `1652` are `ORA-01652`, `DPY-4011` has four digits."""
     match = _ORACLE.fullmatch(code)
-    return f"{match[1]}-{int(match[2]):05d}" if match else code
+    if match is None:
+        return code
+    prefix = match[1] or "ORA"
+    return f"{prefix}-{int(match[2]):0{4 if prefix in _FOUR_DIGITS else 5}d}"
+
+
+_FOUR_DIGITS = frozenset({"DPY", "DPI"})

@@ -17,7 +17,7 @@ from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.values import Cell, Row, Support
-from toolkit.model.words import EngineName, Mode, Role, SupportState
+from toolkit.model.words import Effect, EngineName, Mode, Role, SupportState
 from toolkit.operations import Operation, Planner, operation
 from toolkit.operations.backup import Backup
 from toolkit.operations.base import support_of
@@ -268,7 +268,7 @@ def script(
     support_table(experiment, planner, work, cells_in_order(experiment))
     scripts = scripts_of(experiment, dialect, facts)
     bill = licensing.check(scripts, experiment, facts, standing)
-    lines = [*_head(experiment, facts, work, planner), *degree_notes(experiment, dialect, facts)]
+    lines = [*_head(experiment, facts, work, planner, scripts), *degree_notes(experiment, dialect, facts)]
     lines += [*remarks_of(planner, cells_in_order(experiment))]
     lines += [*preview_of(planner, cells_in_order(experiment)[0], target)]
     lines += list(bill.sentences() if bill is not None else ())
@@ -313,7 +313,9 @@ def _facts_for_script(
         sessions.close()
 
 
-def _head(experiment: Experiment, facts: Facts, work: Operation, planner: Planner) -> list[str]:
+def _head(
+    experiment: Experiment, facts: Facts, work: Operation, planner: Planner, scripts: Sequence[Script]
+) -> list[str]:
     files = dict.fromkeys(query.file for query in reads_of(work, planner))
     reads = ", ".join(f"sql/{facts.engine.value}/{file}.sql" for file in files)
     known = f"{'assumed ' if facts.assumed else ''}{facts.engine.value} {facts.release}"
@@ -321,5 +323,15 @@ def _head(experiment: Experiment, facts: Facts, work: Operation, planner: Planne
     if experiment.mode is Mode.MEASUREMENT:
         sweeps = f"{experiment.repeat} repeats and {experiment.warmup} warm-up sweep(s)"
         lines.append(f"{sweeps}, interleaved; shown once per cell")
-        lines.append("objects named DBATK_RUN_* are dropped again; RUN stands for the run's id")
+        if any(_makes_objects(one) for one in scripts):
+            lines.append("objects named DBATK_RUN_* are dropped again; RUN stands for the run's id")
     return lines
+
+
+def _makes_objects(one: Script) -> bool:
+    """Tell whether a script makes objects of ours."""
+    if one.stages is None:
+        return False
+    timed = (step for item in one.stages.timed.items for step in item.steps)
+    made = (*one.stages.setup, *one.stages.prepare, *timed)
+    return any(step.effect is Effect.CREATES and step.object is not None and step.object.ours for step in made)

@@ -68,7 +68,16 @@ def _doctor(said: Said) -> int:
         _show_all(found)
     else:
         _show(found)
-    return ExitCode.DONE
+    return _status(found, said)
+
+
+def _status(found: Doctor, said: Said) -> ExitCode:
+    """Tell a script whether work can be done here: a problem is no failure of doctor's, but not all is well.
+
+    Warnings and notes do not count: the work is done, if not as fast. Asked for grants it has given them.
+    """
+    sick = any(check.state == "problem" for check in (*found.checks, *found.support))
+    return ExitCode.INCOMPLETE if sick and not said.flag("grants") else ExitCode.DONE
 
 
 def _write_facts(found: Doctor, file: str | None) -> None:

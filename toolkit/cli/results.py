@@ -73,7 +73,7 @@ def _list(said: Said) -> int:
         out_json(runs_document(heads))
     elif heads:
         columns = ("run", "label", "operation", "target", "state", "trials")
-        out_table(columns, map(_row, heads), whole=frozenset({"run", "operation", "state", "trials"}))
+        out_table(columns, map(_row, heads), whole=frozenset(columns) - {"label"})
     else:
         say("no runs yet; `dbatk demo` makes some")
     return ExitCode.DONE
@@ -81,8 +81,19 @@ def _list(said: Said) -> int:
 
 def _row(head: RunHead) -> tuple[str, ...]:
     ended = f"{head.trials_ended}/{head.trials_planned}"
-    target = head.experiment.target
+    target = _middle_left_out(head.experiment.target)
     return head.run, head.label or "", head.experiment.operation, target, head.state, ended
+
+
+_WIDEST_TARGET = 22
+
+
+def _middle_left_out(text: str) -> str:
+    """Shorten a long URL to its scheme and its database: `runs show` has it whole."""
+    if len(text) <= _WIDEST_TARGET:
+        return text
+    kept = _WIDEST_TARGET - 3
+    return f"{text[: kept // 2]}...{text[-(kept - kept // 2) :]}"
 
 
 def _show(said: Said) -> int:

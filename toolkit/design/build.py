@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from toolkit.design.contradictions import check_contradictions, check_one_session
 from toolkit.design.options import BY_NAME, OPTIONS, options_of
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
@@ -92,10 +93,13 @@ def build_experiment(
     _check_known(operation, (*options, *levels))
     _check_required(operation, options)
     _check_source(operation, options, levels)
+    check_contradictions(operation, options, levels)
     _check_general(general)
     factors = _factors(operation, levels, extra)
     mode = _mode(general, math.prod(len(factor.levels) for factor in factors))
     _check_mode(operation, {**options, **levels}, general, mode)
+    if mode is Mode.JOB:
+        check_one_session(operation, levels)
     measured = mode is Mode.MEASUREMENT
     return Experiment(
         target=general.target,

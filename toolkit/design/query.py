@@ -39,7 +39,7 @@ def _check(given: Text, engine: EngineName) -> str:
         raise _bad("is empty")
     _check_parentheses(found)
     _check_opening(found, engine)
-    _check_words(found)
+    _check_words(found, engine)
     return given.text[: found[-1].end].lstrip()
 
 
@@ -79,7 +79,7 @@ def _has_body(found: list[Token], depth: int) -> bool:
     return False
 
 
-def _check_words(found: list[Token]) -> None:
+def _check_words(found: list[Token], engine: EngineName) -> None:
     for place, token in enumerate(found):
         before = found[place - 1].text if place else "("
         after = found[place + 1] if place + 1 < len(found) else None
@@ -87,6 +87,8 @@ def _check_words(found: list[Token]) -> None:
             raise _bad("holds a backslash outside quotes")
         if token.text == "$":
             raise _bad("has a `$` outside quotes: values cannot be bound, or a quote is not closed")
+        if token.text == "&" and engine is EngineName.ORACLE:
+            raise _bad("has a `&` outside quotes, which only SQL*Plus replaces: write the value itself")
         if token.word and token.text == "into":
             raise _bad("has SELECT ... INTO, which makes an object of its own")
         if token.word and before in {"(", ")"} and _changes(token.text, after):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolkit.dialects.base import Work
+from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
@@ -33,10 +34,16 @@ class Ctas:
         )
 
     def check(self, planner: Planner) -> None:
-        existing_source(planner)
+        source = existing_source(planner)
         self._columns(planner)
         table = planner.named("table")
         assert table is not None
+        if source == table:
+            raise ToolkitError(
+                f"`--source` and `--table` are both `{table}`: a table cannot be made from itself",
+                code="TK-0107",
+                hint="give the new table a name of its own",
+            )
         if not planner.measuring or planner.spec.keep != "none":
             planner.must_be_free("target_name", table)
 

@@ -163,13 +163,19 @@ class IndexRebuild:
 
 
 def check_schemas(planner: Planner) -> None:
-    """Refuse schemas that do not exist.
+    """Refuse schemas that do not exist, and those that are not the user's to work on.
 
     Raises:
-        ToolkitError: TK-0204.
+        ToolkitError: TK-0204, TK-0304.
     """
     for schema in planner.schemas():
         if not planner.facts.require(f"schema:{schema}"):
             raise ToolkitError(
                 f"there is no schema `{schema}`", code="TK-0204", hint="names in double quotes keep their case"
             )
+        # Asked of the schema itself: it may show this user no table or index at all.
+        ref = ObjectRef(ObjectKind.STATISTICS, QualifiedName(schema))
+        work = Work(OperationName.STATS_GATHER, planner.spec.mode, ref, {})
+        found = planner.dialect.support(work, planner.facts)
+        if not found.ok:
+            raise ToolkitError(found.sentence, code="TK-0304", hint=found.hint or None)

@@ -164,7 +164,8 @@ def render_call(dialect: Dialect, call: Call) -> str:
     if call.kind is StepKind.RMAN:
         return rman.tidy(template.render(**call.values))
     if call.inside:
-        return _tidy(template.render(**call.values, statements=[render_call(dialect, each) for each in call.inside]))
+        inside = [render_call(dialect, each) for each in call.inside]
+        return _tidy(template.render(**call.values, statements=inside))
     return _tidy(template.render(**call.values))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _TEXT = r"EXECUTE\s+IMMEDIATE\s+'(?P<{0}>(?:[^']|'')*)'\s*;"
-FORMS: tuple[tuple[str, str], ...] = (
-    ("block", rf"BEGIN\s+(?P<inside>(?:{_TEXT.format('one')}\s*)+)END\s*;"),
-)  # fmt: skip
+FORMS: tuple[tuple[str, str], ...] = (("block", rf"BEGIN\s+(?P<inside>(?:{_TEXT.format('one')}\s*)+)END\s*;"),)
+_BLOCK = re.compile(FORMS[0][1], re.IGNORECASE)
 _INSIDE = re.compile(_TEXT.format("text"), re.IGNORECASE)
 
 
@@ -16,7 +16,10 @@ def statements(inside: str) -> list[str]:
     return [found["text"].replace("''", "'") for found in _INSIDE.finditer(inside)]
 
 
-def spread(text: str) -> list[str]:
-    """Return what a statement sends: those inside a block, else itself."""
-    match = re.fullmatch(FORMS[0][1], text.strip(), re.IGNORECASE)
-    return statements(match["inside"]) if match else [text]
+def spread(texts: Iterable[str]) -> list[str]:
+    """Return what was sent statement by statement, also what stood in blocks."""
+    found: list[str] = []
+    for text in texts:
+        match = _BLOCK.fullmatch(text.strip())
+        found += statements(match["inside"]) if match else [text]
+    return found

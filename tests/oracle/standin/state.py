@@ -161,11 +161,20 @@ def _option(state: State, _: Session) -> list[CatalogueRow]:
     return [{"PARAMETER": name, "VALUE": value} for name, value in values.items()]
 
 
+_SIZES = frozenset({"sga_target", "pga_aggregate_target", "pga_aggregate_limit", "memory_target"})
+
+
 def _parameter(state: State, session: Session) -> list[CatalogueRow]:
     limits = {"parallel_max_servers": str(state.scenario.max_servers)}
     values = {**PARAMETERS, **limits, **state.scenario.parameters, **session.parameters}
     return [
-        {"NUM": number, "NAME": name, "VALUE": value, "ISDEFAULT": "FALSE" if name == "compatible" else "TRUE"}
+        {
+            "NUM": number,
+            "NAME": name,
+            "VALUE": value,
+            "ISDEFAULT": "FALSE" if name == "compatible" else "TRUE",
+            "TYPE": 6 if name in _SIZES else 2,
+        }
         for number, (name, value) in enumerate(sorted(values.items()), 1)
     ]
 

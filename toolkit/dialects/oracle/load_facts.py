@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from toolkit.dialects.base import Work
@@ -13,6 +14,8 @@ from toolkit.model.facts import Facts, Release
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Mode, OperationName
 
+_HINTS = re.compile(r"/\*\+(.*?)\*/|--\+([^\n]*)", re.DOTALL)
+_DEGREE_HINTS = ("PARALLEL", "NO_PARALLEL", "NOPARALLEL", "SHARED", "PARALLEL_INDEX")
 _LOADS = (OperationName.CTAS, OperationName.INSERT)
 _READ = ("virtual_columns", "policies", "redactions")
 _READ_SINCE_12 = ("invisible_columns", "row_archival")
@@ -38,7 +41,7 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say what a load leaves out, which target it is measured on, and what of it will not help."""
     if work.operation not in _LOADS:
         return ()
-    parts = [*_source(work, facts), *redo.remarks(work, facts), *_statistics(work, facts)]
+    parts = [*_own_hints(work), *_source(work, facts), *redo.remarks(work, facts), *_statistics(work, facts)]
     parts += _made(work, facts) if work.operation is OperationName.CTAS else _target(work, facts)
     return tuple(dict.fromkeys(parts))
 
@@ -50,6 +53,17 @@ def _names(facts: Facts, key: str, column: str = "column_name") -> list[str]:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return ", ".join(names[:5]) + more
+
+
+def _own_hints(work: Work) -> Iterator[str]:
+    """Say that a hint in the user's own query decides the degree of its statement (SQLRF, PARALLEL hint)."""
+    hints = " ".join(part for found in _HINTS.findall(work.query or "") for part in found)
+    named = [name for name in _DEGREE_HINTS if re.search(rf"(?<![\w$#]){name}(?![\w$#])", hints, re.IGNORECASE)]
+    if named:
+        yield (
+            f"the query has a hint {' and '.join(named)} of its own, which may outweigh the degree asked for: "
+            "take it out, or trust the granted degree only"
+        )
 
 
 # -- the rows that are read -------------------------------------------------------------------------------------

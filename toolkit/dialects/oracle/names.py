@@ -66,6 +66,8 @@ def parse_name(text: str, release: Release | None = None) -> QualifiedName:
     if "@" in text:
         raise _bad(text, "a name behind a database link cannot be worked on", hint="connect to that database")
     parts = _split(text)
+    if len(parts) == 2 and parts[0] == "PUBLIC":
+        raise _bad(text, "PUBLIC has synonyms and links only, no tables", hint="name the schema that it leads to")
     limit = name_limit(release)
     for part in parts:
         if not part:
@@ -80,16 +82,36 @@ def _split(text: str) -> list[str]:
     at = 0
     while True:
         match = _PART.match(text, at)
+        if match is None and _is_beyond(text[at : at + 1]):
+            raise _beyond_ascii(text, at)
         if match is None:
             raise _bad(text, "a name begins with a letter and goes on with letters, digits, `_`, `$`, `#`")
         parts.append(match["plain"].upper() if match["plain"] else match["quoted"])
         at = match.end()
         if at == len(text):
             break
+        if _is_beyond(text[at]) and match["plain"]:
+            raise _beyond_ascii(text, match.start())
         if text[at] != "." or len(parts) == 2:
             raise _bad(text, "a name is `name` or `schema.name`")
         at += 1
     return parts
+
+
+def _is_beyond(char: str) -> bool:
+    return not char.isascii() and char.isalpha()
+
+
+def _beyond_ascii(text: str, at: int) -> ToolkitError:
+    """Refuse an unquoted name with such letters, and guess how the catalogue spells it."""
+    part = text[at:].partition(".")[0]
+    # Oracle folds letter by letter: what would become two (a sharp s) stays.
+    folded = "".join(char.upper() if len(char.upper()) == 1 else char for char in part)
+    return _bad(
+        text,
+        "letters beyond ASCII stand in double quotes, as the catalogue spells them",
+        hint=f"""write '"{folded}"' if it was made without quotes; ALL_OBJECTS has the exact spelling""",
+    )
 
 
 def _length(name: str) -> int:

@@ -179,6 +179,10 @@ MAINTAINED_SCHEMAS = frozenset(
 )
 
 
+_SUFFIX = re.compile(r"(?<=\d)(?:c|g|ai)$")
+"""What Oracle puts after the number: 11g, 12c, 19c, 23ai."""
+
+
 def has(release: Release, feature: Feature) -> bool:
     """Tell whether a release has a feature; an unknown release has them all."""
     since = FEATURES[feature]
@@ -218,6 +222,7 @@ def assume(text: str) -> Facts:
         ToolkitError: TK-0102 with the values that are known.
     """
     name, _, edition = text.strip().lower().partition("-")
+    name = _SUFFIX.sub("", name)
     if name not in RELEASES or edition not in _ASSUMED_EDITIONS:
         raise ToolkitError(
             f"`{text}` is no release and edition of Oracle",

@@ -49,6 +49,14 @@ _BRAKES = (
 )
 
 
+_UNREAD = {
+    "doctor_options": "whether parallel execution is installed (V$OPTION)",
+    "doctor_servers": "how many servers are busy (V$PX_PROCESS)",
+    "doctor_directives": "the limits of the resource plan",
+}
+"""Reads that were refused, and what nobody knows without them."""
+
+
 def checks(facts: Facts) -> Iterator[Check]:
     """Judge limits, brakes and the session's own switches."""
     yield from _option(facts)
@@ -72,13 +80,15 @@ def _highest(facts: Facts) -> Iterator[Check]:
     if number(values, "parallel_max_servers") is None:
         return
     found, plain = ceiling(facts), ceiling(facts, sets=1)
+    unread = [words for key, words in _UNREAD.items() if key in facts.refused]
     cpus = number(values, "cpu_count")
     reasons = [f"{limit}: {why}" for limit, why in found.reasons[:2]]
     crowd = f"2 x cpu_count is {2 * cpus}: above it servers wait for CPUs" if cpus else "cpu_count is not known"
+    crowd += f"; not known: {', '.join(unread)}" if unread else ""
     none = number(values, "parallel_max_servers") == 0
     yield Check(
         "parallel-servers",
-        "problem" if none else "warning" if found.degree == 1 else "ok",
+        "problem" if none else "warning" if found.degree == 1 else "note" if unread else "ok",
         f"degree {found.degree} at most now ({'; '.join(reasons)})",
         f"a plain copy, with one set of servers, {plain.degree}; {crowd}",
         "raise PARALLEL_MAX_SERVERS" if none else "",

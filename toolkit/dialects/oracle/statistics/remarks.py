@@ -21,6 +21,20 @@ _SENT_AS = {
     "NO_INVALIDATE": ("no_invalidate", "no_invalidate_constant"),
 }
 """Preferences that a parameter overrides, with the parameters that do."""
+_DEFAULTS = {
+    "ESTIMATE_PERCENT": ("AUTO_SAMPLE_SIZE",),
+    "METHOD_OPT": ("FOR ALL COLUMNS SIZE AUTO",),
+    "DEGREE": ("NULL", ""),
+    "GRANULARITY": ("AUTO",),
+    "CASCADE": ("AUTO_CASCADE",),
+    "NO_INVALIDATE": ("AUTO_INVALIDATE",),
+    "PUBLISH": ("TRUE",),
+    "INCREMENTAL": ("FALSE",),
+    "STALE_PERCENT": ("10",),
+    "CONCURRENT": ("OFF", "FALSE"),
+    "PREFERENCE_OVERRIDES_PARAMETER": ("FALSE",),
+}
+"""What each preference is before anybody sets it (PL/SQL Packages, DBMS_STATS.SET_GLOBAL_PREFS)."""
 
 
 def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
@@ -48,19 +62,23 @@ def _preferences(work: Work, facts: Facts) -> str:
     }
     if not known:
         return ""
-    shown = ", ".join(f"{name} {value}" for name, value in known.items())
     sent = values(work)
     over = [name for name, keys in _SENT_AS.items() if any(sent.get(key) is not None for key in keys)]
     if sent["compute"] and "ESTIMATE_PERCENT" not in over:
         over.append("ESTIMATE_PERCENT")
-    if not over:
-        return f"preferences decide all: {shown}"
+    left = {name: value for name, value in known.items() if name not in over}
     if known.get("PREFERENCE_OVERRIDES_PARAMETER", "FALSE").upper() == "TRUE":
         return (
             f"PREFERENCE_OVERRIDES_PARAMETER is TRUE: preferences win over what is sent ({', '.join(over)}), so "
-            f"that its levels may all measure the same; preferences are {shown}"
+            f"that its levels may all measure the same; preferences are {_listed(known)}"
         )
-    return f"preferences are {shown}; what is sent overrides {', '.join(over)}"
+    told = {name: value for name, value in left.items() if value.upper() not in _DEFAULTS[name]}
+    decide = f"preferences decide {_listed(told)}" if told else "the preferences are Oracle's own"
+    return f"{decide}; sent with the call: {', '.join(over)}" if over else decide
+
+
+def _listed(preferences: dict[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in preferences.items())
 
 
 def _stored(work: Work, facts: Facts) -> str:

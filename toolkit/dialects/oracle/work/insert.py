@@ -14,10 +14,11 @@ from toolkit.model.words import Effect, Mode, Role, SupportState
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Take the target out of redo, when that was asked for; put back at the end."""
-    if asks_nologging(work):
-        return (table_attribute(work.object, "NOLOGGING", undo=former_logging(work, facts)),)
-    return ()
+    """Take the target out of redo, when that was asked for; the user's is put back at the end."""
+    if not asks_nologging(work):
+        return ()
+    back = None if work.object.ours else former_logging(work, facts)
+    return (table_attribute(work.object, "NOLOGGING", undo=back),)
 
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
