@@ -287,11 +287,18 @@ class Changes:
         self._stop.refuse_if_disowned()
         done: list[str] = []
         left: list[str] = []
+        # a folder must not go before the backup in it, which the database would then look for in vain
+        stuck: set[int | None] = set()
         try:
             for entry in sorted(entries, key=lambda each: each.object_kind != ObjectKind.TABLE):
                 if entry.entry not in {each.entry for each in self._journal.open_entries()}:
                     continue
+                if entry.object_kind == ObjectKind.BACKUP and entry.trial in stuck:
+                    left.append(f"{named(entry)} stays, with what could not be deleted before it")
+                    continue
                 sentence, gone = self._undo_or_say(entry)
+                if entry.object_kind == ObjectKind.BACKUP and not gone:
+                    stuck.add(entry.trial)
                 if sentence:
                     (done if gone else left).append(sentence)
         finally:

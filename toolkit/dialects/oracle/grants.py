@@ -31,6 +31,7 @@ _OWN: dict[OperationName, tuple[str, ...]] = {
     OperationName.INDEX_BUILD: ("CREATE TABLE",),
     OperationName.INDEX_REBUILD: ("CREATE TABLE",),
     OperationName.STATS_GATHER: ("CREATE TABLE",),
+    OperationName.BACKUP: (),
 }
 _ELSEWHERE: dict[OperationName, tuple[str, ...]] = {
     OperationName.CTAS: ("CREATE ANY TABLE",),
@@ -38,7 +39,10 @@ _ELSEWHERE: dict[OperationName, tuple[str, ...]] = {
     OperationName.INDEX_BUILD: ("CREATE ANY INDEX",),
     OperationName.INDEX_REBUILD: ("ALTER ANY INDEX",),
     OperationName.STATS_GATHER: ("ANALYZE ANY",),
+    OperationName.BACKUP: (),
 }
+_OF_BACKUPS = "backup_"
+"""How the scripts begin whose views nothing but a backup reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class Need:
     view: str
     purpose: str
     since: tuple[int, ...]
+    for_backups: bool = False
 
 
 @cache
@@ -59,8 +64,11 @@ def needs() -> tuple[Need, ...]:
         since = tuple(int(part) for part in re.findall(r"\d+", head.get("Versions", "11.2").split(" ")[0]))
         for view in _VIEW.findall(head.get("Needs", "")):
             known = found.get(view)
-            if known is None or since < known.since:
-                found[view] = Need(view, known.purpose if known else head["Title"], since)
+            backups = path.name.startswith(_OF_BACKUPS)
+            if known is None or since < known.since or (known.for_backups and not backups):
+                purpose = head["Title"] if known is None or known.for_backups else known.purpose
+                alone = backups and (known is None or known.for_backups)
+                found[view] = Need(view, purpose, min(since, known.since) if known else since, alone)
     return tuple(found[view] for view in sorted(found))
 
 
@@ -99,6 +107,8 @@ def _views(facts: Facts, operation: OperationName | None, grantee: str) -> Itera
     missing = _missing(facts)
     for need in needs():
         if need.view not in missing or (facts.release.number and facts.release.number < need.since):
+            continue
+        if need.for_backups and operation is not OperationName.BACKUP:
             continue
         if operation not in (None, OperationName.STATS_GATHER) and _OF_STATISTICS.match(need.view):
             continue
