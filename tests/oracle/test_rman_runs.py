@@ -1,0 +1,416 @@
+"""Backups by RMAN from the command line: a program of ours answers as rman does, and the stand-in as its database."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.rman import Home, oracle_home
+from tests.oracle.standin.scenario import ViewRow
+from toolkit.cli.main import main
+
+_MB = 2**20
+_ONCE = ("--repeat", "1", "--warmup", "0")
+_FILES = [{"number": n, "name": f"/u01/oradata/FREE/d{n}.dbf", "bytes": 8 * _MB} for n in range(1, 9)]
+_FAST = {"files": _FILES, "bytes_per_second": 4 * 2**30}
+_SLOW = {"files": _FILES, "bytes_per_second": 256 * _MB}
+
+
+class Site:
+    """A database, its ORACLE_HOME, and a folder to write to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home: Home = oracle_home(folder / "home")
+        self.bench = folder / "bench"
+        self.bench.mkdir()
+        self.standin: Standin
+
+    def left(self) -> list[str]:
+        """Return what lies in the folder."""
+        return sorted(str(path.relative_to(self.bench)) for path in self.bench.rglob("*"))
+
+    def nothing_is_left(self) -> None:
+        assert self.left() == []
+        assert self.home.pieces() == []
+
+
+Dbatk = Callable[..., tuple[int, dict[str, Any]]]
+
+
+@pytest.fixture(name="site")
+def _site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    site = Site(tmp_path)
+    site.home.tell(**_FAST)
+    for name, value in site.home.variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.db"))
+    with running_standin(Scenario(views=site.home.views())) as standin:
+        site.standin = standin
+        yield site
+
+
+@pytest.fixture(name="dbatk")
+def _dbatk(site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Dbatk:
+    """Run a command line in this process; give its exit status and its JSON document."""
+
+    def run(
+        *arguments: str, standin: Standin | None = None, edition: str | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        used = standin or site.standin
+        monkeypatch.setenv("DBATK_PASSWORD", used.password)
+        capsys.readouterr()
+        status = main([*arguments, "-t", used.url, "--json"])
+        return status, json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def sweep(dbatk: Dbatk, *extra: str, **more: Any) -> tuple[int, dict[str, Any]]:
+    said = () if "--repeat" in extra else _ONCE
+    return dbatk("backup", "run", *extra, *said, "--not-production", **more)
+
+
+def metrics(trial: dict[str, Any]) -> dict[str, float]:
+    return {metric["name"]: metric["value"] for metric in trial["metrics"]}
+
+
+# -- measuring ----------------------------------------------------------------------------------------------------
+def test_a_validating_sweep_reads_with_each_number_of_channels_and_writes_nothing(
+    site: Site, dbatk: Dbatk
+) -> None:
+    status, run = sweep(dbatk, "--channels", "1,2,4")
+    assert status == 0
+    trials = run["trials"]
+    assert {(trial["requested_degree"], trial["granted_degree"], trial["outcome"]) for trial in trials} == {
+        (1, 1, "ok"), (2, 2, "ok"), (4, 4, "ok"),
+    }  # fmt: skip
+    for trial in trials:
+        assert metrics(trial)["bytes_read"] == 64 * _MB
+        assert "bytes_written" not in metrics(trial)
+        sets = [item for item in trial["items"] if item["label"].startswith("set")]
+        assert {item["worker"] for item in sets} == set(range(trial["requested_degree"]))
+    site.nothing_is_left()
+    assert all("VALIDATE" in status["operation"] or status["output"] == 0 for status in site.home.state["status"])
+
+
+def test_a_written_sweep_shows_what_compression_gives_and_deletes_its_pieces(site: Site, dbatk: Dbatk) -> None:
+    theirs = site.folder / "theirs.bkp"
+    site.home.foreign_piece(theirs, "NIGHTLY")
+    status, run = sweep(
+        dbatk, "--channels", "1,2", "--compression", "none,basic", "--write", "--destination", str(site.bench)
+    )
+    assert status == 0, run
+    ratios = {trial["factors"]["compression"]: metrics(trial)["compression_ratio"] for trial in run["trials"]}
+    assert ratios == {"none": 1.0, "basic": 4.0}
+    pieces = [item for trial in run["trials"] for item in trial["items"] if item["label"].startswith("DBATK_")]
+    assert pieces and all(item["bytes"] and item["elapsed_seconds"] is not None for item in pieces)
+    assert site.left() == [] and len(site.home.pieces(deleted=True)) == len(pieces)
+    assert theirs.exists() and [piece["tag"] for piece in site.home.pieces()] == ["NIGHTLY"]
+
+
+def test_a_section_size_divides_files_among_the_channels(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(files=[_FILES[0] | {"bytes": 64 * _MB}], bytes_per_second=4 * 2**30)
+    status, run = sweep(
+        dbatk, "--channels", "4", "--section-size", "8M", "--write", "--destination", str(site.bench)
+    )
+    assert status == 0, run
+    [trial] = run["trials"]
+    pieces = [item for item in trial["items"] if item["label"].startswith("DBATK_")]
+    assert len(pieces) == 8 and {item["worker"] for item in pieces} == {0, 1, 2, 3}
+    site.nothing_is_left()
+
+
+def test_one_file_for_four_channels_is_said_before_and_after(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(files=_FILES[:1], bytes_per_second=2**30)
+    _, run = sweep(dbatk, "--channels", "4")
+    said = " ".join(run["warnings"])
+    assert "4 channels for 1 data files" in said and "3 of 4 channels had nothing to do" in said
+
+
+def test_the_published_sweep_rises_with_the_channels_to_its_ceiling(site: Site, dbatk: Dbatk) -> None:
+    """Sun T5240, 2008: 20 data files, compressed, 5 MB/s at one channel, 80 MB/s at 20, one format a channel."""
+    files = [{"number": n, "name": f"/u01/t{n}.dbf", "bytes": 10 * _MB} for n in range(1, 21)]
+    # a thousandth of a second here is what a second was there
+    site.home.tell(files=files, bytes_per_second=1000 * _MB, most_bytes_per_second=16000 * _MB)
+    folders = [site.folder / f"disk{n}" for n in range(1, 21)]
+    for folder in folders:
+        folder.mkdir()
+    status, run = sweep(
+        dbatk, "--channels", "1,4,20", "--compression", "basic", "--write", "--destination",
+        ",".join(map(str, folders)), "--max-piece-size", "1024M", "--files-per-set", "1",
+    )  # fmt: skip
+    assert status == 0, run
+    seconds = {trial["requested_degree"]: trial["elapsed_seconds"] for trial in run["trials"]}
+    assert seconds[1] > seconds[4] > seconds[20]
+    widest = next(trial for trial in run["trials"] if trial["requested_degree"] == 20)
+    pieces = [item for item in widest["items"] if item["label"].startswith("DBATK_")]
+    assert len(pieces) == 20 and {item["worker"] for item in pieces} == set(range(20))
+    assert not any(any(folder.iterdir()) for folder in folders)
+
+
+# -- a job --------------------------------------------------------------------------------------------------------
+def test_a_job_leaves_its_backup_under_the_users_tag(site: Site, dbatk: Dbatk) -> None:
+    status, run = dbatk(
+        "backup", "run", "--channels", "2", "--tag", "NIGHTLY", "--incremental", "0", "--plus-archivelog",
+        "--destination", str(site.bench), "--not-production",
+    )  # fmt: skip
+    assert status == 0, run
+    assert {piece["tag"] for piece in site.home.pieces()} == {"NIGHTLY"}
+    assert len(site.left()) == len(site.home.pieces()) == 2
+    assert not site.home.pieces(deleted=True)
+    status, run = dbatk("backup", "run", "--action", "restore_validate", "--not-production")
+    assert status == 0, run
+
+
+# -- misfortunes --------------------------------------------------------------------------------------------------
+def test_one_channel_that_fails_is_a_downgrade_with_its_cause(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(
+        **_FAST, fail_channels=["dbatk2"], fail_lines=["ORA-19502: write error on file", "ORA-27072: I/O"]
+    )
+    status, run = sweep(dbatk, "--channels", "2", "--write", "--destination", str(site.bench))
+    [trial] = run["trials"]
+    assert (status, trial["outcome"]) == (3, "downgraded")
+    assert "1 of 2 channels failed" in trial["reason"] and "ORA-" in trial["reason"]
+    site.nothing_is_left()
+
+
+@pytest.mark.parametrize("lines", [["ORA-19809: limit exceeded for recovery files"], ["RMAN-06059: expected archived log not found"]])  # fmt: skip
+def test_a_backup_that_fails_wholly_is_told_by_its_code_and_leaves_nothing(
+    lines: list[str], site: Site, dbatk: Dbatk
+) -> None:
+    site.home.tell(**_FAST, fail_all=True, fail_lines=lines)
+    status, run = sweep(dbatk, "--channels", "2", "--write", "--destination", str(site.bench))
+    [trial] = run["trials"]
+    assert (status, trial["outcome"]) == (3, "failed")
+    assert trial["error_code"] == lines[0].split(":")[0]
+    assert trial["elapsed_seconds"] is None
+    site.nothing_is_left()
+
+
+def test_a_backup_that_cannot_be_deleted_keeps_its_folder_and_is_listed(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(**_FAST, cannot_delete=True)
+    _, run = sweep(dbatk, "--channels", "1", "--write", "--destination", str(site.bench))
+    assert any("RMAN-03014" in warning for warning in run["warnings"]), run["warnings"]
+    assert all(Path(str(piece["handle"])).exists() for piece in site.home.pieces()) and site.home.pieces()
+    site.home.tell(**_FAST)
+    status, _ = dbatk("clean", "--run", "last")
+    assert status == 0
+    site.nothing_is_left()
+
+
+def test_a_configuration_that_changed_meanwhile_is_said(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(**_FAST, configures=True)
+    _, run = sweep(dbatk, "--channels", "1")
+    assert any("COMPRESSION ALGORITHM 'HIGH'` is new" in warning for warning in run["warnings"])
+
+
+def test_channels_that_outlive_their_client_are_looked_for_after_every_trial(site: Site, dbatk: Dbatk) -> None:
+    _, run = sweep(dbatk, "--channels", "1")
+    [trial] = run["trials"]
+    asked = [text for text in site.standin.statements if "rman channel=" in text and "kill_text" in text]
+    assert trial["outcome"] == "ok" and asked
+
+
+# -- interruptions ------------------------------------------------------------------------------------------------
+def begin(site: Site, *arguments: str) -> subprocess.Popen[bytes]:
+    """Begin a command line as a process of its own."""
+    command = [
+        sys.executable,
+        "-m",
+        "toolkit",
+        "backup",
+        "run",
+        *arguments,
+        "--not-production",
+        "-t",
+        site.standin.url,
+    ]
+    variables = {**os.environ, **site.home.variables, "DBATK_PASSWORD": site.standin.password}
+    return subprocess.Popen(
+        command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+
+
+def wait_for(there: Callable[[], bool], seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not there():
+        assert time.monotonic() < until, "it did not come"
+        time.sleep(0.02)
+
+
+def test_a_kill_in_the_middle_leaves_an_undo_script_and_clean_deletes_what_is_ours(
+    site: Site, dbatk: Dbatk
+) -> None:
+    theirs = site.folder / "theirs.bkp"
+    site.home.foreign_piece(theirs, "NIGHTLY")
+    site.home.tell(**_FAST, hang=True)
+    process = begin(site, "--channels", "2", "--write", "--destination", str(site.bench), *_ONCE)
+    wait_for((site.home.path / "hanging").exists)
+    rman = int((site.home.path / "hanging").read_text())
+    process.kill()
+    process.wait()
+    assert any(path.startswith("dbatk_") for path in site.left())
+    [script] = (site.folder / "undo").glob("*.sql")
+    text = script.read_text()
+    assert "DELETE NOPROMPT BACKUPPIECE TAG 'DBATK_" in text and "rm -r" in text
+    assert not [line for line in text.splitlines() if line.startswith("RUN")], "SQL*Plus has a command RUN"
+    site.home.tell(**_FAST)
+    status, _ = dbatk("clean", "--run", "last")
+    assert status == 0
+    wait_for(lambda: not Path(f"/proc/{rman}").exists() or "Z" in Path(f"/proc/{rman}/stat").read_text())
+    assert site.left() == []
+    assert theirs.exists() and [piece["tag"] for piece in site.home.pieces()] == ["NIGHTLY"]
+
+
+def test_pieces_finished_before_a_kill_are_deleted_by_their_tag(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(**_SLOW)
+    process = begin(
+        site, "--channels", "1", "--files-per-set", "1", "--write", "--destination", str(site.bench), *_ONCE
+    )
+    wait_for(lambda: len(site.home.pieces()) >= 2)
+    process.kill()
+    process.wait()
+    status, _ = dbatk("clean", "--run", "last")
+    assert status == 0
+    site.nothing_is_left()
+    assert len(site.home.pieces(deleted=True)) >= 2
+
+
+def test_ctrl_c_ends_the_client_and_leaves_nothing(site: Site) -> None:
+    site.home.tell(**_FAST, hang=True)
+    process = begin(site, "--channels", "2", "--write", "--destination", str(site.bench), *_ONCE)
+    wait_for((site.home.path / "hanging").exists)
+    site.home.tell(**_FAST)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(60) == 130
+    site.nothing_is_left()
+
+
+def test_a_time_limit_ends_a_client_that_hangs(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(**_FAST, hang=True)
+    status, run = sweep(dbatk, "--channels", "1", "--time-limit", "1s")
+    [trial] = run["trials"]
+    assert (status, trial["outcome"], trial["error_code"]) == (3, "failed", "TK-0207")
+    site.nothing_is_left()
+
+
+# -- refusals -----------------------------------------------------------------------------------------------------
+def refusal(dbatk: Dbatk, *extra: str, **more: Any) -> tuple[int, str, str]:
+    status, said = sweep(dbatk, *extra, **more)
+    return status, said["error"]["message"], said["error"]["hint"]
+
+
+def calls(site: Site) -> list[list[str]]:
+    """Return how the program was called, but for the question of what it is."""
+    return [call for call in site.home.state["calls"] if call != ["checksyntax"]]  # type: ignore[comparison-overlap]
+
+
+def test_standard_edition_is_refused_more_channels_than_it_uses(site: Site, dbatk: Dbatk) -> None:
+    with running_standin(Scenario(edition="se2", views=site.home.views())) as standin:
+        status, message, _ = refusal(dbatk, "--channels", "4", standin=standin)
+        assert status == 5 and "RMAN-06908" in message
+        status, run = sweep(dbatk, "--channels", "1,2", standin=standin)
+        assert status == 3
+        assert {trial["requested_degree"]: trial["outcome"] for trial in run["trials"]} == {
+            1: "ok",
+            2: "unsupported",
+        }
+
+
+def test_an_installation_that_uses_one_channel_all_the_same_is_a_downgrade(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(**_FAST, edition="se2")
+    status, run = sweep(dbatk, "--channels", "2")
+    [trial] = run["trials"]
+    assert (status, trial["outcome"], trial["granted_degree"]) == (3, "downgraded", 1)
+    assert "RMAN-06908" in trial["reason"]
+
+
+def test_compression_that_is_paid_for_needs_the_declared_option(site: Site, dbatk: Dbatk) -> None:
+    status, message, hint = refusal(
+        dbatk, "--channels", "1", "--compression", "low", "--write", "--destination", str(site.bench)
+    )
+    assert status == 5 and "Advanced Compression" in message and "licenses.advanced_compression" in hint
+    assert calls(site) == []
+
+
+def test_a_folder_in_the_recovery_area_or_missing_is_refused_with_nothing_begun(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(**_FAST, area=str(site.folder))
+    status, message, _ = refusal(dbatk, "--write", "--destination", str(site.bench))
+    assert status in (2, 5) and "recovery area" in message
+    site.home.tell(**_FAST)
+    status, message, _ = refusal(dbatk, "--write", "--destination", str(site.folder / "nowhere"))
+    assert status == 2 and "there is no folder" in message
+    assert calls(site) == []
+
+
+def test_an_open_database_without_archived_redo_is_only_read(site: Site, dbatk: Dbatk) -> None:
+    from tests.oracle.standin.scenarios import database
+
+    views = site.home.views(V__DATABASE=[database(log_mode="NOARCHIVELOG")])
+    with running_standin(Scenario(views=views)) as standin:
+        status, message, _ = refusal(dbatk, "--write", "--destination", str(site.bench), standin=standin)
+        assert status == 5 and "NOARCHIVELOG" in message
+        status, run = sweep(dbatk, "--channels", "2", standin=standin)
+        assert status == 0 and any("VALIDATE is measured" in warning for warning in run["warnings"])
+
+
+def test_a_measurement_waits_for_no_running_backup_but_refuses(site: Site, dbatk: Dbatk) -> None:
+    running: ViewRow = {"OPERATION": "BACKUP", "STATUS": "RUNNING", "ROW_LEVEL": 1, "COMMAND_ID": "NIGHTLY", "RECID": 1,
+                        "STAMP": 1}  # fmt: skip
+    with running_standin(Scenario(views=site.home.views(V__RMAN_STATUS=[running]))) as standin:
+        status, message, _ = refusal(dbatk, "--channels", "1", standin=standin)
+    assert status == 5 and "at work on this database already" in message
+
+
+def test_rman_of_another_database_is_refused_before_anything_is_begun(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(**_FAST, dbid=4711)
+    status, message, hint = refusal(dbatk, "--channels", "1")
+    assert status == 5 and "DBID 4711" in message and "ORACLE_SID" in hint
+
+
+def test_a_login_that_fails_is_said_with_its_code(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(**_FAST, cannot_connect=True)
+    status, message, _ = refusal(dbatk, "--channels", "1")
+    assert status == 1 and "ORA-01017" in message
+
+
+def test_a_host_without_rman_is_told_of_the_bundle(
+    site: Site, dbatk: Dbatk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ORACLE_HOME")
+    status, message, hint = refusal(dbatk, "--channels", "1")
+    assert status != 0 and "no `rman` on this host" in message and "dbatk export" in hint
+
+
+def test_a_tablespace_that_is_not_there_is_refused(site: Site, dbatk: Dbatk) -> None:
+    status, message, _ = refusal(dbatk, "--scope", "tablespace", "--of", "NOWHERE")
+    assert status == 2 and "no data file belongs to `NOWHERE`" in message
+
+
+def test_autonomous_database_says_that_it_backs_up_by_itself(site: Site, dbatk: Dbatk) -> None:
+    from tests.oracle.standin.scenarios import autonomous
+
+    with running_standin(autonomous()) as standin:
+        status, message, _ = refusal(dbatk, "--channels", "1", standin=standin)
+    assert status == 5 and "backs up by itself" in message
+
+
+# -- secrets ------------------------------------------------------------------------------------------------------
+def test_no_password_is_in_arguments_script_or_log(site: Site, dbatk: Dbatk) -> None:
+    status, run = sweep(dbatk, "--channels", "1")
+    assert status == 0
+    told = json.dumps(run) + json.dumps(site.home.state["calls"]) + "\n".join(site.standin.statements)
+    assert site.standin.password not in told.replace("tigers", "")
+    assert all(set(call) <= {"nocatalog", "msgno", "checksyntax"} for call in calls(site))
