@@ -224,6 +224,14 @@ def test_numbered_messages_are_no_errors_but_their_errors_are() -> None:
     assert (found.outcome, found.causes[0].code) == ("failed", "RMAN-06023")
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_time_a_channel_was_throttled_is_not_the_time_it_worked(language: str) -> None:
+    lines = whole_log(LANGUAGES[language])
+    at = next(n for n, line in enumerate(lines) if "00:01:30" in line)
+    throttled = [*lines[: at + 1], lines[at].rpartition("00:")[0][:-3] + "0:00:09", *lines[at + 1 :]]
+    assert read_log(throttled).channel_busy_seconds == read_log(lines).channel_busy_seconds
+
+
 def test_two_sessions_are_one_log_and_each_must_end() -> None:
     lines = whole_log()
     both = read_log([*lines, *lines])

@@ -21,12 +21,21 @@ if TYPE_CHECKING:
 _LONGEST = 1200
 """No message of RMAN's is longer: such a line is something else."""
 _WRAPS_FROM = 75
-_STARTING = "starting "
+_LONGEST_OPERATION = 200
+_FIRST_OF_CODES = frozenset("ROPTLSKs")
 
 
 def _shape(prefix: str) -> re.Pattern[str]:
     """Return what the prefix of any line looks like: the same with other digits."""
     return re.compile(re.sub(r"\d+", lambda _: r"\d+", re.escape(prefix.rstrip())) + r"\s*")
+
+
+def _may_be_decorated(rest: str) -> bool:
+    """Whether one of the words stands in it that every message has which can be told behind a prefix."""
+    return (
+        "channel " in rest or " at " in rest or "name=" in rest or "handle=" in rest or "input " in rest
+        or "RMAN-" in rest or "ORA-" in rest or "database" in rest or "Manager" in rest
+    )  # fmt: skip
 
 
 class Foreign:
@@ -44,20 +53,43 @@ class Foreign:
         """Read a line by its structure; one that says nothing is passed over."""
         if len(line) > _LONGEST:
             return
+        if self._prefix is not None and not self._depth:
+            known = self._prefix.match(line)
+            if known is not None:
+                self._behind(line[known.end() :])
+                return
+        if self._coloned(line) or self._head(line) or self._plain(line):
+            self._machine.ordinary()
+        elif not self._prompted(line) and not self._faulty(line):
+            self._last(line)
+
+    def _prompted(self, line: str) -> bool:
+        """Read what was typed: at a prompt of SQL*Plus, or as a further line of a command."""
         machine = self._machine
-        known = self._prefix.match(line) if self._prefix is not None and not self._depth else None
-        if known is not None:
-            self._behind(line[known.end() :])
-        elif line.startswith(("SQL>", "SQL >")):
+        if line[0] == "S" and line.startswith(("SQL>", "SQL >")):
             machine.in_sql = True
-        elif line[0].isdigit() and line[:6].partition(">")[1]:
+            return True
+        if ">" in line[:6] and line[0].isdigit():
             machine.sessions.more(line)
             machine.identity.command(line)
-        elif self._channel(line) or self._head(line) or self._plain(line):
-            machine.ordinary()
-        elif self.coded(line) or self._wrapped_code(line) or self._startup(line):
-            return
-        elif not self._depth:
+            return True
+        return False
+
+    def _faulty(self, line: str) -> bool:
+        if self._long_code and self._wrapped_code(line):
+            return True
+        if line[0] in _FIRST_OF_CODES:
+            return ("-" in line[:5] and self.coded(line)) or self._startup(line)
+        return False
+
+    def _last(self, line: str) -> None:
+        """Read what stands behind a prefix, or a row of a validation."""
+        if "FAILED" in line:
+            row = words.CORRUPT_ROW.match(line)
+            if row:
+                self._machine.corrupt.append(int(row[1]))
+                return
+        if not self._depth and _may_be_decorated(line[1:]):
             self._decorated(line)
 
     # -- banners and sessions
@@ -66,7 +98,8 @@ class Foreign:
         machine = self._machine
         if len(line) > 160:
             return False
-        found = words.BANNER.search(line)
+        plain = line.isascii()
+        found = words.BANNER.search(line) if not plain or "Manager" in line else None
         if found:
             machine.ordinary()
             machine.channels.lose_all()
@@ -79,11 +112,11 @@ class Foreign:
             if level:
                 machine.identity.patch_level = level[1]
                 return True
-        if "(" in line or "\uff08" in line:
+        if "(" in line or (not plain and "\uff08" in line):
             if machine.identity.connected(line):
                 machine.sessions.connected = True
                 return True
-        elif words.GOODBYE.match(line):
+        elif (not plain or "Manager" in line) and words.GOODBYE.match(line):
             machine.channels.lose_all()
             machine.sessions.goodbye()
             return True
@@ -156,9 +189,6 @@ class Foreign:
         """Read a message behind a time, a host's name or another tool's prefix."""
         found = words.DECORATED.match(line) or words.PURE_PREFIX.match(line)
         if found is None or not found.end():
-            row = words.CORRUPT_ROW.match(line)
-            if row:
-                self._machine.corrupt.append(int(row[1]))
             return
         self._prefix = _shape(found[0])
         self._behind(line[found.end() :])
@@ -173,20 +203,21 @@ class Foreign:
 
     # -- channels
 
-    def _channel(self, line: str) -> bool:
+    def _coloned(self, line: str) -> bool:
         if ":" not in line and "\uff1a" not in line:
             return False
         found = words.ANY_CHANNEL.match(line)
-        if found is None:
-            return False
+        return found is not None and self._channel(found)
+
+    def _channel(self, found: re.Match[str]) -> bool:
         word, name, rest = found.groups()
         if rest[:3].upper() == "SID":
             self._words.add(word.strip().lower())
         elif word.strip().lower() not in self._words:
             return False
-        elif word == "channel" and name not in self._machine.channels.by_name:
-            # in English what is true of a channel was told before this
-            return False
+        elif word == "channel":
+            # in English all that matters of a channel was told before this
+            return name in self._machine.channels.by_name
         if words.NAME.match(rest):
             # `canal asignado: c1`, where the word before the colon is no channel
             self._machine.channels.get(rest)
@@ -255,13 +286,13 @@ class Foreign:
 
     def _plain(self, line: str) -> bool:
         machine = self._machine
-        automatic = words.AUTOMATIC.search(line)
+        automatic = words.AUTOMATIC.search(line) if "ORA_" in line else None
         if automatic:
             machine.channels.get(automatic[1])
             return True
         if "=" in line:
             return self._keyed(line)
-        if words.OPERATION.search(line) is not None and len(line) < 200 and self._operation(line):
+        if len(line) < _LONGEST_OPERATION and words.NUMBER.search(line) and self._operation(line):
             return True
         filling = machine.channels.filling
         if filling is not None and filling.filling and not filling.open and filling.texts and len(line) < 120:

@@ -19,7 +19,11 @@ def is_command(op: str, stamp: str) -> bool:
 def seconds_of(text: str) -> int | None:
     """Return the seconds of a line that ends with `hh:mm:ss`."""
     parts = text[text.rfind(" ") + 1 :].split(":")
-    if len(parts) != 3 or not (parts[0].isdecimal() and parts[1].isdecimal() and parts[2].isdecimal()):
+    if (
+        len(parts) != 3
+        or len(parts[0]) < 2
+        or not (parts[0].isdecimal() and parts[1].isdecimal() and parts[2].isdecimal())
+    ):
         return None
     hours, minutes, rest = parts
     return int(hours[:6]) * 3600 + int(minutes) * 60 + int(rest)

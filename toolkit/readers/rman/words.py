@@ -97,7 +97,7 @@ INPUT_LOG = re.compile(
     r"=\s?(\d{1,5})[,\s]+[^\s=]+\s?=\s?(\d{1,12})[,\s]+[^\s=]+\s?=\s?\d{1,12}[,\s]+[^\s=]+\s?=\s?\d{1,12}\s*$"
 )
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$#]*$")
-ELAPSED = re.compile(r"[:：]\s*(\d{1,5})\s?:\s?(\d\d)\s?:\s?(\d\d)\s*[^\w\s]?\s*$")
+ELAPSED = re.compile(r"[:：]\s*(\d{2,5})\s?:\s?(\d\d)\s?:\s?(\d\d)\s*[^\w\s]?\s*$")
 NUMBER = re.compile(r"\d+")
 OMF = re.compile(
     r"[/\\]([^/\\]{1,30})[/\\](?:autobackup|backupset|archivelog)[/\\]\d{4}_\d\d_\d\d[/\\]o1_mf_", re.IGNORECASE
