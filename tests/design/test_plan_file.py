@@ -122,6 +122,7 @@ HEAD = '[plan]\nname = "n"\ntarget = "t"\n'
         (HEAD + STEP + 'only_if = {older_than = "7d", at_least = 1}\n', 7, "is a bound itself"),
         (HEAD + STEP + "only_if = {index_growth = -1}\n", 7, "part of the size"),
         (HEAD + STEP + 'only_if = {index_bytes = "10 apples"}\n', 7, "no size"),
+        (HEAD + STEP + 'only_if = {index_bytes = "1G"}\n', 7, "is for `index-rebuild`"),
         (HEAD + STEP + "only_if = {sqll = 1}\n", 7, "has no `sqll`"),
         (HEAD + '[[step]]\noperation = "vacuum"\n', 5, "no operation"),
         (HEAD + '[[step]]\noperation = "ctas"\n', 5, "needs"),

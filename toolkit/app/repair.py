@@ -34,8 +34,9 @@ class CleanReport:
 
 
 def clean(
-    target: Target, *, run: str | None, store: Store, events: Events, allow_commands: bool = False
-) -> CleanReport:
+    target: Target, *, run: str | None, store: Store, events: Events, allow_commands: bool = False,
+    under: str | None = None,
+) -> CleanReport:  # fmt: skip
     """Undo what crashed runs left on this target.
 
     Args:
@@ -44,6 +45,7 @@ def clean(
         store: where the journal is.
         events: told what happens.
         allow_commands: whether a setting of this host may be put back by the command its factor named.
+        under: the execution of a plan that asks; what it holds itself is not in its way.
 
     Raises:
         ToolkitError: TK-0107 when the run worked on another database, TK-0302 when it is alive, TK-0308 when its
@@ -54,7 +56,8 @@ def clean(
     left: list[str] = []
     backup: list[str] = []
     for head in _heads(target, dialect, run, store):
-        store.refuse_live_run(head.run)
+        if under is None:
+            store.refuse_live_run(head.run)
         sessions = Sessions(target, f"{head.run}-clean")
         try:
             end_ghosts(target, dialect, head.run)

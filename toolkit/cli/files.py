@@ -29,11 +29,11 @@ def add_files(app: typer.Typer) -> None:
         app, "demo", _demo, [where, QUIET, *json_and_debug], "Try everything on embedded data, in a minute."
     )
     label = option("label", "name of the run")
-    run = [_FILE, TARGET, label, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
-    add_command(app, "run", _run, run, "Run an experiment file.")
-    add_command(
-        app, "plan", _plan, [_FILE, TARGET, *OUTPUT], "Show what an experiment file would do; change nothing."
-    )
+    anytime = option("anytime", "run a plan although its window is closed", kind=bool)
+    run = [_FILE, TARGET, label, anytime, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
+    add_command(app, "run", _run, run, "Run an experiment file, or a maintenance plan.")
+    plan = [_FILE, TARGET, *APPROVALS, *OUTPUT]
+    add_command(app, "plan", _plan, plan, "Show what an experiment or plan file would do; change nothing.")
 
 
 def _demo(said: Said) -> int:

@@ -23,9 +23,9 @@ from toolkit.design.options import BY_NAME
 from toolkit.documents import Document, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.plan import OnFailure, PlanStep
+from toolkit.model.plan import ConditionKind, OnFailure, PlanStep
 from toolkit.model.values import Level
-from toolkit.model.words import Mode
+from toolkit.model.words import Mode, OperationName
 
 _T = TypeVar("_T")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
@@ -107,9 +107,29 @@ def read_step(document: Document, folder: Path, given: object, at: int) -> PlanS
         work_schema=reader.general.work_schema,
         snapshot=reader.general.snapshot,
     )
+    with Place(document, "step", "only_if", at):
+        _check_conditions(step)
     with Place(document, "step", "operation", at):
         experiment_of(step, "anywhere", dict.fromkeys(step.best_of, _ANY_LEVEL))
     return step
+
+
+_ASKED_OF = {
+    ConditionKind.STALE: OperationName.STATS_GATHER,
+    ConditionKind.INDEX_BYTES: OperationName.INDEX_REBUILD,
+    ConditionKind.GROWTH: OperationName.INDEX_REBUILD,
+}
+
+
+def _check_conditions(step: PlanStep) -> None:
+    for condition in step.only_if:
+        operation = _ASKED_OF.get(condition.kind, step.operation)
+        if operation is not step.operation:
+            raise ToolkitError(
+                f"`{condition.kind}` is for `{operation}`, not for `{step.operation}`",
+                code="TK-0107",
+                hint="ask by `{sql = ..., at_least = ...}`",
+            )
 
 
 class _Keys:

@@ -56,9 +56,14 @@ class DuckdbTarget:
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> DuckdbConnection:
         del tag
         with self._lock:
+            opened = self._root is not None
             if self._root is None:
                 self._root = self._open(read_only)
-            return DuckdbConnection(self._root.cursor(), role, self)
+            cursor = self._root.cursor()
+            if opened and read_only:
+                # One process opens a file in one way only: the session cannot write, though others can.
+                cursor.execute("BEGIN TRANSACTION READ ONLY")
+            return DuckdbConnection(cursor, role, self)
 
     def _open(self, read_only: bool) -> duckdb.DuckDBPyConnection:
         import duckdb

@@ -1,0 +1,307 @@
+"""Nights on DuckDB: what is done, stopped, gone on with, refused and kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.engines.arena import Heard
+from toolkit.app.approvals import Approvals
+from toolkit.app.execute import start
+from toolkit.app.maintenance import attempt as attempting
+from toolkit.app.maintenance import places_of, run_plan
+from toolkit.design.plan_file import read_plan
+from toolkit.documents import parse_document
+from toolkit.errors import ToolkitError
+from toolkit.model.plan import MaintenancePlan
+from toolkit.model.plan_records import PlanRunRecord, StepState
+from toolkit.model.protocols import Event
+from toolkit.model.window import Span, Windows
+from toolkit.model.words import RunState
+from toolkit.runner import Stop
+from toolkit.store import Store, open_store
+
+COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "g"\ntable = "g2"\n'
+GATHER = '[[step]]\nname = "gather"\noperation = "stats-gather"\ntable = "g"\n'
+BROKEN = '[[step]]\nname = "broken"\noperation = "ctas"\nsource = "nothing"\ntable = "n"\n'
+INDEX = '[[step]]\nname = "index"\noperation = "index-build"\ntable = "g2"\ncolumns = "id"\nneeds = ["copy"]\n'
+SLOW = (
+    '[[step]]\nname = "slow"\noperation = "ctas"\ntable = "s"\n'
+    'query = "SELECT sum(a.id) AS n FROM g a, g b, g c WHERE a.id + b.id + c.id > 0"\n'
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute("CREATE TABLE g AS SELECT range AS id FROM range(20000)")
+    return path
+
+
+Runner = Callable[..., PlanRunRecord]
+
+
+@pytest.fixture
+def run(store: Store, database: Path) -> Runner:
+    """Run a plan of some steps."""
+
+    def runs(*steps: str, head: str = "", change: Callable[[MaintenancePlan], MaintenancePlan] = lambda p: p,
+             **options: object) -> PlanRunRecord:  # fmt: skip
+        text = f'[plan]\nname = "nightly"\ntarget = "duckdb:///{database}"\n{head}\n' + "\n".join(steps)
+        plan = change(read_plan(parse_document(text, "nightly.toml"), database.parent))
+        approvals = Approvals()
+        heard = options.pop("events", Heard())
+        return run_plan(
+            plan, places_of(plan, store, approvals), store=store, approvals=approvals, events=heard, **options  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    return runs
+
+
+def states(record: PlanRunRecord) -> dict[str, str]:
+    return {step.step: step.state.value for step in record.steps}
+
+
+def tables(database: Path) -> set[str]:
+    with duckdb.connect(str(database), read_only=True) as looked:
+        return {name for (name,) in looked.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+
+
+def test_steps_are_done_in_their_order_and_what_they_make_stays(run: Runner, database: Path, store: Store) -> None:
+    record = run(INDEX, COPY, GATHER)
+    assert record.state is RunState.DONE and set(states(record).values()) == {"done"}
+    assert tables(database) == {"g", "g2"}
+    children = store.children_of(record.plan_run)
+    assert [head.experiment.name for head in children][:1] == ["copy"] and len(children) == 3
+    assert {step.run for step in record.steps} == {head.run for head in children}
+    assert store.load_plan_run(record.plan_run) == record
+
+
+def test_a_failed_step_ends_the_plan_or_only_itself_as_it_says(run: Runner) -> None:
+    stopped = run(BROKEN, GATHER)
+    assert states(stopped) == {"broken": "failed", "gather": "stopped"}
+    assert stopped.state is RunState.FAILED and stopped.stopped_by == "step `broken` failed"
+    gone_on = run(BROKEN + 'on_failure = "continue"\n', GATHER)
+    assert states(gone_on) == {"broken": "failed", "gather": "done"}
+    assert "`main.nothing` does not exist" in str(gone_on.steps[0].reason)
+
+
+def test_conditions_are_asked_in_a_session_that_cannot_write(run: Runner, database: Path) -> None:
+    low = GATHER + 'only_if = {sql = "SELECT count(*) FROM g", at_least = 1e9}\n'
+    record = run(low)
+    assert states(record) == {"gather": "skipped"} and record.state is RunState.DONE
+    assert "returned 20,000" in str(record.steps[0].reason)
+    writes = "only_if = {sql = \"SELECT nextval('s')\", at_least = 1}\n"
+    with duckdb.connect(str(database)) as made:
+        made.execute("CREATE SEQUENCE s")
+    refused = run(GATHER + writes)
+    assert states(refused) == {"gather": "failed"} and "read-only" in str(refused.steps[0].reason)
+    text = GATHER + "only_if = {sql = \"SELECT 'x'\", at_least = 1}\n"
+    assert "must return one number" in str(run(text).steps[0].reason)
+    assert states(run(GATHER + 'only_if = {older_than = "1h"}\n')) == {"gather": "done"}
+    young = run(GATHER + 'only_if = {older_than = "1h"}\n')
+    assert states(young) == {"gather": "skipped"} and "ago" in str(young.steps[0].reason)
+
+
+REBUILD = '[[step]]\nname = "rebuild"\noperation = "index-rebuild"\ntable = "g"\n'
+
+
+def test_indexes_are_rebuilt_when_they_are_large_or_have_grown(run: Runner, database: Path) -> None:
+    with duckdb.connect(str(database)) as made:
+        made.execute("CREATE INDEX i ON g (id)")
+    small = run(REBUILD + 'only_if = {index_bytes = "1TiB"}\n')
+    assert states(small) == {"rebuild": "skipped"} and "its indexes have" in str(small.steps[0].reason)
+    grown = REBUILD + "only_if = {index_growth = 0.5}\n"
+    assert states(run(grown)) == {"rebuild": "done"}, "it never was done"
+    assert states(run(grown)) == {"rebuild": "skipped"}
+    with duckdb.connect(str(database)) as made:
+        made.execute("INSERT INTO g SELECT range + 1000000 FROM range(20000)")
+    again = run(grown)
+    assert states(again) == {"rebuild": "done"} and (again.steps[0].size_bytes or 0) > 0
+
+
+def test_a_condition_that_an_engine_cannot_tell_is_refused_before_anything_begins(
+    run: Runner, store: Store
+) -> None:
+    with pytest.raises(ToolkitError, match="duckdb does not tell stale statistics"):
+        run(GATHER + "only_if = {stale_tables = 1}\n")
+    assert store.plan_runs() == []
+
+
+def test_an_error_that_may_pass_is_tried_again(
+    run: Runner, monkeypatch: pytest.MonkeyPatch, database: Path
+) -> None:
+    monkeypatch.setattr(attempting, "_FIRST_WAIT_SECONDS", 0.01)
+    real, calls = start, list[int]()
+
+    def flaky(*args: object, **options: object) -> str:
+        calls.append(1)
+        if len(calls) < 3:
+            raise ToolkitError("the server did not answer", code="TK-0201")
+        return real(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(attempting, "start", flaky)
+    record = run(GATHER + "retries = 2\n")
+    assert (states(record), record.steps[0].tries) == ({"gather": "done"}, 3)
+    calls.clear()
+    assert states(run(GATHER + "retries = 1\n")) == {"gather": "failed"}
+
+
+def test_a_fault_in_one_step_never_ends_the_night(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(*args: object, **options: object) -> str:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(attempting, "start", fault)
+    record = run(GATHER + 'on_failure = "continue"\n', COPY + 'on_failure = "continue"\n')
+    assert states(record) == {"gather": "failed", "copy": "failed"}
+    assert "boom" in str(record.steps[0].reason)
+
+
+def test_outside_its_window_a_plan_is_refused_unless_told_otherwise(run: Runner) -> None:
+    noon = datetime(2026, 1, 10, 12, tzinfo=UTC)
+    with pytest.raises(ToolkitError, match="closed and opens at 2026-01-10 22:00 UTC") as caught:
+        run(GATHER, head='window = "22:00-06:00 UTC"', now=lambda: noon)
+    assert caught.value.exit_code == 5
+    assert states(run(GATHER, head='window = "22:00-06:00 UTC"', anytime=True)) == {"gather": "done"}
+
+
+class _Opening(Windows):
+    """An opening that closes so many seconds after it was first looked at."""
+
+    def __init__(self, seconds: float) -> None:
+        began = datetime.now(UTC)
+        object.__setattr__(self, "each", (None,))
+        object.__setattr__(self, "_span", Span(began, began + timedelta(seconds=seconds)))
+
+    __slots__ = ("_span",)
+
+    def now(self, instant: datetime) -> Span | None:
+        return self._span if self._span.holds(instant) else None  # type: ignore[attr-defined]
+
+
+def closing_in(seconds: float) -> Callable[[MaintenancePlan], MaintenancePlan]:
+    return lambda plan: replace(plan, windows=_Opening(seconds))
+
+
+def test_what_runs_when_the_window_closes_is_cancelled_and_the_rest_waits_for_the_next_night(
+    run: Runner, database: Path
+) -> None:
+    record = run(SLOW, GATHER, change=closing_in(1.0))
+    assert states(record) == {"slow": "stopped", "gather": "stopped"}
+    assert "the window closed" in str(record.stopped_by) and record.state is RunState.INTERRUPTED
+    assert tables(database) == {"g"}
+
+
+def test_the_next_night_goes_on_where_this_one_stopped(run: Runner, store: Store, database: Path) -> None:
+    fast = SLOW.replace("FROM g a, g b, g c", "FROM g a, g b, g c SEMI JOIN g USING (id)")
+    assert fast != SLOW
+    first = run(SLOW, change=closing_in(0.7))
+    begun = first.steps[0].run
+    assert begun is not None and store.load_head(begun).state is not RunState.DONE
+    with duckdb.connect(str(database)) as made:
+        made.execute("DELETE FROM g WHERE id > 100")
+    second = run(SLOW)
+    assert states(second) == {"slow": "done"} and second.steps[0].run == begun
+    assert second.steps[0].reason == "went on with what an earlier night had begun"
+    assert tables(database) == {"g", "s"}
+
+
+def test_a_changed_step_begins_anew_and_what_it_left_is_put_back(
+    run: Runner, store: Store, database: Path
+) -> None:
+    begun = run(SLOW, change=closing_in(0.7)).steps[0].run
+    changed = SLOW.replace("WHERE a.id", "WHERE a.id < 10 AND b.id < 10 AND c.id < 10 AND a.id")
+    second = run(changed)
+    assert states(second) == {"slow": "done"} and second.steps[0].run != begun
+    assert not store.open_entries_all()
+
+
+def test_two_nights_of_one_plan_never_run_at_once(run: Runner, store: Store, database: Path) -> None:
+    begun, stop = threading.Event(), Stop()
+
+    class Listening(Heard):
+        def emit(self, event: Event) -> None:
+            if event.kind == "trial-begun":
+                begun.set()
+
+    first: list[PlanRunRecord] = []
+    working = threading.Thread(target=lambda: first.append(run(SLOW, stop=stop, events=Listening())))
+    working.start()
+    assert begun.wait(30)
+    lease = store.lease_of(f"plan nightly on duckdb:{database}")
+    assert lease is not None
+    with pytest.raises(ToolkitError, match="is working on `plan nightly on") as caught:
+        run(GATHER)
+    stop.request()
+    working.join()
+    assert caught.value.exit_code == 5
+    (refused,) = [each for each in store.plan_runs() if "gather" in states(each)]
+    assert states(refused) == {"gather": "stopped"} and "is working on" in str(refused.steps[0].reason)
+    assert states(first[0]) == {"slow": "stopped"} and first[0].stopped_by == "the plan was stopped"
+    assert store.lease_of(f"plan nightly on duckdb:{database}") is None
+
+
+def test_steps_work_at_once_within_the_budget(run: Runner) -> None:
+    others = [GATHER.replace('"gather"', f'"g{n}"') for n in range(3)]
+    record = run(*others, head="concurrency = 3\nmax_degree = 2")
+    assert set(states(record).values()) == {"done"}
+    spans = sorted((step.began_at, step.ended_at) for step in record.steps if step.began_at and step.ended_at)
+    assert spans[2][0] >= min(end for _, end in spans[:2]), "a third degree would be above the budget"
+
+
+def test_the_best_level_of_a_measurement_is_taken(run: Runner, store: Store, database: Path) -> None:
+    from toolkit.app.targets import find_target
+    from toolkit.model.experiment import Experiment
+    from toolkit.model.values import Factor
+    from toolkit.model.words import Mode, OperationName
+
+    reached = find_target(f"duckdb:///{database}")
+    measured = Experiment(
+        f"duckdb:///{database}", OperationName.CTAS, {"source": "g", "table": "m"}, (Factor("degree", (2,)),),
+        Mode.MEASUREMENT, repeat=1, seed=1, label="sweep",
+    )  # fmt: skip
+    start(measured, reached.target, store=store, approvals=Approvals(), events=Heard())
+    reached.target.close()
+    record = run(COPY + 'degree = {best_of = "sweep"}\n')
+    (child,) = store.children_of(record.plan_run)
+    assert child.experiment.factors[0].levels == (2,)
+    with pytest.raises(ToolkitError, match=r"step `gather` on .*measured ctas, not stats-gather"):
+        run(GATHER + 'degree = {best_of = "sweep"}\n')
+    with pytest.raises(ToolkitError, match="no run is called `never`"):
+        run(COPY + 'degree = {best_of = "never"}\n')
+
+
+def test_more_degrees_than_the_plan_has_are_refused_before_anything_begins(run: Runner, store: Store) -> None:
+    with pytest.raises(ToolkitError, match="takes 8 degrees, but the plan has 4"):
+        run(COPY + "degree = 8\n", head="max_degree = 4")
+    assert store.plan_runs() == []
+
+
+def test_a_target_that_is_not_there_is_named_before_anything_begins(run: Runner, store: Store) -> None:
+    with pytest.raises(ToolkitError, match="no target `nowhere`"):
+        run(GATHER + 'target = "nowhere"\n')
+    with pytest.raises(ToolkitError, match="no target fits `erp"):
+        run(GATHER + 'target = "erp*"\n')
+    assert store.plan_runs() == []
+
+
+def test_a_step_that_became_unreachable_says_so_and_others_go_on(run: Runner, store: Store) -> None:
+    elsewhere = GATHER.replace("gather", "away", 1) + 'target = "postgresql://me@127.0.0.1:1/x"\n'
+    approving = elsewhere + 'on_failure = "continue"\n'
+    record = run(approving, GATHER)
+    assert states(record)["gather"] == "done" and states(record)["away"] == "failed"
+    assert record.state is RunState.FAILED
+    assert StepState.WAITING.value not in states(record).values()

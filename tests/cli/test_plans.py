@@ -1,0 +1,137 @@
+"""Plan files by the command line: shown, run, refused; and gone on with after kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+from toolkit.model.plan_records import StepState
+from toolkit.store import open_store
+
+PLAN = """
+[plan]
+name = "nightly"
+target = "duckdb:///small.duckdb"
+
+[[step]]
+name = "copy"
+operation = "ctas"
+source = "small"
+table = "copied"
+
+[[step]]
+name = "index"
+operation = "index-build"
+table = "copied"
+columns = "i"
+needs = ["copy"]
+
+[[step]]
+name = "rare"
+operation = "stats-gather"
+table = "small"
+only_if = {sql = "SELECT count(*) FROM small", at_least = 1000}
+"""
+
+
+@pytest.fixture
+def plan(home: Path, url: str) -> str:
+    assert url
+    (home / "nightly.toml").write_text(PLAN)
+    return "nightly.toml"
+
+
+def test_a_plan_is_shown_before_it_runs_and_changes_nothing(dbatk: Dbatk, plan: str, home: Path) -> None:
+    shown = dbatk("plan", plan)
+    assert shown.status == 0 and "3 step(s) on 1 target(s)" in shown.out
+    assert "no window" in shown.out and "if its condition holds" in " ".join(shown.out.split())
+    steps = json.loads(dbatk("plan", plan, "--json").out)["steps"]
+    assert [step["step"] for step in steps] == ["copy", "index", "rare"]
+    with open_store(home / "store.sqlite") as store:
+        assert store.plan_runs() == []
+
+
+def test_a_plan_runs_and_its_account_tells_every_step(dbatk: Dbatk, plan: str) -> None:
+    ended = dbatk("run", plan)
+    assert ended.status == 0, ended.err
+    assert "plan nightly" in ended.out and "skipped" in ended.out
+    again = dbatk("run", plan, "--json")
+    assert again.status == 3
+    document = json.loads(again.out)
+    assert [step["state"] for step in document["steps"]] == ["failed", "stopped", "skipped"]
+    assert "already exists" in document["steps"][0]["reason"]
+    assert document["stopped_by"] == "step `copy` failed"
+
+
+def test_a_dry_run_shows_the_script_of_every_step(dbatk: Dbatk, plan: str) -> None:
+    shown = dbatk("run", plan, "--dry-run")
+    assert shown.status == 2 and "`main.copied` does not exist" in shown.err, "the index is on what the copy makes"
+    assert "-- step copy on duckdb:///small.duckdb" in shown.out
+    assert 'CREATE TABLE "main"."copied"' in shown.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(("--label", "x"), "takes no `--label`"), (("--assume", "2.0"), "is for experiments")],
+)
+def test_what_belongs_to_experiments_is_refused_for_plans(
+    dbatk: Dbatk, plan: str, arguments: tuple[str, ...], words: str
+) -> None:
+    refused = dbatk("run", plan, *arguments)
+    assert refused.status == 2 and words in refused.err
+
+
+def test_outside_its_window_a_plan_exits_5_and_says_when_it_opens(dbatk: Dbatk, plan: str, home: Path) -> None:
+    hour = (time.gmtime().tm_hour + 3) % 24
+    window = f'window = "{hour:02}:00-{hour:02}:30 UTC"\n'
+    (home / plan).write_text(PLAN.replace('name = "nightly"\n', f'name = "nightly"\n{window}'))
+    refused = dbatk("run", plan)
+    assert refused.status == 5 and "is closed and opens at" in refused.err
+    assert dbatk("run", plan, "--anytime").status == 0
+
+
+def test_after_kill_9_the_next_night_finds_what_was_begun_and_ends_it(dbatk: Dbatk, home: Path, url: str) -> None:
+    assert url
+    slow = PLAN.replace(
+        'source = "small"', 'query = "SELECT sum(a.range) AS i FROM range(60000) a, range(60000) b"'
+    )
+    (home / "nightly.toml").write_text(slow)
+    argv = [sys.executable, "-m", "toolkit", "run", "nightly.toml", "--quiet"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    working = subprocess.Popen(
+        argv, env=environment, cwd=home, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    begun = _run_of_the_first_step(home, working)
+    working.send_signal(signal.SIGKILL)
+    working.wait()
+    ended = dbatk("run", "nightly.toml", "--json")
+    document = json.loads(ended.out)
+    assert ended.status == 0, ended.err
+    assert document["steps"][0]["run"] == begun
+    assert [step["state"] for step in document["steps"]] == ["done", "done", "skipped"]
+    with open_store(home / "store.sqlite") as store:
+        assert not store.open_entries_all()
+        killed = store.plan_runs()[1]
+        assert killed.steps[0].state is StepState.STOPPED and "killed" in str(killed.stopped_by)
+
+
+def _run_of_the_first_step(home: Path, working: subprocess.Popen[bytes]) -> str:
+    """Wait until the first step's statement runs, and return its run."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until and working.poll() is None:
+        if (home / "store.sqlite").exists():
+            with open_store(home / "store.sqlite") as store:
+                for night in store.plan_runs():
+                    for head in store.children_of(night.plan_run):
+                        if store.unended_trials(head.run):
+                            return head.run
+        time.sleep(0.05)
+    raise AssertionError("the step did not begin")

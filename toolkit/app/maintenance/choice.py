@@ -1,0 +1,122 @@
+"""Which step begins next: pure, from what is known of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from toolkit.app.maintenance.expect import expected
+from toolkit.app.maintenance.places import Job
+from toolkit.model.plan import MaintenancePlan
+from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.units import seconds
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is known when the next step is chosen.
+
+    Attributes:
+        plan: limits of concurrency and degree.
+        jobs: in the order of the file.
+        records: of this night.
+        history: of other nights, newest first.
+        working: steps that run now.
+        left_seconds: until the window closes; None where there is none.
+        halted: why nothing more may begin.
+    """
+
+    plan: MaintenancePlan
+    jobs: Sequence[Job]
+    records: Mapping[str, StepRecord]
+    history: Mapping[str, Sequence[StepRecord]]
+    working: frozenset[str]
+    left_seconds: float | None
+    halted: str | None = None
+
+    def last_success(self, step: str) -> datetime:
+        """Return when a step last ended well, tonight or another night; the beginning of time for never."""
+        known = (*self.history.get(step, ()), self.records[step])
+        ended = [each.ended_at for each in known if each.state is StepState.DONE and each.ended_at is not None]
+        return max(ended, default=_NEVER)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A step to begin, or (with a state) one that ends here; no step: nothing can be decided now."""
+
+    step: str | None = None
+    state: StepState | None = None
+    reason: str | None = None
+
+
+def choose(choice: Choice) -> Verdict:
+    """Return the next decision: by priority, then what was done longest ago, then in the order of the file.
+
+    A step may begin when each step that it needs has ended well since it itself last did: what an earlier night
+    prepared for it counts, so that a chain goes on where the window cut it.
+    """
+    waiting = [job for job in choice.jobs if choice.records[job.step.name].state is StepState.WAITING]
+    if choice.halted is not None:
+        return Verdict(waiting[0].step.name, StepState.STOPPED, choice.halted) if waiting else Verdict()
+    waiting.sort(key=lambda job: (-job.step.priority, choice.last_success(job.step.name)))
+    for job in waiting:
+        verdict = _of(choice, job)
+        if verdict is not None:
+            return verdict
+    return Verdict()
+
+
+def _of(choice: Choice, job: Job) -> Verdict | None:
+    """Decide about one step; None lets it wait."""
+    name = job.step.name
+    for need in job.step.needs:
+        reason = _lacks(choice, name, need)
+        if reason is not None:
+            return Verdict(name, StepState.STOPPED, reason) if reason else None
+    late = _too_long(choice, job)
+    if late is not None:
+        return Verdict(name, StepState.STOPPED, late)
+    return Verdict(name) if _affordable(choice, job) else None
+
+
+def _lacks(choice: Choice, step: str, need: str) -> str | None:
+    """Say why a need keeps a step from beginning: a sentence for good, empty for now, None if it does not."""
+    if need not in choice.records:
+        return None
+    record = choice.records[need]
+    if record.state is StepState.RUNNING:
+        return ""
+    if record.state is StepState.SKIPPED or choice.last_success(need) > choice.last_success(step):
+        return None
+    if record.state is StepState.WAITING:
+        return ""
+    return f"it needs `{need}`, which {'failed' if record.state is StepState.FAILED else 'was not done'}"
+
+
+def _too_long(choice: Choice, job: Job) -> str | None:
+    """Say it when a step cannot end before the window closes; without a history it may try."""
+    if choice.left_seconds is None:
+        return None
+    if choice.left_seconds <= 0:
+        return "the window closed"
+    estimate = expected(choice.history.get(job.step.name, ()))
+    if estimate is None or estimate.slow_seconds <= choice.left_seconds:
+        return None
+    return (
+        f"it takes up to {seconds(estimate.slow_seconds)} ({estimate.nights} night(s) known), "
+        f"and the window closes in {seconds(choice.left_seconds)}"
+    )
+
+
+def _affordable(choice: Choice, job: Job) -> bool:
+    """Tell whether sessions and degrees of what runs now leave room."""
+    if len(choice.working) >= choice.plan.concurrency:
+        return False
+    if choice.plan.max_degree is None:
+        return True
+    used = sum(other.degree for other in choice.jobs if other.step.name in choice.working)
+    return used + job.degree <= choice.plan.max_degree

@@ -1,0 +1,149 @@
+"""One execution of a plan: on each target, begin what may begin, until all is done or the window closes."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import socket
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
+
+from toolkit.app.approvals import Approvals
+from toolkit.app.maintenance.place_night import Night, Now, PlaceNight, utc_now
+from toolkit.app.maintenance.places import Place
+from toolkit.errors import ToolkitError
+from toolkit.model.plan import MaintenancePlan
+from toolkit.model.plan_records import ENDED_WELL, PlanRunRecord, StepRecord, StepState
+from toolkit.model.protocols import Event, Events
+from toolkit.model.runid import new_run_id
+from toolkit.model.window import Span
+from toolkit.model.words import RunState
+from toolkit.runner import Stop
+from toolkit.store import Store
+
+_TICK_SECONDS = 0.5
+
+
+def run_plan(
+    plan: MaintenancePlan,
+    places: Sequence[Place],
+    *,
+    store: Store,
+    approvals: Approvals,
+    events: Events,
+    stop: Stop | None = None,
+    anytime: bool = False,
+    now: Now = utc_now,
+) -> PlanRunRecord:
+    """Run a plan and return what became of it; what fails is in the record, not an exception.
+
+    Args:
+        plan: as written.
+        places: its targets with their jobs.
+        store: where everything is kept.
+        approvals: what the user allowed.
+        events: told what happens.
+        stop: ends the night in order.
+        anytime: run although no window is open.
+        now: the clock.
+
+    Raises:
+        ToolkitError: TK-0310 when no window is open, TK-0302 when every target is at work already.
+    """
+    began = now()
+    span = None if anytime else _opening(plan, began)
+    plan_run = new_run_id(began, random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
+    night = Night(plan, plan_run, store, approvals, _Named(events), stop or Stop(), span, now)
+    store.begin_plan_run(_record(night, places, began))
+    state = RunState.INTERRUPTED
+    try:
+        with night.stop.listening():
+            _all_places(night, places)
+        steps = store.load_plan_run(plan_run).steps
+        if all(step.state in ENDED_WELL for step in steps):
+            state = RunState.DONE
+        elif any(step.state is StepState.FAILED for step in steps):
+            state = RunState.FAILED
+    finally:
+        stopped = "; ".join(dict.fromkeys(night.stopped_by)) or None
+        store.end_plan_run(plan_run, state, now(), stopped)
+    if night.refused and len(night.refused) == len(places):
+        raise night.refused[0]
+    return store.load_plan_run(plan_run)
+
+
+def _opening(plan: MaintenancePlan, instant: datetime) -> Span | None:
+    """Return the opening that is on; None where a plan has no window.
+
+    Raises:
+        ToolkitError: TK-0310 when none is open, saying when the next one opens.
+    """
+    if not plan.windows.each:
+        return None
+    span = plan.windows.now(instant)
+    if span is None:
+        following = plan.windows.next(instant)
+        opens = f"opens at {following.begin:%Y-%m-%d %H:%M} UTC" if following else "does not open within a year"
+        raise ToolkitError(
+            f"the window of plan `{plan.name}` is closed and {opens}",
+            code="TK-0310",
+            hint="let a scheduler begin it then (`dbatk schedule`), or run it now with `--anytime`",
+        )
+    return span
+
+
+def _record(night: Night, places: Sequence[Place], began: datetime) -> PlanRunRecord:
+    steps = [(place.name, job.step.name) for place in places for job in place.jobs]
+    return PlanRunRecord(
+        night.plan_run,
+        night.plan.name,
+        sha256(night.plan.text.encode()).hexdigest(),
+        RunState.RUNNING,
+        began,
+        socket.gethostname(),
+        night.plan.text,
+        window_begin=night.span.begin if night.span else None,
+        window_end=night.span.end if night.span else None,
+        steps=tuple(StepRecord(at, target, step) for at, (target, step) in enumerate(steps)),
+    )
+
+
+def _all_places(night: Night, places: Sequence[Place]) -> None:
+    """Work on the targets, so many at once; what goes wrong on one never touches another."""
+    records = iter(night.store.load_plan_run(night.plan_run).steps)
+    shares = [(place, [next(records) for _ in place.jobs]) for place in places]
+    with ThreadPoolExecutor(max(1, night.plan.at_once), thread_name_prefix="target") as pool:
+        working = [pool.submit(PlaceNight(night, place, share).run) for place, share in shares]
+        for each in working:
+            while not each.done():
+                # Signals reach only this thread, and only between its calls.
+                with _waiting():
+                    each.exception(timeout=_TICK_SECONDS)
+    for each in working:
+        each.result()
+
+
+class _waiting:  # noqa: N801 - reads as a statement
+    """Take the end of a wait for nothing."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        return kind is not None and issubclass(kind, TimeoutError)
+
+
+class _Named:
+    """Events of several steps at once, each with the name of its thread: the step and its target."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+
+    def emit(self, event: Event) -> None:
+        name = threading.current_thread().name
+        said = f"{name}: {event.text}" if name.startswith("step ") else event.text
+        self._events.emit(replace(event, text=said.removeprefix("step ")))

@@ -1,0 +1,118 @@
+"""Runs and shows maintenance plans, for the commands `run` and `plan`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolkit.cli.launch import approvals_of, reader_of_passwords
+from toolkit.cli.listening import listening
+from toolkit.cli.output import out, out_json, out_raw, out_table, say
+from toolkit.cli.parameters import Said
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.app.maintenance import Place
+    from toolkit.model.plan import MaintenancePlan
+    from toolkit.model.plan_records import PlanRunRecord
+
+
+def run_maintenance(plan: MaintenancePlan, said: Said) -> int:
+    """Run a plan, or print its scripts, and return the exit status: 3 when something did not end well."""
+    from toolkit.app.maintenance import places_of, run_plan
+    from toolkit.store import open_store
+
+    for name in ("save_as", "assume", "facts"):
+        if name in said:
+            raise ToolkitError(
+                f"`--{name.replace('_', '-')}` is for experiments", code="TK-0107", hint="leave it out"
+            )
+    with open_store(said.text("store")) as store:
+        places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
+        if said.flag("dry_run"):
+            return _print_scripts(places)
+        with listening(said) as events:
+            record = run_plan(
+                plan,
+                places,
+                store=store,
+                approvals=approvals_of(said),
+                events=events,
+                anytime=said.flag("anytime"),
+            )
+    if said.flag("json"):
+        from toolkit.app.maintenance.documents import night_document
+
+        out_json(night_document(record))
+    else:
+        _show_night(record)
+    return _status(record)
+
+
+def _status(record: PlanRunRecord) -> int:
+    from toolkit.model.plan_records import ENDED_WELL
+    from toolkit.model.words import RunState
+
+    if all(step.state in ENDED_WELL for step in record.steps):
+        return ExitCode.DONE
+    interrupted = record.state is RunState.INTERRUPTED and record.stopped_by == "the plan was stopped"
+    return ExitCode.INTERRUPTED if interrupted else ExitCode.INCOMPLETE
+
+
+def _show_night(record: PlanRunRecord) -> None:
+    from toolkit.units import seconds
+
+    out(f"plan {record.plan}, run {record.plan_run}: {record.state}")
+    if record.stopped_by:
+        out(f"stopped: {record.stopped_by}")
+    for target in dict.fromkeys(step.target for step in record.steps):
+        out(f"\non {target}")
+        rows = [
+            (step.step, step.state.value, seconds(step.elapsed_seconds), seconds(step.expected_seconds))
+            for step in record.steps
+            if step.target == target
+        ]
+        out_table(("step", "ended", "took", "expected"), rows)
+    for step in record.steps:
+        if step.reason:
+            say(f"{step.step} on {step.target}: {step.reason}")
+
+
+def _print_scripts(places: tuple[Place, ...]) -> int:
+    from toolkit.app.planning import script
+
+    for place in places:
+        try:
+            for job in place.jobs:
+                printed, _ = script(job.experiment, place.reached.target, standing=place.reached.standing)
+                out_raw(f"-- step {job.step.name} on {place.name}\n{printed}\n")
+        finally:
+            place.reached.target.close()
+    return ExitCode.DONE
+
+
+def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
+    """Show what a plan would do: when, where, in which order, and how long it will take."""
+    from datetime import UTC, datetime
+
+    from toolkit.app.maintenance import places_of
+    from toolkit.app.maintenance.documents import outlook_document, outlook_of
+    from toolkit.store import open_store
+
+    with open_store(said.text("store")) as store:
+        places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
+        outlook = outlook_of(plan, places, store, datetime.now(UTC))
+    if said.flag("json"):
+        out_json(outlook_document(outlook))
+        return ExitCode.DONE
+    out(f"plan {plan.name}: {len(plan.steps)} step(s) on {len(places)} target(s)")
+    for sentence in outlook.sentences:
+        out(sentence)
+    for target in dict.fromkeys(row.target for row in outlook.rows):
+        out(f"\non {target}")
+        rows = [
+            (row.step, row.last_done, row.expected, row.slow, row.verdict)
+            for row in outlook.rows
+            if row.target == target
+        ]
+        out_table(("step", "last done (UTC)", "expected", "up to", "tonight"), rows)
+    return ExitCode.DONE
