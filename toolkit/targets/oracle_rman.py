@@ -1,6 +1,7 @@
 """How RMAN gets into a database: by the operating system, by a wallet, or by a line on its standard input.
 
-Never by an argument, which everybody on the host can read (RMAN Reference, caution at `RMAN`), and never by a file.
+Never by an argument, which everybody on the host can read (RMAN Reference, caution at `RMAN`), and never by a
+file.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def access_of(access: Access, inspect: Callable[[str], None]) -> ProgramAccess:
     """Return variables and opening line for rman.
 
     Args:
-        access: of the target; its option `rman_connect` is `/`, `/ as sysbackup` or `/@alias as sysbackup`. With the
-            option `mode` sysbackup or sysdba and a password, that user is connected.
+        access: of the target; its option `rman_connect` is `/`, `/ as sysbackup` or `/@alias as sysbackup`.
+            With the option `mode` sysbackup or sysdba and a password, that user is connected.
         inspect: looks at a script before it is run.
 
     Raises:

@@ -84,13 +84,14 @@ def _archiving(order: Order, facts: Facts) -> Support | None:
     if not order.writes or not known.tells_open_without_archive(facts):
         return None
     return _no(
-        "the database is open in NOARCHIVELOG: a backup of it could not be restored, and RMAN refuses it (RMAN-06149)",
+        "the database is open in NOARCHIVELOG: a backup of it could not be restored, and RMAN "
+        "refuses it (RMAN-06149)",
         "mount it after a clean shutdown; or measure what is read, without `--write`",
     )
 
 
 def _somebody_else(work: Work, facts: Facts) -> Support | None:
-    """Keep a measurement away from a backup that runs: both would be slow, and neither time would mean anything."""
+    """Keep a measurement away from a backup that runs: both would be slow, and no time would mean anything."""
     running = facts.rows(known.RUNNING)
     if work.mode is Mode.JOB or not running:
         return None
@@ -107,7 +108,8 @@ def _names(order: Order, facts: Facts) -> None:
         raise ToolkitError(
             f"no data file belongs to `{missing[0]}`",
             code="TK-0204",
-            hint="a tablespace of a pluggable database is `PDB:NAME` when you are connected to the root; see V$DATAFILE",
+            hint="a tablespace of a pluggable database is `PDB:NAME` when you are connected to "
+            "the root; see V$DATAFILE",
         )
 
 
@@ -123,7 +125,8 @@ def refuse_places(order: Order, facts: Facts) -> None:
         real = str(found.get("real_path") or place)
         if area and any(_inside(each, area) for each in (place, real)):
             raise ToolkitError(
-                f"`{place}` lies in the recovery area `{area}`: what is written there is counted and purged with your "
+                f"`{place}` lies in the recovery area `{area}`: what is written there is counted "
+                f"and purged with your "
                 "own backups",
                 code="TK-0305",
                 hint="name a folder outside of it (V$RECOVERY_FILE_DEST)"

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from toolkit.dialects.base import Work
+from toolkit.dialects.oracle.backup.texts import fits
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.words import Mode
-from toolkit.dialects.oracle.backup.texts import fits
 
 MOST_CHANNELS = 255
 """RMAN Reference, CONFIGURE: PARALLELISM lies between 1 and 254; more was never tried."""
@@ -167,14 +167,15 @@ def _tablespace(text: str) -> str:
 
 
 def _name(text: str, kind: str) -> str:
-    """Read a name; one that RMAN would have to be told in quotes is refused: how it spells those is not written."""
+    """Read a name; one that needs quotes is refused: how RMAN spells those is not written."""
     name = parse_name(text).name
     if re.fullmatch(r"[A-Z][A-Z0-9_$#]{0,29}", name):
         return name
     raise ToolkitError(
         f"`{name}` as the name of {kind} goes into no RMAN script of ours",
         code="TK-0104",
-        hint="only capital letters, digits, `_`, `$` and `#` do; name its data files by number: `--scope datafile --of 5,6`",
+        hint="only capital letters, digits, `_`, `$` and `#` do; name its data files by number: "
+        "`--scope datafile --of 5,6`",
     )
 
 
@@ -278,13 +279,15 @@ def _in_a_trial(order: Order) -> tuple[tuple[bool, str, str], ...]:
         ),
         (
             measured and order.level is not None,
-            "a measurement makes no incremental backup: a level 0 of ours would be the parent of your next level 1, "
+            "a measurement makes no incremental backup: a level 0 of ours would be the parent "
+            "of your next level 1, "
             "which could not be used once ours is deleted",
             "leave `--incremental` out; as a job (one cell, no --repeat) it is made and stays",
         ),
         (
             order.act is Act.WRITE and (order.plus_archivelog or order.what is What.ARCHIVELOG),
-            "a measurement backs up no archived logs: our copy would count for the deletion policy, your job would "
+            "a measurement backs up no archived logs: our copy would count for the deletion "
+            "policy, your job would "
             "delete the log, and then ours is deleted: a hole in recovery",
             "leave them out",
         ),

@@ -1,4 +1,4 @@
-"""What a DBA should know before a backup begins: what it leaves behind, what it may push out, what will not help."""
+"""What a DBA should know before a backup begins: what it leaves, what it may push out, what will not help."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ def _stays(order: Order, facts: Facts) -> Iterator[str]:
         auto = known.configured(facts, "CONTROLFILE AUTOBACKUP")
         if auto != "OFF":
             yield (
-                "a control file autobackup may follow each trial, into the site's own place, and stays: it bears no tag "
+                "a control file autobackup may follow each trial, into the site's own place, "
+                "and stays: it bears no tag "
                 "of ours"
             )
-        yield "a trial's pieces are a readable copy of your data (encrypted tablespaces apart) until they are deleted"
+        yield "a trial's pieces are a readable copy of your data (encrypted tablespaces apart) until deleted"
 
 
 def _records(facts: Facts) -> str:
@@ -59,7 +60,8 @@ def _retention(order: Order, facts: Facts) -> Iterator[str]:
     if re.search(r"\bNONE\b", policy):
         return
     yield (
-        f"the retention policy is `{policy}`: while a trial's full backup exists it counts, an older one of yours may "
+        f"the retention policy is `{policy}`: while a trial's full backup exists it counts, an "
+        f"older one of yours may "
         "look obsolete, and a DELETE OBSOLETE that runs meanwhile would delete it; hold such jobs back"
     )
 
@@ -76,7 +78,8 @@ def _layout(order: Order, facts: Facts) -> Iterator[str]:
             )
         elif total and biggest.bytes > 2 * total / order.channels:
             yield (
-                f"data file {biggest.number} has {byte_size(biggest.bytes)} of {byte_size(total)}: one channel reads it "
+                f"data file {biggest.number} has {byte_size(biggest.bytes)} of "
+                f"{byte_size(total)}: one channel reads it "
                 "alone; a --section-size divides it"
             )
     if order.act is Act.READ and known.tells_open_without_archive(facts):

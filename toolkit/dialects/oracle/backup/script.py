@@ -1,4 +1,4 @@
-"""RMAN scripts as calls: which template, with which values. Only RUN, ALLOCATE, RELEASE and SET surround the work."""
+"""RMAN scripts as calls: a template and its values. Only RUN, ALLOCATE, RELEASE and SET surround the work."""
 
 from __future__ import annotations
 

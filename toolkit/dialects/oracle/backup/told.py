@@ -1,4 +1,4 @@
-"""What a backup tells afterwards: bytes and rates, pieces of each channel, idle channels, what was changed or left.
+"""What a backup tells afterwards: bytes and rates, pieces of each channel, idle channels, what was left.
 
 Sources: Database Reference, V$RMAN_BACKUP_JOB_DETAILS, V$RMAN_STATUS (a validation may be in the latter alone),
 V$BACKUP_ASYNC_IO, V$BACKUP_SYNC_IO, V$BACKUP_PIECE. The rows under `rman` and `rman_pieces` come from RMAN's log.
@@ -27,7 +27,7 @@ def tell(work: Work, kept: Kept, seconds: float) -> Told:
     """Tell metrics, doubts and pieces of one trial."""
     order = order_of(work)
     read, written, source = _sizes(order, kept)
-    metrics = (*volume(read, written, seconds, source), *_of_reads(kept), *_of_channels(order, kept, seconds))
+    metrics = (*volume(read, written, seconds, source), *_of_reads(kept), *_of_channels(kept, seconds))
     size = int(written) if written else None
     return Told(metrics, tuple(_sentences(order, kept)), size, items=_items(kept))
 
@@ -76,7 +76,7 @@ def _of_reads(kept: Kept) -> Iterator[Metric]:
             yield Metric(f"{kind}_long_wait_share", waits / count, "ratio", "V$BACKUP_ASYNC_IO")
 
 
-def _of_channels(order: Order, kept: Kept, seconds: float) -> Iterator[Metric]:
+def _of_channels(kept: Kept, seconds: float) -> Iterator[Metric]:
     """Yield how evenly the channels were busy, as the log tells their seconds."""
     busy = [_number(row.get("busy_seconds")) for row in kept.get("rman_channels", ())]
     if not busy or seconds <= 0 or not any(busy):
@@ -90,13 +90,13 @@ def _of_channels(order: Order, kept: Kept, seconds: float) -> Iterator[Metric]:
 def _sentences(order: Order, kept: Kept) -> Iterator[str]:
     if BEFORE in kept and AFTER in kept:
         for difference in same_configuration(kept[BEFORE], kept[AFTER]):
-            yield f"the configuration of RMAN is another than before: {difference}; no script of ours configures anything"
+            yield f"RMAN's configuration is another than before: {difference}; no script of ours changes it"
     yield from _idle(order, kept)
     log = _first(kept, LOG)
     if log.get("warnings"):
         yield f"RMAN warned: {log['warnings']}"
     if log.get("corrupt"):
-        yield f"RMAN found corrupt blocks in data file {log['corrupt']}: they are in V$DATABASE_BLOCK_CORRUPTION now"
+        yield f"RMAN found corrupt blocks in data file {log['corrupt']}: see V$DATABASE_BLOCK_CORRUPTION"
     if log.get("autobackups") and order.act is Act.WRITE:
         yield f"RMAN wrote a control file autobackup of its own, which stays: {log['autobackups']}"
     if (
@@ -114,7 +114,8 @@ def _idle(order: Order, kept: Kept) -> Iterator[str]:
     idle = [row for row in busy if not _number(row.get("items"))]
     if busy and idle and order.channels > 1:
         yield (
-            f"{len(idle)} of {order.channels} channels had nothing to do: there were fewer backup sets than channels; "
+            f"{len(idle)} of {order.channels} channels had nothing to do: there were fewer "
+            f"backup sets than channels; "
             "a smaller --files-per-set, or a --section-size for big files, makes more"
         )
 

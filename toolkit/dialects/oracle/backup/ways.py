@@ -47,6 +47,7 @@ class OracleBackups:
         return f"{order.act} {order.what.value.lower()}{of}"
 
     def refuse(self, work: Work, facts: Facts) -> None:
+        del facts
         if work.option("bin_dir") is not None:
             raise ToolkitError(
                 "`--bin-dir` is for one call, and a clean-up after a crash must find rman too",

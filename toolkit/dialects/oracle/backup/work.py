@@ -38,7 +38,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def form_of(order: Order, facts: Facts) -> Act:
-    """Return the form that can be had: BACKUP VALIDATE was never seen of an open database without archived redo."""
+    """Return the form that can be had: of an open database without archived redo it is VALIDATE."""
     return Act.VALIDATE if order.act is Act.READ and known.tells_open_without_archive(facts) else order.act
 
 
@@ -75,6 +75,7 @@ def after(work: Work) -> tuple[Call, ...]:
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Leave the backup of a job as it is."""
+    del work, facts
     return ()
 
 
@@ -103,7 +104,7 @@ def drop(ref: ObjectRef) -> tuple[Call, ...]:
 
 
 def identity(ref: ObjectRef) -> Call:
-    """Ask whether pieces under a tag are there, and whether all of them are ours by their names; or for a folder."""
+    """Ask whether pieces under a tag are there, all of them ours by their names; or for a folder."""
     if is_folder(ref):
         return backups.look(ref)
     return Call("backup_identity", file=True, binds={"tag": ref.name.name.upper()})
