@@ -40,7 +40,7 @@ def test_every_command_of_the_documentation_is_there() -> None:
         "demo", "run", "plan", "ctas", "insert", "index build", "index rebuild", "stats gather", "runs list",
         "runs show", "runs resume", "runs delete", "runs export", "compare", "report", "doctor", "target add",
         "target list", "target test", "target remove", "clean", "error", "export", "ingest",
-        "awr show", "schedule add", "schedule list", "schedule remove",
+        "awr show", "awr diff", "awr trend", "schedule add", "schedule list", "schedule remove", "notify test", "notify digest",
     }  # fmt: skip
 
 
