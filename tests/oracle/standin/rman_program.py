@@ -1,8 +1,8 @@
 """A program that behaves like RMAN's client: it understands the scripts we emit and nothing else.
 
 It reads commands from its standard input, writes a log in RMAN's wording in real time with its channels
-interleaved, makes and deletes real files as pieces, and keeps what a control file would keep in `state.json`, beside the
-`scenario.json` that says what it is and what goes wrong. Standard library only: it runs as a program of its own.
+interleaved, makes and deletes real files as pieces, and keeps what a control file would keep in `state.json`,
+beside the `scenario.json` that says what it is and what goes wrong. Standard library only: it runs as a program of its own.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ FOLDER = Path(os.environ.get("RMAN_STANDIN", "."))
 MSGNO = "msgno" in sys.argv
 _NUMBERS = {
     "connected to target": "06005", "allocated channel": "08030", "released channel": "08031", "Starting": "03090",
-    "Finished": "03091", "piece handle": "08530", "input datafile": "08522", "channel": "
-    ""08500", "executing": "03023",
-    "deleted": "08073", "using target": "06009",
+    "Finished": "03091", "piece handle": "08530", "input datafile": "08522", "channel": "08500",
+    "executing": "03023", "deleted": "08073", "using target": "06009",
 }  # fmt: skip
 _SIZE = r"\d+[KMG]?"
 _TEXT = r"'[^'\n]*'"
