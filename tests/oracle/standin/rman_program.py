@@ -1,9 +1,8 @@
 """A program that behaves like RMAN's client: it understands the scripts we emit and nothing else.
 
-It reads commands from its standard input, writes a log in RMAN's wording in real time with its channels
-interleaved, makes and deletes real files as pieces, and keeps what a control file would keep in `state.json`,
-beside the `scenario.json` that says what it is and what goes wrong. Standard library only: it runs as a program of its own.
-"""
+It reads commands from its standard input, writes a log in the wording of RMAN in real time, its channels interleaved,
+makes and deletes real files as pieces, and keeps in `state.json` what a control file would keep; `scenario.json`
+beside it says what it is and what goes wrong. Standard library only: it runs as a program of its own.
 
 from __future__ import annotations
 
