@@ -113,6 +113,7 @@ def between(a: Snapshot, b: Snapshot) -> Between:
         elif reset:
             said.append(f"`{name}`: {reset} rows were reset or thrown out between and are left out")
     said += _cluster_sentences(before, after)
+    said += _own_snapshots(before, after)
     lost = _thrown_out(before, after)
     return Between(
         before.head,
@@ -175,6 +176,16 @@ def _cluster_sentences(before: Snapshot, after: Snapshot) -> list[str]:
     elif str(after.state.identity.get("is_cluster")) == "YES":
         said.append(f"this is a cluster: only what instance {other} counted is in here")
     return said
+
+
+def _own_snapshots(before: Snapshot, after: Snapshot) -> list[str]:
+    """Name the database's own snapshots of the two, where it took some."""
+    numbers = [each.state.identity.get("snapshot") for each in (before, after)]
+    if None in numbers:
+        return []
+    what = f"{after.state.provider} snapshots {numbers[0]} to {numbers[1]} are of the same two instants"
+    more = f": `dbatk awr fetch {numbers[0]}-{numbers[1]} -t T --out F.html` gets Oracle's own report"
+    return [what + (more if after.state.provider == "awr" else "")]
 
 
 def _thrown_out(before: Snapshot, after: Snapshot) -> list[str]:

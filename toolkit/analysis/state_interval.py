@@ -73,7 +73,8 @@ def _origin(early: Snapshot, late: Snapshot, name: str, seconds: float) -> Origi
     identity = late.state.identity
     return Origin(
         name=name,
-        rung=late.state.provider,
+        # What is compared are V$ counters, also where AWR took a snapshot of its own beside them.
+        rung="vstat" if late.state.engine == "oracle" else late.state.provider,
         scope="database" if late.state.engine == "postgresql" else "instance",
         engine=late.state.engine,
         database=_text(identity.get("database_name") or identity.get("database")),
@@ -150,7 +151,7 @@ def _counters(found: Between) -> dict[str, float]:
 
 
 def _load(found: Between, counters: Mapping[str, float], model: Mapping[str, float]) -> dict[str, float]:
-    names = _ORACLE_LOAD if found.after.provider == "vstat" else _POSTGRESQL_LOAD
+    names = _POSTGRESQL_LOAD if found.after.provider == "pgstat" else _ORACLE_LOAD
     totals = {ours: counters[theirs] for ours, theirs in names if theirs in counters}
     totals |= {ours: model[theirs] for ours, theirs in _MODEL if theirs in model}
     for committed, rolled_back in (("user commits", "user rollbacks"), ("commits", "rollbacks")):

@@ -20,7 +20,10 @@ REPOSITORIES = frozenset({ladder.AWR.provider, ladder.STATSPACK.provider})
 _PACK = frozenset({"pack_access"})
 
 
-def rung_of(wanted: str, dialect: Dialect, facts: Facts, sessions: Sessions, declared: frozenset[str]) -> Rung:
+def rung_of(
+    wanted: str, dialect: Dialect, facts: Facts, sessions: Sessions, declared: frozenset[str], *,
+    reading: bool = False,
+) -> Rung:  # fmt: skip
     """Return the rung that is taken of a database.
 
     Args:
@@ -29,6 +32,7 @@ def rung_of(wanted: str, dialect: Dialect, facts: Facts, sessions: Sessions, dec
         facts: with what is read before every run.
         sessions: asked for what only some rungs need.
         declared: licences that the profile declares and that hold today.
+        reading: snapshots are read, none is taken: a standby will do.
 
     Raises:
         ToolkitError: TK-0303 for a pack that nobody declared, TK-0304 for what cannot be had here.
@@ -41,7 +45,8 @@ def rung_of(wanted: str, dialect: Dialect, facts: Facts, sessions: Sessions, dec
                 hint="leave it out: its own counters are read",
             )
         return Rung(wanted, "what the engine counts itself", choice=False)
-    return ladder.choose(wanted, _with_ground(wanted, facts, dialect, sessions, declared), declared)
+    ground = _with_ground(wanted, facts, dialect, sessions, declared)
+    return ladder.choose(wanted, ground, declared, reading=reading)
 
 
 def _with_ground(

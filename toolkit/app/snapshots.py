@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.analysis.between import Between, between
-from toolkit.app.planning import ground_of
+from toolkit.app.planning import ground_of, with_licences
 from toolkit.app.providers import host_is_ours
 from toolkit.app.repair import database_of
+from toolkit.app.rungs import REPOSITORIES, rung_of
 from toolkit.app.targets import Reached
-from toolkit.dialects.base import Call
+from toolkit.dialects.base import Call, Dialect
 from toolkit.dialects.registry import dialect_of, states_of
+from toolkit.dialects.repositories import Rung
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.facts import Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.state import DATABASE, SnapshotHead, State
+from toolkit.model.values import Scalar
 from toolkit.model.words import Role
 from toolkit.rendering import step_of
+from toolkit.snapshots.brackets import Repositories
 from toolkit.snapshots.host_state import host_identity, host_sections
 from toolkit.snapshots.taking import Taking, read_state, watch_sessions
 from toolkit.store import Store
@@ -82,7 +86,7 @@ def _read(reached: Reached, provider: str, watch_seconds: float) -> tuple[State,
     target = reached.target
     states, dialect = states_of(target.engine), dialect_of(target.engine)
     known = (AUTO, states.provider, HOST)
-    if provider not in known:
+    if provider not in known and provider not in REPOSITORIES:
         raise ToolkitError(
             f"{target.engine.value} has no snapshot provider `{provider}`",
             code="TK-0102",
@@ -96,9 +100,11 @@ def _read(reached: Reached, provider: str, watch_seconds: float) -> tuple[State,
         )
     if provider == HOST:
         return _host(reached), ()
+    declared = reached.standing.licences
     sessions = Sessions(target, "dbatk snapshot", read_only=True)
     try:
-        facts = ground_of(dialect, sessions)
+        facts = with_licences(ground_of(dialect, sessions), declared)
+        rung = rung_of(provider, dialect, facts, sessions, declared)
         control = sessions.get(Role.CONTROL)
         facts = read_facts(control, dialect, [Query(file, file, optional=True) for file in states.files], facts)
         watched = Taking()
@@ -108,6 +114,8 @@ def _read(reached: Reached, provider: str, watch_seconds: float) -> tuple[State,
         taken = read_state(states.reads(facts), dialect, sessions.run)
         taken.identity |= watched.identity
         taken.sections |= watched.sections
+        if rung.repository is not None:
+            taken.identity |= _own_snapshot(reached, rung, dialect)
     except DatabaseError as error:
         raise refused(dialect, error, "the snapshot could not be taken") from None
     finally:
@@ -120,8 +128,27 @@ def _read(reached: Reached, provider: str, watch_seconds: float) -> tuple[State,
     if host_is_ours(target):
         taken.identity |= host_identity(alone=False)
         taken.sections |= host_sections()
-    state = State(states.provider, target.engine.value, taken.identity, taken.sections, tuple(taken.warnings))
-    return state, states.hints(facts)
+    name = states.provider if rung.repository is None else rung.provider
+    state = State(name, target.engine.value, taken.identity, taken.sections, tuple(taken.warnings))
+    return state, (*_why(rung, state), *states.hints(facts))
+
+
+def _own_snapshot(reached: Reached, rung: Rung, dialect: Dialect) -> dict[str, Scalar]:
+    """Let the database take a snapshot of its own too, and return which it was."""
+    sessions = Sessions(reached.target, "dbatk snapshot")
+    try:
+        assert rung.repository is not None
+        mark = Repositories(rung.repository, dialect, sessions.run, "dbatk snapshot").take()
+    finally:
+        sessions.close()
+    return {"snapshot": mark.snapshot, "snapshot_dbid": mark.dbid, "snapshot_instance": mark.instance}
+
+
+def _why(rung: Rung, state: State) -> Iterator[str]:
+    if rung.choice:
+        yield f"snapshots by {rung.provider}: {rung.why}"
+    if "snapshot" in state.identity:
+        yield f"the database's own snapshot is {state.identity['snapshot']}, of {state.identity['snapshot_dbid']}"
 
 
 def _host(reached: Reached) -> State:

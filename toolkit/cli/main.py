@@ -11,10 +11,12 @@ import typer
 
 from toolkit import __version__
 from toolkit.cli.awr import add_awr
+from toolkit.cli.awr_fetch import add_fetch
 from toolkit.cli.backup import add_backup
 from toolkit.cli.bundles import add_bundles
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
+from toolkit.cli.notices import add_notices
 from toolkit.cli.operations import add_operations
 from toolkit.cli.output import out_raw, show_error
 from toolkit.cli.results import add_results
@@ -71,11 +73,13 @@ def build_app() -> typer.Typer:
     awr = _group("Read AWR and Statspack reports.")
     app.add_typer(awr, name="awr")
     add_awr(awr)
+    add_fetch(awr)
     snapshot = _group("Keep the state of a database before and after anything you do.")
     app.add_typer(snapshot, name="snapshot")
     add_snapshots(snapshot)
     add_targets(app, target)
     add_schedule(app)
+    add_notices(app)
     return app
 
 

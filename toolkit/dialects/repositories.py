@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from toolkit.dialects.base import Call
@@ -45,6 +45,8 @@ class Repository:
     marked: str | None = None
     extras: Mapping[str, Call] = field(default_factory=dict)
     """Files that tell more where they are granted: texts of statements, parameters."""
+    report: Callable[[Mark, Mark], Call] | None = None
+    """The database's own report of what lies between two snapshots, as lines in the column `output`."""
 
     def snap(self, mark: str) -> Call:
         """Return the statement that takes a snapshot."""

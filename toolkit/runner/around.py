@@ -65,6 +65,19 @@ def _end(bench: Bench, bracket: BracketProvider, begun: Mark) -> None:
     content = json.dumps(document, indent=1).encode()
     with suppress(ToolkitError):
         bench.store.keep_artifact(bench.run, Artifact(ARTIFACT, "application/json", content))
+    if metrics:
+        _keep_report(bench, bracket, begun, ended)
+
+
+def _keep_report(bench: Bench, bracket: BracketProvider, begun: Mark, ended: Mark) -> None:
+    """Keep the database's own report of the run, as it is received."""
+    try:
+        text = bracket.repositories.report(begun, ended)
+        if text is not None:
+            name = f"{bracket.name}-{begun.snapshot}-{ended.snapshot}.html"
+            bench.store.keep_artifact(bench.run, Artifact(name, "text/html", text.encode()))
+    except (DatabaseError, ToolkitError) as error:
+        bench.warn(f"{bracket.name}: the database's own report could not be fetched: {error.sentence}")
 
 
 def _warn(bench: Bench, bracket: BracketProvider) -> None:

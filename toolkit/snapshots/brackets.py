@@ -138,6 +138,18 @@ class Repositories:
         binds = {**_range_binds(begin, end), "instance": begin.instance}
         return {name: self._rows(call, binds) for name, call in self.repository.deltas.items()}
 
+    def report(self, begin: Mark, end: Mark) -> str | None:
+        """Return the database's own report; None where it writes none.
+
+        Raises:
+            DatabaseError: when it cannot be had.
+        """
+        if self.repository.report is None:
+            return None
+        rows = self._rows(self.repository.report(begin, end))
+        lines = ("" if row.get("output") is None else str(row["output"]).rstrip("\n") for row in rows)
+        return "\n".join(lines) + "\n"
+
     def extras(self, begin: Mark, end: Mark) -> dict[str, tuple[Row, ...]]:
         """Return what more is told where it is granted."""
         binds = {**_range_binds(begin, end), "instance": begin.instance}

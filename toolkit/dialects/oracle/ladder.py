@@ -14,6 +14,7 @@ from toolkit.dialects.oracle.licences import DIAGNOSTICS, look
 from toolkit.dialects.oracle.licences.ground import ground_of, judge, refuse
 from toolkit.dialects.oracle.places import Barred
 from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.dialects.oracle.reports import report_call
 from toolkit.dialects.repositories import Repository, Rung
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
@@ -37,6 +38,7 @@ AWR = Repository(
     flags=Call("awr_flags", file=True),
     snap_template="awr_snapshot",
     extras=_deltas("awr", "texts", "parameters"),
+    report=report_call,
 )
 STATSPACK = Repository(
     "statspack",
@@ -50,38 +52,40 @@ STATSPACK = Repository(
 )
 
 
-def choose(wanted: str, facts: Facts, declared: frozenset[str]) -> Rung:
+def choose(wanted: str, facts: Facts, declared: frozenset[str], *, reading: bool = False) -> Rung:
     """Return the rung that is taken.
 
     Args:
         wanted: `auto`, or the name of a rung.
         facts: with the answers of `FILES`, and of `STATSPACK_FILE` where there is a schema PERFSTAT.
         declared: licences that the profile declares and that hold today.
+        reading: snapshots are read, none is taken.
 
     Raises:
         ToolkitError: TK-0303 for AWR that nobody declared, TK-0304 for what cannot be had here.
     """
     if wanted == AWR.provider:
         _refuse_undeclared(facts, declared)
-        if why := awr_refusal(facts):
+        if why := None if reading else awr_refusal(facts):
             raise ToolkitError(f"no AWR snapshot can be taken: {why}", code="TK-0304", hint=_instead(facts))
         return Rung(AWR.provider, _awr_reason(facts, declared), AWR)
     if wanted == STATSPACK.provider:
-        if why := statspack_refusal(facts):
+        if why := statspack_refusal(facts, reading=reading):
             hint = "`vstat` needs nothing; `dbatk doctor --grants` lists what Statspack needs"
             raise ToolkitError(f"no Statspack snapshot can be taken: {why}", code="TK-0304", hint=hint)
         return Rung(STATSPACK.provider, "asked for", STATSPACK)
     if wanted == VSTAT:
         return Rung(VSTAT, "asked for")
-    return _best(facts, declared)
+    return _best(facts, declared, reading=reading)
 
 
-def _best(facts: Facts, declared: frozenset[str]) -> Rung:
+def _best(facts: Facts, declared: frozenset[str], *, reading: bool) -> Rung:
     verdict = judge(DIAGNOSTICS, ground_of(facts, declared))
-    no_awr = awr_refusal(facts) if verdict.allowed else f"the Diagnostics Pack is a licence {verdict.reason}"
+    there = None if reading else awr_refusal(facts)
+    no_awr = there if verdict.allowed else f"the Diagnostics Pack is a licence {verdict.reason}"
     if not no_awr:
         return Rung(AWR.provider, _awr_reason(facts, declared), AWR)
-    no_statspack = statspack_refusal(facts)
+    no_statspack = statspack_refusal(facts, reading=reading)
     if not no_statspack:
         return Rung(STATSPACK.provider, f"no AWR: {no_awr}; Statspack is installed and granted", STATSPACK)
     return Rung(VSTAT, f"no AWR: {no_awr}; no Statspack: {no_statspack}")
@@ -111,7 +115,7 @@ def _is_container(facts: Facts) -> bool:
     return str(facts.value("doctor_container", "container_id") or "0") not in {"0", "1"}
 
 
-def statspack_refusal(facts: Facts) -> str | None:
+def statspack_refusal(facts: Facts, *, reading: bool = False) -> str | None:
     """Say why Statspack cannot take a snapshot here."""
     service = places.service_of(facts)
     if Barred.STATSPACK in service.barred:
@@ -121,7 +125,7 @@ def statspack_refusal(facts: Facts) -> str | None:
     seen = {row.get("object_name") for row in facts.rows(STATSPACK_FILE)}
     if not {"STATSPACK", "STATS$SNAPSHOT"} <= seen:
         return "it is installed, but not granted to this user"
-    return _not_writable(facts)
+    return None if reading else _not_writable(facts)
 
 
 def _not_writable(facts: Facts) -> str | None:

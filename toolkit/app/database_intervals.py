@@ -1,0 +1,210 @@
+"""Ranges of a database's own snapshots: as intervals to compare, and as the reports Oracle writes itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from toolkit.analysis.repository_interval import interval_of_rows
+from toolkit.app.planning import ground_of, with_licences
+from toolkit.app.rungs import rung_of
+from toolkit.app.targets import Reached
+from toolkit.dialects.base import Call, Dialect
+from toolkit.dialects.oracle import ladder
+from toolkit.dialects.oracle.reports import report_call, report_text
+from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.repositories import Mark, Repository
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions, refused
+from toolkit.model.facts import Facts
+from toolkit.model.interval import Interval
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.words import EngineName
+from toolkit.rendering import step_of
+from toolkit.snapshots.brackets import Repositories
+
+_RANGE = re.compile(r"(?P<target>.+):(?P<first>\d{1,10})-(?P<last>\d{1,10})", re.ASCII | re.DOTALL)
+_NUMBERS = re.compile(r"(\d{1,10})-(\d{1,10})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Two snapshots of a database; `target` is empty where it is said elsewhere."""
+
+    first: int
+    last: int
+    target: str = ""
+
+
+def is_range(text: str) -> bool:
+    """Tell a range of a database's snapshots (`T:101-104`) from a file."""
+    return _RANGE.fullmatch(text) is not None
+
+
+def range_of(text: str) -> Range:
+    """Read `T:101-104`, or `101-104` where the target is said elsewhere.
+
+    Raises:
+        ToolkitError: TK-0102 for anything else, and for a range that does not go on.
+    """
+    full = _RANGE.fullmatch(text)
+    plain = _NUMBERS.fullmatch(text.strip())
+    if full is None and plain is None:
+        raise ToolkitError(
+            f"`{text}` is no range of snapshots", code="TK-0102", hint="write two snapshot numbers: 101-104"
+        )
+    match = full or plain
+    first, last = (int(number) for number in match.groups()[-2:]) if match is not None else (0, 0)
+    if first == last:
+        raise ToolkitError(
+            f"`{text}` is one snapshot: nothing lies between", code="TK-0102", hint="write two: 101-104"
+        )
+    return Range(min(first, last), max(first, last), full["target"] if full else "")
+
+
+@dataclass(slots=True)
+class Asked:
+    """An open database and the repository of its snapshots that may be read."""
+
+    dialect: Dialect
+    sessions: Sessions
+    facts: Facts
+    repositories: Repositories
+
+    @property
+    def repository(self) -> Repository:
+        """AWR or Statspack."""
+        return self.repositories.repository
+
+    def marks(self, first: int, last: int, *, container: bool = False) -> tuple[Mark, Mark]:
+        """Return two snapshots of this instance, under the database id that has them both.
+
+        Raises:
+            ToolkitError: TK-0114 when no database id has them.
+        """
+        place = self._rows(self.repository.place)
+        instance = int(str(place[0]["instance_number"])) if place else 1
+        for dbid in self._ids(place[0].get("dbid") if place else None, container=container):
+            binds = {"dbid": dbid, "first_snap": first, "last_snap": last}
+            rows = self._rows(self.repository.bound(self.repository.range, binds))
+            there = {int(str(row["snap_id"])) for row in rows if int(str(row["instance_number"])) == instance}
+            if {first, last} <= there:
+                provider = self.repository.provider
+                return Mark(provider, dbid, instance, first), Mark(provider, dbid, instance, last)
+        raise ToolkitError(
+            f"{self.repository.provider} has no snapshots {first} and {last} of this instance",
+            code="TK-0114",
+            hint="`SELECT snap_id, end_interval_time FROM dba_hist_snapshot ORDER BY 1` lists them (it is free)"
+            if self.repository is ladder.AWR
+            else "`SELECT snap_id, snap_time FROM perfstat.stats$snapshot ORDER BY 1` lists them",
+        )
+
+    def _ids(self, dbid: object, *, container: bool) -> list[int]:
+        """Return the database ids snapshots may be under: of this container first, then of the database."""
+        own = self._container()
+        if container:
+            if own is None:
+                raise ToolkitError(
+                    "this is no pluggable database with snapshots of its own",
+                    code="TK-0304",
+                    hint="leave --pdb out, or connect to the service of a pluggable database",
+                )
+            return [own]
+        seen = [int(str(row["dbid"])) for row in self._rows(self.repository.newest)]
+        known = [one for one in (own, None if dbid is None else int(str(dbid))) if one]
+        return list(dict.fromkeys([*known, *seen]))
+
+    def _container(self) -> int | None:
+        if self.repository.container is None:
+            return None
+        try:
+            rows = self._rows(self.repository.container)
+        except DatabaseError:
+            return None
+        found = rows[0].get("con_dbid") if rows else None
+        return int(str(found)) if found else None
+
+    def _rows(self, call: Call) -> Sequence[dict[str, object]]:
+        return [dict(row) for row in self.sessions.run(step_of(self.dialect, call)).rows]
+
+
+@contextmanager
+def opened(reached: Reached, wanted: str) -> Iterator[Asked]:
+    """Open a database whose own snapshots are read; nothing of a pack is asked before the guard has judged.
+
+    Raises:
+        ToolkitError: TK-0303 for AWR that nobody declared, TK-0304 where there are none.
+    """
+    target = reached.target
+    if target.engine is not EngineName.ORACLE:
+        raise ToolkitError(
+            f"{target.engine.value} keeps no snapshots itself",
+            code="TK-0304",
+            hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`",
+        )
+    dialect, declared = dialect_of(target.engine), reached.standing.licences
+    sessions = Sessions(target, "dbatk awr", read_only=True)
+    try:
+        facts = with_licences(ground_of(dialect, sessions), declared)
+        rung = rung_of(wanted, dialect, facts, sessions, declared, reading=True)
+        if rung.repository is None:
+            raise ToolkitError(
+                f"this database has no snapshots that may be read: {rung.why}",
+                code="TK-0303" if "licence" in rung.why else "TK-0304",
+                hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`",
+            )
+        yield Asked(dialect, sessions, facts, Repositories(rung.repository, dialect, sessions.run, ""))
+    except DatabaseError as error:
+        raise refused(dialect, error, "the snapshots could not be read") from None
+    finally:
+        sessions.close()
+
+
+def database_interval(reached: Reached, asked: Range, name: str) -> Interval:
+    """Return what a database did between two of its own snapshots.
+
+    Raises:
+        ToolkitError: TK-0114 when they are not there, TK-0115 when nothing of them can be trusted; as `opened`.
+    """
+    with opened(reached, "auto") as open_:
+        begin, end = open_.marks(asked.first, asked.last)
+        faults = open_.repositories.check(begin, end)
+        if faults:
+            raise ToolkitError(f"`{name}` cannot be read as one interval: {faults[0]}", code="TK-0115")
+        binds = {"dbid": begin.dbid, "first_snap": begin.snapshot, "last_snap": end.snapshot}
+        ends = open_.repositories.ask(
+            step_of(open_.dialect, open_.repository.bound(open_.repository.range, binds))
+        ).rows
+        sections = {**open_.repositories.between(begin, end), **open_.repositories.extras(begin, end)}
+        return interval_of_rows(name, begin, end, ends, sections, open_.facts)
+
+
+# -- Oracle's own reports ---------------------------------------------------------------------------------------
+def fetch_report(
+    reached: Reached, asked: Range, *, other: Range | None = None, whole: bool = False, container: bool = False,
+    html: bool = True,
+) -> str:  # fmt: skip
+    """Return one of Oracle's own AWR reports, as `awrrpt.sql` would spool it.
+
+    Args:
+        reached: the database; the Diagnostics Pack must be declared.
+        asked: the range of snapshots.
+        other: a second range: then Oracle's own comparison of the two.
+        whole: of the whole cluster instead of this instance.
+        container: the snapshots of this pluggable database itself.
+        html: as a page; else as text.
+
+    Raises:
+        ToolkitError: as `opened`, TK-0114 for snapshots that are not there.
+    """
+    with opened(reached, ladder.AWR.provider) as open_:
+        begin, end = open_.marks(asked.first, asked.last, container=container)
+        pair = None if other is None else open_.marks(other.first, other.last, container=container)
+        call = report_call(begin, end, pair, whole=whole, html=html)
+        rows = open_.sessions.run(step_of(open_.dialect, call)).rows
+    text = report_text(rows)
+    if not text.strip():
+        raise ToolkitError("the database gave an empty report", code="TK-0208", hint="do the snapshots hold rows?")
+    return text
