@@ -1,8 +1,9 @@
 """A program that behaves like RMAN's client: it understands the scripts we emit and nothing else.
 
-It reads commands from its standard input, writes a log in the wording of RMAN in real time, its channels interleaved,
-makes and deletes real files as pieces, and keeps in `state.json` what a control file would keep; `scenario.json`
-beside it says what it is and what goes wrong. Standard library only: it runs as a program of its own.
+It reads commands from its standard input, writes a log in the wording of RMAN in real time with its channels
+interleaved, makes and deletes real files as pieces, and keeps in `state.json` what a control file would keep;
+`scenario.json` beside it says what it is and what goes wrong. Standard library only: it runs as a program.
+"""
 
 from __future__ import annotations
 
