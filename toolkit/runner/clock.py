@@ -71,7 +71,10 @@ class _Queue:
         """Return the next item, waiting for one that may be begun; None when there is nothing more to do."""
         with self._changed:
             while self._items and not (self._closed or self._stop.requested):
-                item = next((each for each in self._items if each.apart not in self._busy), None)
+                fitting = [each for each in self._items if self._stop.fits(each.label)]
+                if not fitting:
+                    break
+                item = next((each for each in fitting if each.apart not in self._busy), None)
                 if item is not None:
                     self._items.remove(item)
                     if item.apart is not None:

@@ -153,6 +153,15 @@ def _empty(bench: Circumstances, rows: int | None, pieces: Sequence[Piece]) -> b
     return bench.source_has_rows
 
 
+def _left_undone(bench: Circumstances, requested: int | None) -> Judged:
+    """Judge a queue with items that nobody began, though nothing failed."""
+    held_back = len(bench.stop.held_back)
+    if held_back:
+        reason = f"{held_back} would not have ended in time and were not begun"
+        return Judged(Outcome.INTERRUPTED, reason, requested=requested)
+    return Judged(Outcome.FAILED, "no session was left to work", requested=requested)
+
+
 def _not_ended(
     bench: Circumstances,
     timed: TimedResult | None,
@@ -166,7 +175,7 @@ def _not_ended(
         reason = "stopped by a signal" if bench.stop.because is None else bench.stop.because.sentence
         return Judged(Outcome.INTERRUPTED, reason, requested=requested)
     if error is None:
-        return Judged(Outcome.FAILED, "no session was left to work", requested=requested)
+        return _left_undone(bench, requested)
     reason = _sentence(error, timed)
     if timed is not None and getattr(error, "lost", False) and may_load_twice(bench.experiment):
         reason = f"{reason}; whether its rows were committed is not known"

@@ -21,6 +21,9 @@ class Stop:
     def __init__(self) -> None:
         self._event = threading.Event()
         self._look: Callable[[], None] = lambda: None
+        self._fits: Callable[[str], bool] = lambda _: True
+        self.held_back: set[str] = set()
+        """Labels of items that were not begun, because they would not have ended in time."""
         self.because: ToolkitError | None = None
         """Why, when it was no signal."""
         self.disowned = False
@@ -44,6 +47,17 @@ class Stop:
     def look_with(self, look: Callable[[], None]) -> None:
         """Let `look` find out, at safe points, whether the run must stop."""
         self._look = look
+
+    def begin_only_with(self, fits: Callable[[str], bool]) -> None:
+        """Let `fits` say of each item, by its label, whether it would still end in time."""
+        self._fits = fits
+
+    def fits(self, label: str) -> bool:
+        """Tell whether an item may still be begun; one that may not is remembered."""
+        if self._fits(label):
+            return True
+        self.held_back.add(label)
+        return False
 
     def look(self) -> None:
         """Find out now whether the run must stop."""

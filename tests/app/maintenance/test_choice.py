@@ -94,11 +94,19 @@ def test_a_need_whose_condition_did_not_hold_is_no_hindrance() -> None:
 
 def test_what_cannot_end_before_the_window_closes_is_not_begun() -> None:
     history = {"a": [night("a", days, seconds=3600) for days in range(1, 8)]}
-    verdict = choose(choice([step("a")], history, left=1800))
+    copy = step("a", operation=OperationName.CTAS, options={"source": "S", "table": "T"})
+    verdict = choose(choice([copy], history, left=1800))
     assert verdict.state is StepState.STOPPED and "closes in 30 min" in str(verdict.reason)
-    assert choose(choice([step("a")], history, left=3700)) == Verdict("a")
-    assert choose(choice([step("a")], left=1)) == Verdict("a"), "nothing is known of it"
+    assert choose(choice([copy], history, left=3700)) == Verdict("a")
+    assert choose(choice([copy], left=1)) == Verdict("a"), "nothing is known of it"
     assert choose(choice([step("a")], left=0)).state is StepState.STOPPED
+
+
+def test_what_works_through_several_objects_is_begun_with_those_that_fit() -> None:
+    history = {"a": [night("a", days, seconds=3600) for days in range(1, 8)]}
+    whole = step("a", operation=OperationName.CTAS, options={"source": "S", "table": "T"})
+    assert choose(choice([whole], history, left=1800)).state is StepState.STOPPED
+    assert choose(choice([step("a")], history, left=1800)) == Verdict("a")
 
 
 def test_sessions_and_degrees_stay_within_the_limits_of_the_plan() -> None:

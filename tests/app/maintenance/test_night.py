@@ -15,7 +15,7 @@ from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.execute import start
 from toolkit.app.maintenance import attempt as attempting
-from toolkit.app.maintenance import places_of, run_plan
+from toolkit.app.maintenance import place_night, places_of, run_plan
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
@@ -217,6 +217,25 @@ def test_the_next_night_goes_on_where_this_one_stopped(run: Runner, store: Store
     assert states(second) == {"slow": "done"} and second.steps[0].run == begun
     assert second.steps[0].reason == "went on with what an earlier night had begun"
     assert tables(database) == {"g", "s"}
+
+
+def test_of_several_objects_those_that_fit_are_done_and_the_others_in_the_next_night(
+    run: Runner, store: Store, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with duckdb.connect(str(database)) as made:
+        for name in "ab":
+            made.execute(f"CREATE TABLE {name} AS SELECT range AS id FROM range(10)")
+    gather = '[[step]]\nname = "all"\noperation = "stats-gather"\nschema = "main"\n'
+    assert states(run(gather)) == {"all": "done"}
+    real = expect.slow_items
+    monkeypatch.setattr(place_night, "slow_items", lambda nights: real(nights) | {"main.a": 7200.0})
+    cut = run(gather, change=closing_in(3600))
+    assert states(cut) == {"all": "stopped"}
+    assert "1 would not have ended before the window closes: `main.a`" in str(cut.steps[0].reason)
+    (trial,) = store.load_run(str(cut.steps[0].run)).trials
+    assert {item.label for item in trial.items if item.outcome == "ok"} == {"main.b", "main.g"}
+    ended = run(gather)
+    assert states(ended) == {"all": "done"} and ended.steps[0].run == cut.steps[0].run
 
 
 def test_a_changed_step_begins_anew_and_what_it_left_is_put_back(

@@ -22,6 +22,7 @@ from toolkit.store import Store
 
 _FIRST_WAIT_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 300.0
+_SHOWN = 3
 _PASSING = frozenset({"TK-0201", "TK-0202", "TK-0404"})
 """Of our own errors those that may be gone at the next try: no connection, a lost one, a locked store."""
 
@@ -121,6 +122,8 @@ class Attempt:
         record = find_run(self.store, run)
         if ended_well(record):
             return Ended(StepState.DONE, run)
+        if stop.held_back:
+            return Ended(StepState.STOPPED, run, _held_back(stop))
         reason = "; ".join(dict.fromkeys(failures(record))) or f"the run ended {record.head.state}"
         return Ended(StepState.FAILED, run, reason, self._may_pass(record))
 
@@ -169,3 +172,9 @@ def _same_work(head: RunHead, job: Job) -> bool:
     """Tell whether a run did what a step would do now, whatever it was called and however it was seeded."""
     plain = {"seed": 0, "label": None, "name": None, "snapshot": "auto", "time_limit_seconds": None}
     return replace(head.experiment, **plain) == replace(job.experiment, **plain)  # type: ignore[arg-type]
+
+
+def _held_back(stop: Stop) -> str:
+    names = sorted(stop.held_back)
+    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return f"{len(names)} would not have ended before the window closes: {shown}"

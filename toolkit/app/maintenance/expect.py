@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.records import ItemRecord
+from toolkit.model.words import Outcome
 
 _NIGHTS = 30
 """Older nights tell little of tonight."""
@@ -43,6 +45,20 @@ def expected(history: Sequence[StepRecord], size_bytes: float | None = None) -> 
     usual = _quantile(ordered, 0.5)
     slow = _quantile(ordered, _TAIL) if len(ordered) >= _ENOUGH else ordered[-1] * _DOUBT
     return Expected(usual, max(slow, usual), len(ordered))
+
+
+def slow_items(nights: Sequence[Sequence[ItemRecord]]) -> dict[str, float]:
+    """Return the seconds that each item (an index, a table) took at the most in some nights, with room for doubt.
+
+    Args:
+        nights: the items of each night, newest first; those that did not end well do not count.
+    """
+    seconds: dict[str, list[float]] = {}
+    for items in nights:
+        for item in items:
+            if item.outcome is Outcome.OK and item.elapsed_seconds is not None:
+                seconds.setdefault(item.label, []).append(item.elapsed_seconds)
+    return {label: max(each) * (1.0 if len(each) >= _ENOUGH else _DOUBT) for label, each in seconds.items()}
 
 
 def _scaled(step: StepRecord, size_bytes: float | None) -> float:

@@ -13,13 +13,14 @@ from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance.attempt import Attempt, child_of
 from toolkit.app.maintenance.choice import Choice, choose
 from toolkit.app.maintenance.conditions import unmet
-from toolkit.app.maintenance.expect import expected
+from toolkit.app.maintenance.expect import expected, slow_items
 from toolkit.app.maintenance.figures import work_bytes
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure
 from toolkit.model.plan_records import StepRecord, StepState
 from toolkit.model.protocols import DatabaseError, Event, Events
+from toolkit.model.records import ItemRecord
 from toolkit.model.window import Span
 from toolkit.model.words import EngineName, Role, RunState
 from toolkit.runner import Stop, holding_lease
@@ -27,6 +28,8 @@ from toolkit.store import Store
 from toolkit.targets.base import SessionTag, Target
 
 _TICK_SECONDS = 0.5
+_NIGHTS = 5
+"""Nights whose objects tell how long each takes."""
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 _KILLED = "its process was killed, or its host went down"
 Now = Callable[[], datetime]
@@ -210,12 +213,26 @@ class PlaceNight:
         )
         self._note(begun)
         stop = self._working[name] = Stop()
+        if night.span is not None:
+            stop.begin_only_with(self._fits(job, night.span))
 
         def work() -> None:
             done = self._attempt.do(job, begun, self._history[name], stop)
             self._ended.put(replace(done, ended_at=night.now()))
 
         threading.Thread(target=work, name=f"step {name} on {self._place.name}").start()
+
+    def _fits(self, job: Job, span: Span) -> Callable[[str], bool]:
+        """Return what tells whether an object of a step still fits into the window, from its own earlier times."""
+        store = self._night.store
+        runs = [step.run for step in self._history[job.step.name] if step.run is not None][:_NIGHTS]
+        slow = slow_items([_items(store, run) for run in dict.fromkeys(runs)])
+
+        def fits(label: str) -> bool:
+            left = (span.end - self._night.now()).total_seconds()
+            return slow.get(label, 0.0) <= left
+
+        return fits
 
     def _size(self, job: Job) -> float | None:
         """Return the size of what a step works on; not knowing it is no reason not to begin."""
@@ -243,3 +260,11 @@ class PlaceNight:
 
 def _embedded(target: Target) -> bool:
     return target.engine is EngineName.DUCKDB
+
+
+def _items(store: Store, run: str) -> list[ItemRecord]:
+    """Return the items of a run; of one that was deleted meanwhile none."""
+    try:
+        return [item for trial in store.load_run(run, samples=False).trials for item in trial.items]
+    except ToolkitError:
+        return []
