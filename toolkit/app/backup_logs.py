@@ -71,16 +71,20 @@ def worst(codes: Sequence[ExitCode]) -> ExitCode:
     return max(codes, key=_WORST.index, default=ExitCode.USAGE)
 
 
-def read_logs(files: Sequence[Path]) -> Iterator[ReadLog]:
-    """Read logs in the order given; a file that is none gives its sentence and does not stop the others."""
+def read_logs(files: Sequence[Path], *, picture: bool = True) -> Iterator[ReadLog]:
+    """Read logs in the order given; a file that is none gives its sentence and does not stop the others.
+
+    Args:
+        picture: lay the pieces on a clock too, which takes longer than reading them.
+    """
     for file in files:
         try:
-            yield _read(file)
+            yield _read(file, picture=picture)
         except ToolkitError as error:
             yield ReadLog(str(file), fault=error.message, hint=error.hint)
 
 
-def _read(file: Path) -> ReadLog:
+def _read(file: Path, *, picture: bool) -> ReadLog:
     if file.is_dir():
         raise ToolkitError(f"`{file}` is a folder", code=CODE, hint="name the logs in it")
     if not file.exists():
@@ -93,7 +97,7 @@ def _read(file: Path) -> ReadLog:
         raise ToolkitError(f"`{file}` cannot be read: {reason}", code=CODE, hint="check its rights") from None
     if not log.recognised:
         raise ToolkitError(f"`{file}` is no log of RMAN", code=CODE, hint=_HINT)
-    lanes = lanes_of_log(log)
+    lanes = lanes_of_log(log) if picture else None
     return ReadLog(str(file), log, lanes, tuple(_causes(log)), tuple(_sentences(log, lanes)))
 
 
@@ -111,7 +115,7 @@ def _causes(log: Log) -> Iterator[Cause]:
         yield Cause(message, entry.meaning if entry else "", entry.advice if entry else "")
 
 
-def _sentences(log: Log, lanes: Lanes) -> Iterator[str]:
+def _sentences(log: Log, lanes: Lanes | None) -> Iterator[str]:
     if log.downgraded:
         yield "one channel did all the work, whatever was asked: this edition has no parallel backup"
     for name in dict.fromkeys(piece.channel for piece in log.unfinished):
@@ -121,4 +125,4 @@ def _sentences(log: Log, lanes: Lanes) -> Iterator[str]:
         files = ", ".join(str(file) for file in dict.fromkeys(log.corrupt))
         yield f"corrupt blocks were found in data file {files}: see V$DATABASE_BLOCK_CORRUPTION"
     yield from log.missing
-    yield from balance_sentences(lanes)
+    yield from () if lanes is None else balance_sentences(lanes)

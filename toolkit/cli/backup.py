@@ -38,7 +38,7 @@ def _read(said: Said) -> int:
     page, as_json = said.text("out"), said.flag("json")
     if page is not None and Path(page).resolve() in {file.resolve() for file in files}:
         raise ToolkitError(f"`{page}` is one of the logs", code="TK-0102", hint="give another file for the page")
-    logs = read_logs(files)
+    logs = read_logs(files, picture=page is not None or not as_json)
     if len(files) == 1:
         one = next(iter(logs))
         if one.log is None:

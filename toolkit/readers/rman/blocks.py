@@ -17,6 +17,8 @@ _BATCH = 4000
 _TAIL = 16_384
 """Characters that are left for the next batch, for a message may go on in it."""
 _LONGEST_LINE = 4000
+_MOST_SHARED = 5000
+"""Inputs of sets that are kept to be shared: the same files are backed up night after night."""
 _NAME = r"channel ([A-Za-z_][\w$#]*): "
 _BEGINS = re.compile(
     _NAME + r"starting ([a-z0-9 ]+?) backup ?set\n"
@@ -90,13 +92,20 @@ def _begun(machine: Machine, found: re.Match[str]) -> None:
     channel = channels.by_name.get(name) or channels.get(name)
     if channel.set_type is not None:
         channels.lose(channel)
-    channel.set_type = kind
-    if inputs[6] == "d":
+    channel.set_type = machine.shared(kind)
+    channel.sealed = machine.inputs.get(inputs)
+    if channel.sealed is not None:
+        channel.files, channel.logs = list(channel.sealed[0]), list(channel.sealed[1])
+    elif inputs[6] == "d":
         channel.files = [Datafile(int(file), path.rstrip()) for file, path in _INPUT.findall(inputs)]
     else:
         channel.logs = [ArchivedLog(int(thread), int(sequence)) for thread, sequence in _LOG.findall(inputs)]
+    if channel.sealed is None:
+        channel.sealed = (tuple(channel.files), tuple(channel.logs))
+        if len(machine.inputs) < _MOST_SHARED:
+            machine.inputs[inputs] = channel.sealed
     channel.number = int(number)
-    channel.begin = machine.operations.stamp(stamp.rstrip())
+    channel.begin = machine.operations.stamp(machine.shared(stamp.rstrip()))
     channel.open = True
     channels.filling = channel
     machine.number += 3 + len(channel.files) + len(channel.logs)
@@ -113,13 +122,16 @@ def _ended(machine: Machine, found: re.Match[str]) -> bool:
     if " with " in stamp:
         return False
     took = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
+    files, logs = channel.sealed or (tuple(channel.files), tuple(channel.logs))
+    if len(files) != len(channel.files) or len(logs) != len(channel.logs):
+        return False
     channel.busy += took
     machine.identity.file(handle)
     channels.pieces.append(
         Piece(
-            name, channel.set_type or "", tuple(channel.files), tuple(channel.logs), tuple(channel.extra),
-            channel.section, number, channel.begin, machine.operations.stamp(stamp), took, handle, tag,
-            comment.rstrip(),
+            channel.name, channel.set_type or "", files, logs, tuple(channel.extra), channel.section, number,
+            channel.begin, machine.operations.stamp(machine.shared(stamp)), took, handle, machine.shared(tag),
+            machine.shared(comment.rstrip()),
         )
     )  # fmt: skip
     channels.settled(channel)

@@ -28,7 +28,7 @@ class Channel:
 
     __slots__ = (
         "begin", "busy", "done", "extra", "files", "filling", "handles", "logs", "name", "number", "open",
-        "section", "set_type", "texts",
+        "sealed", "section", "set_type", "texts",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -42,6 +42,7 @@ class Channel:
         self.files: list[Datafile] = []
         self.logs: list[ArchivedLog] = []
         self.extra: list[str] = []
+        self.sealed: tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...]] | None = None
         self.section: Section | None = None
         self.number: int | None = None
         self.begin: str | None = None

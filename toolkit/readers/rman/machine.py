@@ -9,7 +9,7 @@ from toolkit.readers.rman.channels import Channel, Channels
 from toolkit.readers.rman.faults import Faults
 from toolkit.readers.rman.foreign import Foreign
 from toolkit.readers.rman.identity import Identity
-from toolkit.readers.rman.model import Datafile, Section
+from toolkit.readers.rman.model import ArchivedLog, Datafile, Section
 from toolkit.readers.rman.operations import Operations
 from toolkit.readers.rman.parts import handle_of, is_command, seconds_of
 from toolkit.readers.rman.sessions import Sessions
@@ -18,6 +18,7 @@ _WRAPS_FROM = 58
 """Terminals and mails wrap at 60 columns or more; a shorter line was ended by RMAN."""
 
 _MOST_KNOWN = 1000
+_MOST_TEXTS = 20_000
 
 Handler = Callable[[str], bool]
 
@@ -35,6 +36,8 @@ class Machine:
         self.number = 0
         self.corrupt: list[int] = []
         self.in_sql = False
+        self.inputs: dict[str, tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...]]] = {}
+        self._texts: dict[str, str] = {}
         self._known: set[str] = set()
         self._partial = ""
         self._grown: tuple[Channel, int] | None = None
@@ -98,6 +101,15 @@ class Machine:
         self.channels.lose_all()
         self.sessions.end()
         self.faults.quiet()
+
+    def shared(self, text: str) -> str:
+        """Return a text that many pieces have alike, kept once."""
+        kept = self._texts.get(text)
+        if kept is None:
+            kept = text
+            if len(self._texts) < _MOST_TEXTS:
+                self._texts[text] = text
+        return kept
 
     def ordinary(self) -> None:
         """Note an ordinary message of RMAN's: no stack goes on across it."""

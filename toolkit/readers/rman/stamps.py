@@ -30,6 +30,7 @@ _BY_NAME = {name: number for number, names in enumerate(_MONTHS, 1) for name in 
 _IN_THE_AFTERNOON = frozenset({"pm", "p.m.", "下午", "午後", "오후"})
 _ORDERS = ("ymd", "dmy", "mdy")
 _MOST_STAMPS = 500
+_MOST_REMEMBERED = 10_000
 
 DATE = re.compile(
     r"(?<![\w/\\])(?:\d{1,4}\s?[-./年]\s?[^\W\d_]{1,10}\.?\s?[-./ ]\s?\d{2,4}"
@@ -65,7 +66,14 @@ def parser(stamps: Sequence[str], hints: Iterable[datetime] = ()) -> Callable[[s
     middle = near[len(near) // 2] if near else None
     scored = [(_score(samples, order, middle), order) for order in _ORDERS]
     best = min(scored, key=lambda entry: entry[0])[1]
-    return lambda text: read(text, best)
+    known: dict[str, datetime | None] = {}
+
+    def remembered(text: str) -> datetime | None:
+        if text not in known and len(known) < _MOST_REMEMBERED:
+            known[text] = read(text, best)
+        return known[text] if text in known else read(text, best)
+
+    return remembered
 
 
 def _score(samples: Sequence[str], order: str, hint: datetime | None) -> tuple[float, float, float]:
