@@ -39,7 +39,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def restored(self) -> Iterator[Server]:
-        """Restore the newest backup into a new place, let it recover from the archive, and begin a server there."""
+        """Restore the newest backup into a new place, recovered from the archive, and begin a server there."""
         assert self.server.bin_dir is not None
         with _folder("dbatk-restored-") as folder:
             data = folder / "data"

@@ -110,6 +110,7 @@ class Programs:
             status = self._wait(running, step)
             _signal_group(running.process.pid, signal.SIGKILL)
             reader.join(_READER_SECONDS)
+            _close(running.process)
             if not reader.is_alive() and running.process.stdout is not None:
                 running.process.stdout.close()
         row = {
@@ -216,6 +217,11 @@ def _feed(process: subprocess.Popen[bytes], text: str) -> None:
         process.stdin.write(text.encode())
     with contextlib.suppress(BrokenPipeError):
         process.stdin.close()
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:
