@@ -1,7 +1,8 @@
-"""Reading a report takes time in proportion to its size, and little memory besides its text.
+"""Reading a report takes time in proportion to its size, and little memory besides its text; a series of reports
+in proportion to their number.
 
-A made-up report is made 10 and 1000 times as large, by rows and by whole sections; only ratios are told, so that a
-slow machine changes nothing. Run: `python benchmarks/awr_growth.py`.
+A made-up report is made 10 and 1000 times as large, by rows and by whole sections, and a series of 10 reports one
+of 200; only ratios are judged, so that a slow machine changes nothing. Run: `python benchmarks/awr_growth.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.readers.awr_samples import TEXT, html
+from toolkit.app.intervals import read_trends
 from toolkit.readers.awr.report import read_report
+from toolkit.report.interval.trend import trend_page
 
 _ROW = "<tr><td>event {}</td><td>57K</td><td>1,234.5</td><td>26.32ms</td><td>2.4</td><td>Commit</td></tr>"
 _HEAD = "<h3>Section {}</h3><table><tr><th>Name</th><th>A</th><th>B</th><th>C</th><th>D</th><th>E</th></tr>"
@@ -70,6 +75,40 @@ def grow(name: str, make: Callable[[int], bytes]) -> bool:
     return worse < _MOST_TIMES_WORSE
 
 
+def folder_of(count: int, folder: Path) -> Path:
+    folder.mkdir()
+    begin = datetime(2025, 3, 2, 10)
+    for number in range(count):
+        page = rows(20).decode()
+        for hour, old in ((number, "02-Mar-25 10:00:00"), (number + 1, "02-Mar-25 11:00:00")):
+            page = page.replace(old, f"{begin + timedelta(hours=hour):@%d-%b-%y %H:%M:%S}")
+        page = page.replace("@", "").replace(">8<", f">{number + 8}<").replace(">7<", f">{number + 7}<")
+        folder.joinpath(f"r{number:04}.html").write_text(page)
+    return folder
+
+
+def series() -> bool:
+    """Twenty times the reports take twenty times as long."""
+    with TemporaryDirectory() as scratch:
+        took = []
+        for count in (10, 200):
+            folder = folder_of(count, Path(scratch, str(count)))
+            read_trends([str(folder)], [])
+            begin = time.perf_counter()
+            found = read_trends([str(folder)], [])
+            took.append((time.perf_counter() - begin) / count)
+            assert [len(one.points) for one in found.series] == [count], found.faults[:3]
+        size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+        begin = time.perf_counter()
+        trend_page(found.series)
+        drawn = time.perf_counter() - begin
+    print(
+        f"series     200 reports ({size:.0f} MB): {took[1] / took[0]:.2f} times the time per report of 10; "
+        f"{took[1] * 200:.1f} s here, {drawn:.2f} s to draw"
+    )
+    return took[1] / took[0] < _MOST_TIMES_WORSE
+
+
 if __name__ == "__main__":
-    kept = [grow("rows", rows), grow("sections", sections), grow("lines", lines)]
+    kept = [grow("rows", rows), grow("sections", sections), grow("lines", lines), series()]
     sys.exit(not all(kept))
