@@ -125,6 +125,8 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
             f"- EPOCH(CAST({node.expression.sql('duckdb')} AS TIMESTAMP))) / 86400)",
             read="duckdb",
         )
+    if isinstance(node, exp.Cast) and node.is_type("date") and not isinstance(node.this, exp.Literal):
+        return exp.cast(node.this, "TIMESTAMP")  # a date of Oracle has a time of day
     if isinstance(node, exp.Dot) and node.this.name.upper() == "DBMS_LOB":
         return node.expression.expressions[0]
     if rewritten(node) is not node:
