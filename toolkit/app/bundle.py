@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from toolkit import __version__, resources
-from toolkit.app import licensing
+from toolkit.app import licensing, rman_bundle
 from toolkit.app.approvals import Standing
 from toolkit.app.folders import write_folder
 from toolkit.app.planning import (
@@ -103,12 +103,15 @@ def export_bundle(
     bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, standing)
     notes = tuple(_notes(experiment, trials))
     licences = tuple(bill.sentences()) if bill is not None else ()
-    files = bundle_files(
-        dialect, run, trials, known.facts, snapshots=_snapshots(experiment, dialect, known.facts),
-        readme=_readme(experiment, known, address, folder, run, trials, licences, notes), born=known.born,
-    )  # fmt: skip
+    if experiment.operation is OperationName.BACKUP:
+        files = rman_bundle.files_of(experiment, run, trials, licences, folder)
+    else:
+        files = bundle_files(
+            dialect, run, trials, known.facts, snapshots=_snapshots(experiment, dialect, known.facts),
+            readme=_readme(experiment, known, address, folder, run, trials, licences, notes), born=known.born,
+        )  # fmt: skip
     for path, text in files.items():
-        if path.endswith(".sql"):
+        if path.endswith((".sql", ".rman")):
             licensing.check_script(text, known.facts, standing.licences)
     manifest = _manifest(experiment, known, run, trials, standing.licences, files, bill)
     write_folder(folder, {**files, MANIFEST: manifest_text(manifest)})

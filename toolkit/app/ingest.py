@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from toolkit.app import rman_bundle
 from toolkit.app.planning import facts_from_text, planned_trials
 from toolkit.app.reading import PROVENANCE, Folder, open_folder
 from toolkit.app.spooled import Recorder
@@ -54,7 +55,8 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
             format or was not run at all.
     """
     folder = open_folder(path)
-    if not folder.attempts:
+    logs = rman_bundle.logs_of(path)
+    if not folder.attempts and not logs:
         raise ToolkitError(
             "no trial of this bundle has been run", code="TK-0406", hint="run its run.sh on the server first"
         )
@@ -63,7 +65,11 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
     facts = replace(facts_from_text(manifest.facts), assumed=manifest.assumed)
     _refuse_another(folder, store)
     recorder = _recorder(folder, experiment, facts)
-    records = list(_records(folder, experiment, recorder))
+    records = list(_records(folder, experiment, recorder)) + [
+        rman_bundle.record_of(each, logs[each.number], experiment, manifest.run, recorder.dialect, facts)
+        for each in planned_trials(experiment)
+        if each.number in logs
+    ]
     new = new_of(records, store.load_run(manifest.run).trials if _stored(store, manifest.run) else ())
     if not _stored(store, manifest.run):
         store.create_run(_head(manifest, experiment, records))

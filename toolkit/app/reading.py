@@ -48,7 +48,8 @@ class Folder:
         """Yield the files that a run keeps: scripts and spools, by path."""
         for name in sorted(self.manifest.files):
             yield name, _bytes(self.path / name)
-        for path in sorted((self.path / SPOOLS).glob("*.lst")):
+        spools = (self.path / SPOOLS).glob("*")
+        for path in sorted(each for each in spools if each.suffix in {".lst", ".log"}):
             yield f"{SPOOLS}/{path.name}", _bytes(path)
 
 

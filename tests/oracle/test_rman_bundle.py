@@ -1,0 +1,95 @@
+"""A bundle of backups: its driver runs on a server without Python, and its logs come back as a run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.oracle.standin import Scenario, running_standin
+from tests.oracle.standin.rman import Home, oracle_home
+from toolkit.cli.main import main
+
+_MB = 2**20
+_FILES = [{"number": n, "name": f"/u01/oradata/FREE/d{n}.dbf", "bytes": 8 * _MB} for n in range(1, 9)]
+
+
+@pytest.fixture(name="home")
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    home = oracle_home(tmp_path / "home")
+    home.tell(files=_FILES, bytes_per_second=2**30)
+    for name, value in home.variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.db"))
+    return home
+
+
+def export(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str) -> Path:
+    with running_standin(Scenario(views=home.views())) as standin:
+        monkeypatch.setenv("DBATK_PASSWORD", standin.password)
+        file = tmp_path / "backup.toml"
+        file.write_text(
+            f'[experiment]\nname = "b"\ntarget = "{standin.url}"\noperation = "backup"\n'
+            f"repeat = 1\nwarmup = 0\n{more}"
+        )
+        assert main(["export", str(file), "--out", str(tmp_path / "bundle")]) == 0
+    return tmp_path / "bundle"
+
+
+def drive(bundle: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["sh", "run.sh", *arguments], cwd=bundle, capture_output=True, text=True, check=False)
+
+
+def test_a_bundle_runs_deletes_what_it_wrote_and_comes_back_as_a_run(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = tmp_path / "bench"
+    bench.mkdir()
+    bundle = export(
+        home, tmp_path, monkeypatch,
+        f'write = true\ndestination = ["{bench}"]\n'
+        '[factors]\nchannels = [1, 2]\ncompression = ["none", "basic"]\n',
+    )  # fmt: skip
+    done = drive(bundle, "-y")
+    assert done.returncode == 0, done.stderr
+    assert list(bench.iterdir()) == [] and home.pieces() == []
+    assert drive(bundle, "-y").returncode == 0, "begun again it has nothing to do"
+    told = [log.read_text() for log in (bundle / "spool").glob("t000?.log")]
+    assert len(home.pieces(deleted=True)) == sum(text.count("finished piece") for text in told)
+    capsys.readouterr()
+    assert main(["ingest", str(bundle), "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)
+    assert {trial["outcome"] for trial in run["trials"]} == {"ok"}
+    assert {trial["granted_degree"] for trial in run["trials"]} == {1, 2}
+    assert all(item["label"].startswith("DBATK_") for trial in run["trials"] for item in trial["items"])
+
+
+def test_a_failure_is_told_with_its_cause(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = export(home, tmp_path, monkeypatch, "[factors]\nchannels = [2]\n")
+    home.tell(files=_FILES, bytes_per_second=2**30, fail_all=True, fail_lines=["ORA-19502: write error"])
+    assert drive(bundle, "-y").returncode == 3
+    capsys.readouterr()
+    assert main(["ingest", str(bundle), "--json"]) == 3
+    [trial] = json.loads(capsys.readouterr().out)["trials"]
+    assert (trial["outcome"], trial["error_code"]) == ("failed", "ORA-19502")
+
+
+@pytest.mark.parametrize("connect", ["sys/secret@db", "/ as sysbackup; rm"])
+def test_the_driver_takes_no_password_as_an_argument(
+    connect: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = export(home, tmp_path, monkeypatch, "[factors]\nchannels = [1]\n")
+    done = drive(bundle, "-y", connect)
+    assert done.returncode == 2 and "process list" in done.stderr and "secret" not in done.stderr
+
+
+def test_an_altered_script_is_not_run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = export(home, tmp_path, monkeypatch, "[factors]\nchannels = [1]\n")
+    script = bundle / "rman" / "t0001.rman"
+    script.write_text(script.read_text().replace("VALIDATE", ""))
+    assert "altered" in drive(bundle, "-y").stderr

@@ -1,0 +1,163 @@
+"""Backups as a bundle: RMAN scripts with a driver for a server without Python, and their logs read back."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Template
+
+from toolkit import resources
+from toolkit.dialects.base import Dialect, Work
+from toolkit.dialects.oracle.backup import client
+from toolkit.errors import ToolkitError
+from toolkit.executors.scripted import Bundled
+from toolkit.executors.scripted.files import digest
+from toolkit.model.bundle import DRIVER, PLAN, SPOOLS, SUMS, script_name
+from toolkit.model.experiment import Experiment, Naming, PlannedTrial, degree_level
+from toolkit.model.facts import Facts
+from toolkit.model.protocols import DatabaseError, Line
+from toolkit.model.records import TrialRecord
+from toolkit.model.runid import run_key
+from toolkit.model.steps import Step
+from toolkit.model.values import Row
+from toolkit.model.words import Mode, Outcome, StepKind
+from toolkit.operations import Planner, operation
+from toolkit.runner import rman_log, spec_of
+
+_STAMP = "%Y-%m-%d %H:%M:%S"
+_FOLDER = "make"
+
+
+# -- export -------------------------------------------------------------------------------------------------------
+def files_of(
+    experiment: Experiment, run: str, trials: Sequence[Bundled], licences: Sequence[str], folder: Path
+) -> dict[str, str]:
+    """Return the text of every file by its path, checksums included.
+
+    Raises:
+        ToolkitError: TK-0304 where the backup is no script of RMAN's (Amazon RDS).
+    """
+    files: dict[str, str] = {DRIVER: resources.template_text("bundle/rman.sh")}
+    plan = []
+    for each in trials:
+        if each.stages is None:
+            continue
+        name = script_name(each.planned.number)
+        [timed] = [step for item in each.stages.timed.items for step in item.steps]
+        if timed.kind is not StepKind.RMAN:
+            raise ToolkitError(
+                "on Amazon RDS a procedure of the database makes the backup, and no script of RMAN's",
+                code="TK-0304",
+                hint="run it from here: `dbatk backup run`",
+            )
+        files[f"rman/{name}.rman"] = timed.text + "\n"
+        deletes = [step for step in each.stages.conclude if step.kind is StepKind.RMAN]
+        if deletes:
+            files[f"rman/{name}-delete.rman"] = deletes[0].text + "\n"
+            files[f"rman/{name}-folders"] = "".join(f"{path}\n" for path in _folders(each.stages.prepare))
+        plan.append(f"{name} {each.title}\n")
+    files[PLAN] = "".join(plan)
+    measuring = experiment.mode is Mode.MEASUREMENT
+    writes = any(path.endswith("-delete.rman") for path in files)
+    files["README.txt"] = Template(resources.template_text("bundle/rman.txt")).substitute(
+        run=run,
+        mode="a measurement" if measuring else "a job",
+        trials=len(plan),
+        folder=shlex.quote(folder.name),
+        licences="\n                ".join(licences) or "none",
+        makes="a backup, which stays" if not measuring
+        else "backups under a tag of their own, each deleted after its trial" if writes
+        else "nothing",
+    )  # fmt: skip
+    return {**files, SUMS: "".join(f"{digest(text)}  {path}\n" for path, text in sorted(files.items()))}
+
+
+def _folders(steps: Sequence[Step]) -> list[str]:
+    return [step.argv[1] for step in steps if step.kind is StepKind.FOLDER and step.argv[0] == _FOLDER]
+
+
+# -- ingest -------------------------------------------------------------------------------------------------------
+def logs_of(path: Path) -> Mapping[int, Path]:
+    """Return the log of each trial that came to its end, by its number."""
+    found = {}
+    for times in sorted((path / SPOOLS).glob("t*.times")):
+        log = times.with_suffix(".log")
+        if times.stem[1:].isdecimal() and log.is_file():
+            found[int(times.stem[1:])] = log
+    return found
+
+
+def record_of(
+    planned: PlannedTrial, log: Path, experiment: Experiment, run: str, dialect: Dialect, facts: Facts
+) -> TrialRecord:
+    """Return what a trial's log tells."""
+    lines = [Line(0.0, text) for text in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    begun, ended = _times(log.with_suffix(".times"))
+    work = _work(planned, experiment, run, dialect, facts)
+    [call] = dialect.timed(work, facts)
+    rows = rman_log.rows_of(lines)
+    status = 1 if any("ERROR MESSAGE STACK" in line.text for line in lines) else 0
+    error: DatabaseError | None = client.error(call.template, status, [line.text for line in lines])
+    error = error or rman_log.not_whole(rows.get(rman_log.LOG, ()))
+    kept: dict[str, tuple[Row, ...]] = {**rows, rman_log.PIECES: tuple(_placed(rows, log))}
+    seconds = (ended - begun).total_seconds()
+    told, granted = dialect.tell(work, kept, {}, seconds), dialect.granted(work, kept, {}, ())
+    asked = degree_level(planned.cell)
+    outcome = Outcome.DOWNGRADED if granted.downgraded else Outcome.OK
+    return TrialRecord(
+        planned.number, 1, planned.cell, planned.repeat, outcome if error is None else Outcome.FAILED, begun,
+        ended,
+        reason=error.sentence if error is not None else granted.sentence or None,
+        error_code=None if error is None else error.code,
+        elapsed_seconds=seconds if error is None else None,
+        requested_degree=asked if isinstance(asked, int) else None,
+        granted_degree=granted.degree,
+        granted_source=granted.source,
+        items=told.items,
+        metrics=told.metrics if error is None else (),
+    )  # fmt: skip
+
+
+def _work(planned: PlannedTrial, experiment: Experiment, run: str, dialect: Dialect, facts: Facts) -> Work:
+    naming = Naming(run_key(run), planned.number, dialect.upper_names)
+    planner = Planner(dialect, spec_of(experiment), facts, naming)
+    return operation(experiment.operation).pieces(planner, planned.cell)[0].work
+
+
+def _times(path: Path) -> tuple[datetime, datetime]:
+    """Return when the driver began and ended a trial; some systems tell whole seconds only."""
+    words = path.read_text(encoding="utf-8", errors="replace").split()
+    try:
+        begun, ended = (datetime.fromtimestamp(float(word), UTC) for word in words[:2])
+    except (ValueError, OverflowError):
+        raise ToolkitError(
+            f"`{path.name}` does not say when the trial began and ended",
+            code="TK-0406",
+            hint="give the folder as `run.sh` left it",
+        ) from None
+    return begun, ended
+
+
+def _placed(rows: Mapping[str, Sequence[Row]], log: Path) -> Iterator[Row]:
+    """Give pieces their place on the clock by the stamps of the log, for nobody saw its lines come."""
+    from toolkit.readers.rman.log import read_log
+
+    pieces = {each.handle: each for each in read_log(log.read_text(errors="replace").splitlines()).pieces}
+    starts = [at for each in pieces.values() if (at := _stamp(each.start)) is not None]
+    for row in rows.get(rman_log.PIECES, ()):
+        piece = pieces.get(None if row.get("handle") is None else str(row["handle"]))
+        at = _stamp(piece.start) if piece is not None else None
+        yield {
+            **row,
+            "begin_seconds": (at - min(starts)).total_seconds() if at is not None else None,
+            "elapsed_seconds": piece.elapsed_seconds if piece is not None else None,
+        }
+
+
+def _stamp(text: str | None) -> datetime | None:
+    try:
+        return datetime.strptime(text or "", _STAMP).replace(tzinfo=UTC)
+    except ValueError:
+        return None
