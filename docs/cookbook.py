@@ -21,6 +21,7 @@ from pathlib import Path
 PAGES = Path(__file__).resolve().parent / "cookbook"
 DEMO = "dbatk-demo/demo.duckdb"
 _BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"^```toml\n# ([\w-]+\.toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _LONGEST = 600
 
 
@@ -34,6 +35,11 @@ def commands(block: str) -> list[str]:
     """Return the lines of a block that were typed, each with its continuations."""
     joined = block.replace("\\\n", "\\\0")
     return [line[2:].replace("\\\0", "\\\n") for line in joined.splitlines() if line.startswith("$ ")]
+
+
+def files(text: str) -> dict[str, str]:
+    """Return the files that a page shows: blocks of TOML that open with their name, `# nightly.toml`."""
+    return {found[1]: found[2] for found in _FILE.finditer(text)}
 
 
 class Terminal:
@@ -67,6 +73,9 @@ class Terminal:
 
 def run_page(text: str, terminal: Terminal) -> str:
     """Return the page with the output of its commands made anew."""
+
+    for name, inside in files(text).items():
+        (terminal.folder / name).write_text(inside, encoding="utf-8")
 
     def anew(match: re.Match[str]) -> str:
         shown = []

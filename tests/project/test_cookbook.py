@@ -56,6 +56,8 @@ def _shown(page: Path) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_end_as_it_shows(page: Path, folder: Path, cookbook: ModuleType) -> None:
     terminal = cookbook.Terminal(folder)
+    for name, text in cookbook.files(page.read_text(encoding="utf-8")).items():
+        (folder / name).write_text(text, encoding="utf-8")
     before = ""
     for command, shown in _shown(page):
         printed = terminal.type(command)

@@ -12,7 +12,14 @@ from toolkit.config.writing import replace_file
 from toolkit.errors import ToolkitError
 from toolkit.model.plan_records import PlanRunRecord
 from toolkit.notify.deliver import LIMIT_SECONDS, Address, deliver
-from toolkit.notify.message import Message, digest_message, night_message, reasons_of, trial_message
+from toolkit.notify.message import (
+    Message,
+    digest_message,
+    night_message,
+    reasons_of,
+    refusal_message,
+    trial_message,
+)
 from toolkit.notify.metrics import exposition, file_name
 
 
@@ -53,6 +60,18 @@ def tell_digest(
             problems += _send([one], digest_message(own, since), limit_seconds)
             sent += 1
     return sent, tuple(problems)
+
+
+def tell_refused(
+    plan: str, error: ToolkitError, notices: Notices | None = None, *, limit_seconds: float = LIMIT_SECONDS
+) -> tuple[str, ...]:
+    """Send the message of a plan that could not begin; return what could not be done."""
+    try:
+        known = notices if notices is not None else load_notices()
+    except ToolkitError as unread:
+        return (f"nobody was told: {unread.sentence}",)
+    wanted = [one for one in known.to if one.wants(plan, frozenset({When.FAILURE, When.ALWAYS}))]
+    return _send(wanted, refusal_message(plan, error, socket.gethostname()), limit_seconds)
 
 
 def tell_trial(notices: Notices, *, limit_seconds: float = LIMIT_SECONDS) -> tuple[str, ...]:

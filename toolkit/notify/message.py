@@ -16,6 +16,7 @@ import jinja2
 
 from toolkit import resources
 from toolkit.config.notices import When
+from toolkit.errors import ToolkitError
 from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.units import seconds
@@ -92,6 +93,13 @@ def digest_message(nights: Sequence[PlanRunRecord], since: datetime) -> Message:
     ordered = sorted(nights, key=lambda night: (not failed(night), night.began_at))
     empty = f"No plan has run since {_instant(since)}."
     return _message(f"dbatk: {what} since {_instant(since)}", [_shown(night) for night in ordered], empty)
+
+
+def refusal_message(plan: str, error: ToolkitError, host: str) -> Message:
+    """Return the message of a plan that could not begin."""
+    code = f" ({error.database_code})" if error.database_code else ""
+    text = f"{safe(plan)} on {safe(host)}: {safe(error.sentence)}{code} [{error.code}]. {safe(error.hint)}"
+    return _message(f"dbatk: plan {plan} could not begin: {error.sentence}", [], text)
 
 
 def trial_message(host: str) -> Message:

@@ -1,0 +1,102 @@
+"""`notify`: whether messages arrive, and a day in one of them; and what is told when a plan has ended."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit.cli.output import out_json, say
+from toolkit.cli.parameters import OUTPUT, Said, add_command, option
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.config.notices import Notices
+    from toolkit.store import Store
+
+_NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
+_EXPECTED = frozenset({"TK-0310", "TK-0130"})
+"""A window that is closed, and a stop that somebody asked for, are no failures."""
+
+
+def add_notices(app: typer.Typer) -> None:
+    """Add the group and its commands."""
+    group = typer.Typer(
+        help="Try and send messages about plans.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        add_completion=False,
+    )
+    add_command(group, "test", _test, _NO_STORE, "Send a message to everybody in notify.toml.")
+    since = option("since", "how far back it looks (1d)", metavar="1d")
+    add_command(group, "digest", _digest, [since, *OUTPUT], "Send what plans did in a day to who wants a digest.")
+    app.add_typer(group, name="notify")
+
+
+def tell_of(store: Store, plan: str) -> None:
+    """Tell everybody what came of a plan that has ended; what could not be told is a warning."""
+    from toolkit.app.notices import tell
+
+    for problem in tell(store.plan_runs(plan)):
+        say(f"warning: {problem}")
+
+
+@contextmanager
+def told_of_refusals(plan: str) -> Iterator[None]:
+    """Tell everybody when a plan that nobody watches cannot even begin; the error goes on its way."""
+    try:
+        yield
+    except ToolkitError as error:
+        if error.code not in _EXPECTED and not sys.stdin.isatty():
+            from toolkit.app.notices import tell_refused
+
+            for problem in tell_refused(plan, error):
+                say(f"warning: {problem}")
+        raise
+
+
+def _test(said: Said) -> int:
+    from toolkit.app.notices import tell_trial
+
+    notices = _notices()
+    return _show(said, len(notices.to), tell_trial(notices))
+
+
+def _digest(said: Said) -> int:
+    from datetime import UTC, datetime, timedelta
+
+    from toolkit.app.notices import tell_digest
+    from toolkit.store import open_store
+    from toolkit.units import parse_duration
+
+    notices = _notices()
+    since = datetime.now(UTC) - timedelta(seconds=parse_duration(said.text("since") or "1d"))
+    with open_store(said.text("store")) as store:
+        nights = [night for night in store.plan_runs(limit=10_000) if night.began_at >= since]
+    return _show(said, *tell_digest(nights, since, notices))
+
+
+def _notices() -> Notices:
+    from toolkit.config.notices import load_notices, notices_file
+
+    notices = load_notices()
+    if not notices.to:
+        raise ToolkitError(
+            "nobody is to be told",
+            code="TK-0107",
+            hint=f"write `[[to]]` with `name` and `url` into {notices_file()}",
+        )
+    return notices
+
+
+def _show(said: Said, asked: int, problems: tuple[str, ...]) -> int:
+    if said.flag("json"):
+        out_json({"asked": asked, "told": asked - len(problems), "problems": list(problems)})
+    else:
+        for problem in problems:
+            say(f"warning: {problem}")
+        say(f"told {asked - len(problems)} of {asked}")
+    return ExitCode.FAILED if problems else ExitCode.DONE
