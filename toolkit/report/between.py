@@ -127,8 +127,9 @@ def _verdicts(found: Between) -> Iterator[str]:
     model = found.sections.get("time_model")
     spent = {row.name: row.counters.get("total_seconds") for row in model.rows} if model is not None else {}
     for name in ("DB time", "DB CPU"):
-        if (total := spent.get(name)) and found.seconds:
-            yield f"{name} {seconds(total)}, {total / found.seconds:.2f} per second"
+        if total := spent.get(name):
+            rate = f", {total / found.seconds:.2f} per second" if found.seconds else ""
+            yield f"{name} {seconds(total)}{rate}"
     for section, by, words in (
         ("statements", "elapsed_seconds", "most time went into"),
         ("events", "user_wait_seconds", "most waiting was for"),

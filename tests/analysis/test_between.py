@@ -1,0 +1,194 @@
+"""What happened between two snapshots: subtracted where that is true, left out and said where it is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from toolkit.analysis.between import Between, between, document
+from toolkit.analysis.state_interval import interval_between
+from toolkit.errors import ToolkitError
+from toolkit.model.state import ColumnRole, Section, Snapshot, SnapshotHead, State, StateColumn
+from toolkit.model.values import Scalar
+from toolkit.report.between import between_page, between_text
+
+_AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+_KEY, _WORD = ColumnRole.KEY, ColumnRole.WORD
+_STATEMENTS = (
+    StateColumn("statement_id", _KEY),
+    StateColumn("statement_text", _WORD),
+    StateColumn("calls", ColumnRole.COUNTER, "count"),
+    StateColumn("elapsed_seconds", ColumnRole.COUNTER, "s"),
+)
+_PLAIN = (
+    StateColumn("name", _KEY),
+    StateColumn("unit", _WORD),
+    StateColumn("total", ColumnRole.COUNTER),
+    StateColumn("value", ColumnRole.GAUGE),
+)
+_SETTINGS = (StateColumn("name", _KEY), StateColumn("value", _WORD))
+_INDEXES = (
+    StateColumn("schema_name", _KEY),
+    StateColumn("index_name", _KEY),
+    StateColumn("index_scans", ColumnRole.COUNTER),
+)
+Row = tuple[Scalar, ...]
+
+
+def snapshot(
+    number: int, minute: int, statements: tuple[Row, ...] = (), *, plain: tuple[Row, ...] = (),
+    work_mem: str = "4MB", indexes: tuple[str, ...] = ("orders_pk",), cut: bool = False, provider: str = "pgstat",
+    **identity: Scalar,
+) -> Snapshot:  # fmt: skip
+    taken = _AT + timedelta(minutes=minute)
+    known: dict[str, Scalar] = {
+        "database": "5@77", "begun": "2026-11-01", "server_counts_since": "2026-11-01",
+        "statements_count_since": "2026-11-01", "instant_seconds": taken.timestamp(), **identity,
+    }  # fmt: skip
+    sections = {
+        "statements": Section(_STATEMENTS, statements, ("statements_count_since",), cut),
+        "pgstat": Section(_PLAIN, plain, ("server_counts_since",)),
+        "settings": Section(_SETTINGS, (("work_mem", work_mem),)),
+        "indexes": Section(_INDEXES, tuple(("app", name, 5) for name in indexes), ("server_counts_since",)),
+    }
+    head = SnapshotHead(number, f"s{number}", "dwh", "5@77", provider, taken)
+    return Snapshot(head, State(provider, "postgresql", known, sections))
+
+
+def rows(found: Between, section: str = "statements") -> dict[str, tuple[str, dict[str, float]]]:
+    return {row.name: (row.fate, dict(row.counters)) for row in found.sections[section].rows}
+
+
+def test_counters_are_subtracted_and_gauges_are_told_before_and_after() -> None:
+    plain_a: tuple[Row, ...] = (("commits", "transactions", 100, None), ("size", "bytes", None, 10))
+    plain_b: tuple[Row, ...] = (("commits", "transactions", 160, None), ("size", "bytes", None, 30))
+    found = between(snapshot(1, 0, plain=plain_a), snapshot(2, 1, plain=plain_b))
+    by_name = {row.name: row for row in found.sections["pgstat"].rows}
+    assert found.seconds == 60
+    assert by_name["commits"].counters == {"total": 60}
+    assert by_name["size"].gauges == {"value": (10, 30)}
+    assert by_name["size"].counters == {}
+
+
+def test_a_new_statement_counts_from_zero_and_one_that_went_is_told() -> None:
+    a = snapshot(1, 0, (("old", "select 1", 5, 1.0),))
+    b = snapshot(2, 1, (("new", "select 2", 3, 2.0),))
+    assert rows(between(a, b)) == {"new": ("new", {"calls": 3, "elapsed_seconds": 2.0}), "old": ("gone", {})}
+
+
+def test_a_statement_not_seen_in_a_cut_list_is_no_new_one() -> None:
+    a = snapshot(1, 0, (("old", "select 1", 5, 1.0),), cut=True)
+    b = snapshot(2, 1, (("perhaps old", "select 2", 900, 800.0), ("old", "select 1", 6, 2.0)))
+    assert rows(between(a, b)) == {"old": ("both", {"calls": 1, "elapsed_seconds": 1.0})}
+
+
+def test_a_row_whose_counter_went_down_is_left_out_and_said_never_negative_or_zero() -> None:
+    found = between(snapshot(1, 0, (("q", "select 1", 5, 9.0),)), snapshot(2, 1, (("q", "select 1", 2, 1.0),)))
+    assert rows(found) == {}
+    assert any("1 rows were reset or thrown out" in said for said in found.sentences)
+
+
+def test_a_reset_leaves_out_what_it_guards_and_keeps_the_rest() -> None:
+    a = snapshot(1, 0, (("q", "select 1", 5, 9.0),), plain=(("commits", "transactions", 1, None),))
+    b = snapshot(
+        2, 1, (("q", "select 1", 50, 90.0),), plain=(("commits", "transactions", 4, None),),
+        statements_count_since="2026-11-21",
+    )  # fmt: skip
+    found = between(a, b)
+    assert not found.sections["statements"].counted
+    assert rows(found, "pgstat")["commits"][1] == {"total": 3}
+    assert not found.whole
+    assert "pg_stat_statements was reset (pg_stat_statements_reset) between the two" in found.sentences
+
+
+def test_a_crash_leaves_out_the_counters_and_still_tells_the_settings() -> None:
+    a = snapshot(1, 0, plain=(("commits", "transactions", 1, None),))
+    b = snapshot(
+        2, 1, plain=(("commits", "transactions", 400, None),), work_mem="1MB", server_counts_since="2026-11-21"
+    )
+    found = between(a, b)
+    assert rows(found, "pgstat") == {"commits": ("both", {})}
+    assert [(one.name, one.before, one.after) for one in found.changed] == [("work_mem", "4MB", "1MB")]
+
+
+def test_a_restart_alone_is_said_and_counters_that_outlived_it_are_compared() -> None:
+    a = snapshot(1, 0, plain=(("commits", "transactions", 1, None),))
+    b = snapshot(2, 1, plain=(("commits", "transactions", 4, None),), begun="2026-11-21")
+    found = between(a, b)
+    assert rows(found, "pgstat")["commits"][1] == {"total": 3}
+    assert "the instance was restarted between the two" in found.sentences
+
+
+def test_a_dropped_index_is_told_as_gone() -> None:
+    found = between(snapshot(1, 0, indexes=("orders_pk", "orders_day")), snapshot(2, 1))
+    assert [(one.section, one.name, one.after) for one in found.changed] == [("indexes", "app.orders_day", None)]
+    assert "app.orders_day" in between_text(found, ())
+
+
+def test_the_wrong_order_is_swapped_and_said() -> None:
+    early, late = snapshot(1, 0, (("q", "x", 1, 1.0),)), snapshot(2, 5, (("q", "x", 4, 3.0),))
+    found = between(late, early)
+    assert rows(found) == {"q": ("both", {"calls": 3, "elapsed_seconds": 2.0})}
+    assert "`s1` was taken before `s2`: the two were swapped" in found.sentences
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (snapshot(1, 0), "the same snapshot twice"),
+        (snapshot(2, 1, database="6@99"), "another database"),
+        (snapshot(2, 1, provider="osstat"), "count differently"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_a_sentence(other: Snapshot, says: str) -> None:
+    with pytest.raises(ToolkitError, match=says) as caught:
+        between(snapshot(1, 0), other)
+    assert int(caught.value.exit_code) == 2
+
+
+def test_thrown_out_statements_are_said() -> None:
+    a, b = snapshot(1, 0, statements_thrown_out=2.0), snapshot(2, 1, statements_thrown_out=5.0)
+    assert any("threw statements out 3 times" in said for said in between(a, b).sentences)
+
+
+def test_a_hostile_statement_is_harmless_on_the_page_and_in_the_text() -> None:
+    hostile = "</td><script>alert(1)</script>\x1b[31m"
+    a, b = snapshot(1, 0), snapshot(2, 1, (("q", hostile, 4, 3.0),))
+    found = between(a, b)
+    page, text = between_page(found, ()), between_text(found, ())
+    assert "<script" not in page
+    assert "\x1b" not in page + text
+    assert "alert(1)" in text
+
+
+def test_the_document_holds_what_moved_only() -> None:
+    a, b = (
+        snapshot(1, 0, (("still", "x", 1, 1.0),)),
+        snapshot(2, 1, (("still", "x", 1, 1.0), ("new", "y", 1, 2.0))),
+    )
+    told = document(between(a, b))
+    assert [row["key"] for row in told["sections"]["statements"]["rows"]] == [["new"]]  # type: ignore[index]
+
+
+def test_an_interval_has_rates_by_the_servers_clock_and_lacks_what_is_not_counted() -> None:
+    plain_a: tuple[Row, ...] = (
+        ("commits", "", 100, None),
+        ("rollbacks", "", 0, None),
+        ("active_seconds", "s", 5, None),
+    )
+    plain_b: tuple[Row, ...] = (
+        ("commits", "", 220, None),
+        ("rollbacks", "", 0, None),
+        ("active_seconds", "s", 65, None),
+    )
+    a, b = snapshot(1, 0, plain=plain_a), snapshot(2, 2, (("q", "select 1", 240, 60.0),), plain=plain_b)
+    found = interval_between(a, replace(b), "before..after")
+    assert found.load["transactions"] == 1.0
+    assert found.load["db_time_s"] == 0.5
+    assert found.load["executes"] == 2.0
+    assert "redo_size_bytes" not in found.load
+    assert found.statements.rows["q"].elapsed_s == 60.0
+    assert found.statements.rows["q"].cpu_s is None
+    assert found.origin.elapsed_seconds == 120

@@ -1,0 +1,254 @@
+"""`dbatk snapshot` and `dbatk awr fetch` as a user types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.test_ladder import packs
+from tests.servers.postgresql import Server
+
+
+def change(file: Path, text: str) -> None:
+    import duckdb
+
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(text)
+
+
+# -- embedded ---------------------------------------------------------------------------------------------------
+def test_before_and_after_on_an_embedded_database(dbatk: Dbatk, url: str, home: Path) -> None:
+    assert dbatk("snapshot", "take", "before", "-t", url).status == 0
+    change(home / "small.duckdb", "create table large as select range i from range(100000)")
+    assert dbatk("snapshot", "take", "after", "-t", url).status == 0
+    told = dbatk("snapshot", "diff", "before", "after")
+    assert told.status == 0
+    assert "new: main.large" in told.out
+    assert dbatk("snapshot", "list").out.count("duckstat") == 2
+
+
+def test_the_page_stands_alone_and_the_document_is_one(dbatk: Dbatk, url: str, home: Path) -> None:
+    for label in ("a", "b"):
+        dbatk("snapshot", "take", label, "-t", url)
+    told = dbatk("snapshot", "diff", "a", "b", "--json", "--out", "d.html")
+    assert json.loads(told.out)["after"]["label"] == "b"
+    page = (home / "d.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "<script" not in page
+
+
+def test_the_newest_of_one_label_is_meant_and_it_is_said(dbatk: Dbatk, url: str) -> None:
+    dbatk("snapshot", "take", "a", "-t", url)
+    assert "an older snapshot `a`" in dbatk("snapshot", "take", "a", "-t", url).err
+    dbatk("snapshot", "take", "b", "-t", url)
+    told = dbatk("snapshot", "diff", "a", "b", "--json")
+    assert json.loads(told.out)["before"]["snapshot"] == 2
+    assert "the newest is meant (#2)" in json.loads(told.out)["warnings"][0]
+    assert json.loads(dbatk("snapshot", "diff", "#1", "b", "--json").out)["before"]["snapshot"] == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "says"),
+    [
+        (("take", "a..b", "-t", "URL"), "TK-0102", "cannot be the label"),
+        (("take", "", "-t", "URL"), "TK-0102", "cannot be the label"),
+        (("take", "a", "-t", "URL", "--provider", "awr"), "TK-0304", "duckdb has no awr"),
+        (("take", "a", "-t", "URL", "--provider", "pgstat"), "TK-0102", "no snapshot provider"),
+        (("take", "a", "-t", "URL", "--watch", "3s"), "TK-0107", "nothing to watch"),
+        (("take", "a"), "TK-0107", "no target"),
+        (("diff", "here", "nowhere"), "TK-0114", "there is no snapshot"),
+        (("diff", "here", "here"), "TK-0110", "the same snapshot twice"),
+        (("diff", "here..here", "here"), "TK-0110", "the same snapshot twice"),
+        (("list", "--limit", "0"), "TK-0102", "--limit"),
+    ],
+)
+def test_bad_input_gets_a_sentence(dbatk: Dbatk, url: str, typed: tuple[str, ...], code: str, says: str) -> None:
+    dbatk("snapshot", "take", "here", "-t", url)
+    told = dbatk("snapshot", *(url if word == "URL" else word for word in typed))
+    assert told.status in (2, 5)
+    assert code in told.err
+    assert says in told.err
+
+
+def test_two_databases_are_not_one(dbatk: Dbatk, url: str, home: Path) -> None:
+    change(home / "other.duckdb", "create table t as select 1 i")
+    dbatk("snapshot", "take", "a", "-t", url)
+    dbatk("snapshot", "take", "b", "-t", "duckdb:///other.duckdb")
+    told = dbatk("snapshot", "diff", "a", "b")
+    assert told.status == 2
+    assert "another database" in told.err
+
+
+def test_this_host_can_be_a_snapshot_by_itself(dbatk: Dbatk, url: str) -> None:
+    for label in ("a", "b"):
+        assert dbatk("snapshot", "take", label, "-t", url, "--provider", "osstat").status == 0
+    assert "host_cpu_user_seconds" in json.dumps(json.loads(dbatk("snapshot", "diff", "a", "b", "--json").out))
+
+
+# -- PostgreSQL -------------------------------------------------------------------------------------------------
+@pytest.mark.postgresql
+def test_a_dropped_index_and_a_setting_are_told_on_postgresql(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_schema: str
+) -> None:
+    url, schema = postgresql_server.url, postgresql_schema
+    with postgresql_server.connect() as session:
+        session.execute(f'create table "{schema}".t as select i from generate_series(1, 20000) i')
+        session.execute(f'create index t_i on "{schema}".t (i)')
+        assert dbatk("snapshot", "take", "before", "-t", url).status == 0
+        session.execute(f'drop index "{schema}".t_i')
+        session.execute(f'select count(*) from "{schema}".t where i = 7')
+        session.execute(
+            "select pg_stat_force_next_flush()" if session.info.server_version >= 150000 else "select 1"
+        )
+    assert dbatk("snapshot", "take", "after", "-t", url).status == 0
+    told = dbatk("snapshot", "diff", "before", "after", "--json")
+    document = json.loads(told.out)
+    assert told.status == 0
+    gone = [one for one in document["changed"] if one["after"] is None]
+    assert [(one["section"], one["name"]) for one in gone] == [("indexes", f"{schema}.t_i")]
+    tables = {tuple(row["key"]): row for row in document["sections"]["tables"]["rows"]}
+    assert tables[schema, "t"]["counters"]["full_scans"] >= 1  # each parallel worker counts one
+    assert document["elapsed_seconds"] > 0
+
+
+@pytest.mark.postgresql
+def test_a_reset_of_the_statistics_is_found_and_nothing_of_it_is_told(
+    dbatk: Dbatk, postgresql_server: Server
+) -> None:
+    url = postgresql_server.url
+    dbatk("snapshot", "take", "a", "-t", url)
+    with postgresql_server.connect() as session:
+        session.execute("select pg_stat_reset()")
+    dbatk("snapshot", "take", "b", "-t", url)
+    told = dbatk("snapshot", "diff", "a", "b")
+    assert told.status == 3
+    assert "the statistics of the database were reset (pg_stat_reset)" in told.out
+    assert "commits" not in told.out
+
+
+@pytest.mark.postgresql
+def test_what_sessions_wait_for_is_kept_when_asked(dbatk: Dbatk, postgresql_server: Server) -> None:
+    told = dbatk("snapshot", "take", "a", "-t", postgresql_server.url, "--watch", "0.3s")
+    assert told.status == 0
+    assert "pg_stat_statements is not installed" in told.err
+
+
+# -- Oracle -----------------------------------------------------------------------------------------------------
+def site(home: Path, standin: Standin, monkeypatch: pytest.MonkeyPatch, *, declared: bool) -> None:
+    licence = 'licenses.diagnostics_pack = {by = "J. Doe", on = 2026-01-31}\n' if declared else ""
+    (home / "config").mkdir(exist_ok=True)
+    text = f'[targets.dwh]\nurl = "{standin.url}"\nproduction = false\n{licence}'
+    (home / "config/targets.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("DBATK_PASSWORD", standin.password)
+
+
+def test_counters_of_an_instance_are_read_without_a_licence(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_standin() as standin:
+        site(home, standin, monkeypatch, declared=False)
+        first = dbatk("snapshot", "take", "a", "-t", "dwh")
+        assert first.status == 0
+        assert "snapshots by vstat: no AWR" in first.err
+        assert "could not be read" not in first.err
+        standin.engine.state.statements_run += 1000
+        dbatk("snapshot", "take", "b", "-t", "dwh")
+        told = dbatk("snapshot", "diff", "a", "b")
+        assert "DB time 5.00 s" in told.out
+        assert "log file sync" in told.out
+        assert packs(standin) == []
+
+
+def test_a_declared_pack_lets_awr_take_a_snapshot_too(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_standin() as standin:
+        site(home, standin, monkeypatch, declared=True)
+        for label in ("a", "b"):
+            assert "the database's own snapshot is" in dbatk("snapshot", "take", label, "-t", "dwh").err
+        told = dbatk("snapshot", "diff", "a", "b")
+        assert "awr snapshots 101 to 102" in " ".join(told.out.split())
+
+
+@pytest.mark.parametrize("typed", [("snapshot", "take", "a", "--provider", "awr"), ("awr", "fetch", "101-102")])
+def test_awr_without_a_declaration_is_refused_and_nothing_of_it_is_sent(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...]
+) -> None:
+    with running_standin() as standin:
+        site(home, standin, monkeypatch, declared=False)
+        told = dbatk(*typed, "-t", "dwh")
+        assert (told.status, packs(standin)) == (5, [])
+        assert "TK-0303" in told.err
+        assert "licenses.diagnostics_pack" in told.err
+
+
+@pytest.mark.parametrize(
+    ("more", "function"),
+    [
+        ((), "AWR_REPORT_HTML 2810, 1, 101, 102"),
+        (("--global",), "AWR_GLOBAL_REPORT_HTML 2810, CAST(NULL AS VARCHAR2(10)), 101, 102"),
+        (("--diff", "102-103"), "AWR_DIFF_REPORT_HTML 2810, 1, 101, 102, 2810, 1, 102, 103"),
+        (("--out", "-"), "AWR_REPORT_HTML 2810, 1, 101, 102"),
+    ],
+)
+def test_oracles_own_report_is_fetched_line_by_line(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], function: str
+) -> None:
+    with running_standin() as standin:
+        site(home, standin, monkeypatch, declared=True)
+        for _ in range(3):
+            standin.engine.state.awr.take(standin.engine.state)
+        told = dbatk("awr", "fetch", "101-102", "-t", "dwh", *more)
+        assert told.status == 0
+        assert told.out == f"<html><head>\n\n{function}\n"
+
+
+def test_the_name_of_the_file_chooses_text(dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_standin(Scenario()) as standin:
+        site(home, standin, monkeypatch, declared=True)
+        for _ in range(2):
+            standin.engine.state.awr.take(standin.engine.state)
+        assert dbatk("awr", "fetch", "101-102", "-t", "dwh", "--out", "r.txt").status == 0
+        assert "AWR_REPORT_TEXT" in (home / "r.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (("101",), "no range of snapshots"),
+        (("101-101",), "one snapshot"),
+        (("101-999",), "awr has no snapshots 101 and 999"),
+        (("101-102", "--pdb"), "no pluggable database"),
+    ],
+)
+def test_a_range_that_cannot_be_gets_a_sentence(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...], says: str
+) -> None:
+    with running_standin() as standin:
+        site(home, standin, monkeypatch, declared=True)
+        for _ in range(2):
+            standin.engine.state.awr.take(standin.engine.state)
+        told = dbatk("awr", "fetch", *typed, "-t", "dwh")
+        assert told.status in (2, 5)
+        assert says in told.err
+
+
+def test_a_run_by_awr_keeps_its_bracket_and_the_report_and_says_which_rung(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from toolkit.store import open_store
+
+    with running_standin() as standin:
+        site(home, standin, monkeypatch, declared=True)
+        done = dbatk("ctas", "-t", "dwh", "--source", "GTEST", "--table", "C")
+        assert done.status == 0, done.err
+        assert "snapshots by awr" in done.err
+        with open_store(home / "store.sqlite") as store:
+            run = store.resolve("last")
+            names = {one.name for one in store.load_run(run).artifacts}
+            assert {"snapshot-bracket.json", "awr-101-102.html"} <= names
+            assert store.load_run(run).environment["snapshot_provider"] == "awr"
