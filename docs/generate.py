@@ -216,7 +216,7 @@ def _oracle_error(advice: ErrorAdvice, alike: Sequence[str]) -> Iterator[str]:
 
 def header(path: Path) -> dict[str, str]:
     """Read the header a script opens with."""
-    opening = re.findall(r"^-- (\w+): (.*)$", path.read_text(encoding="utf-8")[:4000], re.MULTILINE)
+    opening = re.findall(r"^(?:--|#) (\w+): (.*)$", path.read_text(encoding="utf-8")[:4000], re.MULTILINE)
     return {key: text.strip() for key, text in opening if key in _HEADER}
 
 
@@ -226,9 +226,9 @@ def scripts_page() -> Iterator[str]:
     yield "Plain scripts (`sql/`) also run by hand in SQL*Plus, psql or the DuckDB shell; `:name` is a parameter."
     yield "Templates (`templates/`) are rendered; `--dry-run` shows the result."
     yield ""
-    for folder, ending in (("sql", "*.sql"), ("templates", "*.sql.j2")):
+    for folder, endings in (("sql", ("*.sql",)), ("templates", ("*.sql.j2", "*.rman.j2"))):
         for engine in EngineName:
-            found = sorted((ROOT / folder / engine).glob(ending))
+            found = sorted(path for ending in endings for path in (ROOT / folder / engine).glob(ending))
             if found:
                 yield from (f"## {folder}/{engine}", "")
                 yield from table(("script", *map(str.lower, _HEADER)), map(_script, found))

@@ -11,16 +11,18 @@ from toolkit.dialects.catalogue import CATALOGUE
 from toolkit.model.words import EngineName
 
 HEADER = ("Title", "Needs", "License", "Effect", "Params", "Versions")
-SCRIPTS = sorted((*ROOT.glob("sql/*/*.sql"), *ROOT.glob("templates/*/*.sql.j2")))
+TEMPLATES = sorted((*ROOT.glob("templates/*/*.sql.j2"), *ROOT.glob("templates/*/*.rman.j2")))
+SCRIPTS = sorted((*ROOT.glob("sql/*/*.sql"), *TEMPLATES))
 
 
 def header(path: Path) -> dict[str, str]:
     """Read the comment lines a script opens with."""
     found = {}
     for line in path.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("-- ") or ": " not in line:
+        comment = line.removeprefix("-- ").removeprefix("# ")
+        if comment == line or ": " not in line:
             break
-        key, value = line[3:].split(": ", 1)
+        key, value = comment.split(": ", 1)
         found[key] = value.strip()
     return found
 
@@ -47,9 +49,7 @@ def test_a_plain_script_holds_no_template_mark(path: Path) -> None:
     assert "{%" not in text
 
 
-@pytest.mark.parametrize(
-    "path", sorted(ROOT.glob("templates/*/*.sql.j2")), ids=lambda path: f"{path.parent.name}/{path.stem}"
-)
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_template_filters_every_value(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     values = [part.split("}}")[0] for part in text.split("{{")[1:]]
