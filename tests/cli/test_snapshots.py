@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.oracle.standin import Scenario, Standin, running_standin
-from tests.oracle.test_ladder import packs
+from tests.oracle.test_ladder import WITH_STATSPACK, packs
 from tests.servers.postgresql import Server
 
 
@@ -252,3 +253,52 @@ def test_a_run_by_awr_keeps_its_bracket_and_the_report_and_says_which_rung(
             names = {one.name for one in store.load_run(run).artifacts}
             assert {"snapshot-bracket.json", "awr-101-102.html"} <= names
             assert store.load_run(run).environment["snapshot_provider"] == "awr"
+
+
+# -- ranges of the database's own snapshots ---------------------------------------------------------------------
+def four_snapshots(standin: Standin) -> None:
+    """Take four AWR and four Statspack snapshots, ten minutes and more work from one to the next."""
+    state = standin.engine.state
+    for repository in (state.awr, state.statspack):
+        for number in range(4):
+            state.statements_run += 40_000 * (number + 1)
+            repository.take(state)
+            for snap in repository.snaps:
+                snap.taken -= timedelta(minutes=10)
+
+
+@pytest.mark.parametrize(("declared", "rung"), [(True, "awr"), (False, "statspack")])
+def test_two_ranges_of_a_database_are_compared_by_what_may_be_read(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, declared: bool, rung: str
+) -> None:
+    with running_standin(Scenario(views=WITH_STATSPACK)) as standin:
+        site(home, standin, monkeypatch, declared=declared)
+        four_snapshots(standin)
+        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104", "--json")
+        document = json.loads(told.out)
+        assert told.status == 0
+        text = json.dumps(document)
+        assert f'"rung": "{rung}"' in text
+        assert '"begin_snapshot": 101' in text
+        assert bool(packs(standin)) is declared
+
+
+def test_ranges_without_a_licence_and_without_statspack_are_refused(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_standin() as standin:
+        site(home, standin, monkeypatch, declared=False)
+        four_snapshots(standin)
+        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104")
+        assert (told.status, packs(standin)) == (5, [])
+        assert "no Statspack: it is not installed" in told.err
+
+
+def test_a_range_over_a_restart_is_no_interval(dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_standin() as standin:
+        site(home, standin, monkeypatch, declared=True)
+        standin.engine.state.awr.restarts = True
+        four_snapshots(standin)
+        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104")
+        assert told.status == 2
+        assert "the instance was restarted within it" in told.err

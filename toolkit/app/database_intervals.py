@@ -153,7 +153,8 @@ def opened(reached: Reached, wanted: str) -> Iterator[Asked]:
             raise ToolkitError(
                 f"this database has no snapshots that may be read: {rung.why}",
                 code="TK-0303" if "licence" in rung.why else "TK-0304",
-                hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`",
+                hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`; or, where it is "
+                "licensed, declare it in the profile: `licenses.diagnostics_pack = {by, on, until}`",
             )
         yield Asked(dialect, sessions, facts, Repositories(rung.repository, dialect, sessions.run, ""))
     except DatabaseError as error:

@@ -13,28 +13,31 @@ from toolkit.analysis.awr.masking import mask_interval
 from toolkit.analysis.awr.pseudonyms import Pseudonyms
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.app.awr import read_file, spread
-from toolkit.app.interval_sources import is_interval, stored_interval
+from toolkit.app.interval_sources import Reach, interval_source
+from toolkit.app.targets import find_target
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval
-from toolkit.store import open_store
 
 _MOST_FILES = 20_000
 
 
 def compare_sources(
-    before: str, after: str, *, anyway: bool = False, store: str | None = None, names: Pseudonyms | None = None
-) -> IntervalDiff:
-    """Compare two reports, or two intervals of stored snapshots.
+    before: str, after: str, *, anyway: bool = False, store: str | None = None, names: Pseudonyms | None = None,
+    reach: Reach = find_target,
+) -> IntervalDiff:  # fmt: skip
+    """Compare two reports, two intervals of stored snapshots, or two ranges of a database's own.
 
     Args:
-        before: A file, or `a1..a2` for what lies between two snapshots of the store.
+        before: A file, `a1..a2` for what lies between two snapshots of the store, or `T:101-104`.
         after: The same.
         anyway: Compare two different databases on purpose.
         store: The results store, where snapshots are named.
         names: What to call everything that has a name, instead of it.
+        reach: Opens a target by what the user calls it.
 
     Raises:
-        ToolkitError: TK-0113 for a file that is no report, TK-0115 when the two cannot be compared.
+        ToolkitError: TK-0113 for a file that is no report, TK-0115 when the two cannot be compared, TK-0303 for
+            AWR of a database that nobody declared the pack for.
     """
     if _same_file(before, after):
         raise ToolkitError(
@@ -42,20 +45,14 @@ def compare_sources(
             code="TK-0115",
             hint="give the report of the interval before and the one after",
         )
-    stored = {
-        name: _stored(name, store) for name in (before, after) if is_interval(name) and not Path(name).exists()
-    }
+    found = {name: interval_source(name, store, reach) for name in (before, after)}
+    stored = {name: one for name, one in found.items() if one is not None}
     files = [name for name in (before, after) if name not in stored]
     read = dict(zip(files, map(_whole, spread(_read, [Path(name) for name in files])), strict=True))
     sides = {**stored, **read}
     if names is not None:
         sides = {name: mask_interval(sides[name], names) for name in (before, after)}
     return compare_intervals(sides[before], sides[after], anyway=anyway)
-
-
-def _stored(name: str, store: str | None) -> Interval:
-    with open_store(store) as opened:
-        return stored_interval(opened, name)
 
 
 def _whole(one: _Read) -> Interval:

@@ -50,10 +50,11 @@ def add_intervals(awr: typer.Typer) -> None:
 
 def _diff(said: Said) -> int:
     from toolkit.app.intervals import compare_sources
+    from toolkit.cli.launch import reach
 
     diff = compare_sources(
         said.required("before"), said.required("after"), anyway=said.flag("anyway"), store=said.text("store"),
-        names=pseudonyms(said),
+        names=pseudonyms(said), reach=reach,
     )  # fmt: skip
     return show_diff(diff, said)
 
