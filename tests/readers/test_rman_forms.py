@@ -190,6 +190,59 @@ def test_work_that_another_channel_took_over_ends_with_a_warning() -> None:
     assert [one.channel for one in found.unfinished] == ["c1"]
 
 
+def test_work_that_no_channel_took_over_is_a_failure() -> None:
+    nobody = [line for line in failover() if "c2: " not in line or "SID" in line]
+    assert read_log([line for line in nobody if "handle=" not in line]).outcome == "failed"
+    not_run = [line.replace("channel c1 disabled, job failed on it will be run on another channel",
+                            "continuing other job steps, job failed will not be re-run") for line in failover()]  # fmt: skip
+    assert read_log(not_run).outcome == "failed"
+
+
+def test_what_goes_into_a_set_may_be_told_after_another_channels_words() -> None:
+    found = read_log([
+        *HEAD[:4], "allocated channel: c2", "channel c2: SID=10 device type=DISK", *HEAD[4:],
+        *SET[:4], *(line.replace("c1", "c2") for line in SET[:2]), *SET[4:],
+        *(line.replace("00007", "00009") for line in SET[:4]), "including standby control file in backup set",
+        "channel c2: starting piece 1 at 02-MAR-26", "channel c2: finished piece 1 at 02-MAR-26",
+        "piece handle=/backup/control tag=FOR STANDBY comment=NONE",
+        "channel c2: backup set complete, elapsed time: 00:00:01", *SET[4:], *TAIL,
+    ])  # fmt: skip
+    assert [(one.channel, [file.file for file in one.datafiles], one.extra, one.tag) for one in found.pieces] == [
+        ("c1", [7], (), "NIGHT"), ("c2", [], ("standby control file",), "FOR STANDBY"), ("c1", [9], (), "NIGHT"),
+    ]  # fmt: skip
+
+
+def test_the_media_managers_own_words_belong_to_its_error() -> None:
+    found = read_log([*HEAD, *STACK, "RMAN-03009: failure of backup command on c1 channel at 03/02/2026 01:02:03",
+                      "ORA-19511: Error received from media manager layer, error text:",
+                      "    ANS1017E (RC-50)  Session rejected: TCP/IP connection failure."])  # fmt: skip
+    assert found.causes[0].code == "ORA-19511"
+    assert found.causes[0].text.endswith("Session rejected: TCP/IP connection failure.")
+
+
+def test_a_stack_in_a_list_of_quoted_lines_is_read() -> None:
+    lines = [
+        *STACK,
+        "RMAN-03002: failure of backup command at 03/02/2026 01:02:03",
+        "ORA-19836: cannot use passphrase",
+    ]
+    found = read_log([f'"{line}", ' for line in lines])
+    assert [(one.code, one.text) for one in found.errors][1] == ("ORA-19836", "cannot use passphrase")
+
+
+def test_a_restore_tells_which_files_each_channel_read() -> None:
+    found = read_log(["RMAN> restore datafile 3;", "Starting restore at 02-MAR-26", "using channel ORA_DISK_1",
+                      "channel ORA_DISK_1: starting datafile backup set restore",
+                      "channel ORA_DISK_1: specifying datafile(s) to restore from backup set",
+                      "channel ORA_DISK_1: restoring datafile 00003 to +DATA/ACME/sysaux.1",
+                      "channel ORA_DISK_1: reading from backup piece /backup/p1",
+                      "channel ORA_DISK_1: piece handle=/backup/p1 tag=NIGHT",
+                      "channel ORA_DISK_1: restored backup piece 1",
+                      "channel ORA_DISK_1: restore complete, elapsed time: 00:00:05", "Finished restore at 02-MAR-26"])  # fmt: skip
+    assert found.outcome == "completed"
+    assert (found.reads[0].handles, found.reads[0].datafiles[0]) == (("/backup/p1",), (3, "+DATA/ACME/sysaux.1"))
+
+
 def test_a_stack_is_a_failure_and_its_cause_stands_in_front() -> None:
     found = read_log([
         *HEAD, *SET[:4], *STACK, "RMAN-03009: failure of backup command on c1 channel at 03/02/2026 01:02:03",

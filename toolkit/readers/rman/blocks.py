@@ -107,7 +107,7 @@ def _begun(machine: Machine, found: re.Match[str]) -> None:
     channel.number = int(number)
     channel.begin = machine.operations.stamp(machine.shared(stamp.rstrip()))
     channel.open = True
-    channels.filling = channel
+    channels.filled(channel)
     machine.number += 3 + len(channel.files) + len(channel.logs)
 
 

@@ -84,6 +84,7 @@ class Channels:
         self.awaiting: deque[Draft] = deque()
         self.outputs: list[tuple[str, str | None, int | None]] = []
         self.filling: Channel | None = None
+        self._waiting: list[Channel] = []
 
     def get(self, name: str) -> Channel:
         """Return a channel, which begins to exist when it is named first."""
@@ -98,6 +99,7 @@ class Channels:
             self.lose(channel)
         channel.set_type = set_type
         channel.filling = True
+        self._waiting.append(channel)
         self.filling = channel
 
     def begin_piece(self, channel: Channel, number: int, at: str) -> None:
@@ -108,6 +110,16 @@ class Channels:
         channel.begin = at
         channel.open = True
         channel.filling = False
+        self.filled(channel)
+
+    def filled(self, channel: Channel) -> None:
+        """A channel has told all that goes into its set; inputs that follow are of one that has not.
+
+        While RMAN makes ready what a channel will back up (a control file), others go on: it is told later.
+        """
+        if channel in self._waiting:
+            self._waiting.remove(channel)
+        self.filling = self._waiting[-1] if self._waiting else None
 
     def end_piece(self, channel: Channel, number: int, at: str) -> Draft:
         """A channel has written a piece; its handle follows."""
@@ -196,6 +208,6 @@ class Channels:
         """A channel is done with a set."""
         if self.awaiting and channel.done:
             self.awaiting = deque(draft for draft in self.awaiting if draft.channel is not channel)
-        if self.filling is channel:
-            self.filling = None
+        if channel in self._waiting or self.filling is channel:
+            self.filled(channel)
         channel.clear()

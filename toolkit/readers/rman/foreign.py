@@ -56,7 +56,7 @@ class Foreign:
         if self._prefix is not None and not self._depth:
             known = self._prefix.match(line)
             if known is not None:
-                self._behind(line[known.end() :])
+                self._behind(line[known.end() :].rstrip('",') if known[0].endswith('"') else line[known.end() :])
                 return
         if self._coloned(line) or self._head(line) or self._plain(line):
             self._machine.ordinary()
@@ -138,7 +138,7 @@ class Foreign:
         stacks = machine.faults.stacks
         machine.faults.add(family, digits, text, machine.number)
         self._code_line = machine.number
-        self._long_code = len(line) >= _WRAPS_FROM
+        self._long_code = len(line) >= _WRAPS_FROM or text.endswith("text:")
         if family == "RMAN":
             self._failure(number, text, stacked=machine.faults.stacks > stacks)
         return True
@@ -191,7 +191,7 @@ class Foreign:
         if found is None or not found.end():
             return
         self._prefix = _shape(found[0])
-        self._behind(line[found.end() :])
+        self._behind(line[found.end() :].rstrip('",') if found[0].endswith('"') else line[found.end() :])
 
     def _behind(self, line: str) -> None:
         self._machine.number -= 1

@@ -79,13 +79,28 @@ def _outcome(machine: Machine) -> LogOutcome:
         return LogOutcome.FAILED
     lost = machine.channels.unfinished
     whole = not _missing(machine)
-    if faults.errors and (lost and not machine.channels.pieces):
+    if faults.errors and not _made_good(machine):
         return LogOutcome.FAILED
     if not whole or not _recognised(machine) or (lost and not faults.errors):
         return LogOutcome.INCOMPLETE
     if faults.errors or faults.warnings or machine.corrupt:
         return LogOutcome.COMPLETED_WITH_WARNINGS
     return LogOutcome.COMPLETED
+
+
+def _made_good(machine: Machine) -> bool:
+    """Whether everything that a channel lost was backed up by another."""
+    channels = machine.channels
+    files = {one.file for piece in channels.pieces for one in piece.datafiles}
+    logs = {one for piece in channels.pieces for one in piece.archivelogs}
+    extra = {one for piece in channels.pieces for one in piece.extra}
+    return all(
+        channels.pieces
+        and {one.file for one in piece.datafiles} <= files
+        and set(piece.archivelogs) <= logs
+        and set(piece.extra) <= extra
+        for piece in channels.unfinished
+    )
 
 
 def _timed(pieces: Sequence[Piece], stamps: Sequence[str]) -> Sequence[Piece]:

@@ -11,14 +11,13 @@ from toolkit.readers.rman.foreign import Foreign
 from toolkit.readers.rman.identity import Identity
 from toolkit.readers.rman.model import ArchivedLog, Datafile, Section
 from toolkit.readers.rman.operations import Operations
-from toolkit.readers.rman.parts import handle_of, is_command, seconds_of
+from toolkit.readers.rman.parts import Shared, handle_of, is_command, seconds_of
 from toolkit.readers.rman.sessions import Sessions
 
 _WRAPS_FROM = 58
 """Terminals and mails wrap at 60 columns or more; a shorter line was ended by RMAN."""
 
 _MOST_KNOWN = 1000
-_MOST_TEXTS = 20_000
 
 Handler = Callable[[str], bool]
 
@@ -37,7 +36,7 @@ class Machine:
         self.corrupt: list[int] = []
         self.in_sql = False
         self.inputs: dict[str, tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...]]] = {}
-        self._texts: dict[str, str] = {}
+        self.shared = Shared()
         self._known: set[str] = set()
         self._partial = ""
         self._grown: tuple[Channel, int] | None = None
@@ -47,7 +46,7 @@ class Machine:
             "backin": self._blocks, "output": self._output, "RMAN-0": self._coded, "RMAN-1": self._coded,
             "RMAN-2": self._coded, "RMAN> ": self._prompt, "RMAN>": self._prompt, "Recove": self._recovery,
             "ORA-0": self._coded, "releas": self._released, "copyin": self._copying, "piece": self._handle,
-            "archiv": self._noise, "sql st": self._noise, "curren": self._noise,
+            "archiv": self._noise, "contin": self._continuing, "sql st": self._noise, "curren": self._noise,
         }  # fmt: skip
         self._actions: dict[str, Callable[[Channel, str], bool]] = {
             "starting p": self._begin_piece, "finished p": self._end_piece, "backup set": self._end_set,
@@ -55,8 +54,8 @@ class Machine:
             "starting c": self._begin_set, "starting a": self._begin_set, "starting d": self._begin_set,
             "starting v": self._begin_reading, "restore co": self._end_reading, "validation": self._end_reading,
             "piece hand": self._reads_piece, "datafile c": self._end_copy, "archived l": self._end_copy,
-            "archive lo": self._end_copy, "restored b": _passed, "reading fr": _passed, "restoring ": _passed,
-            "deleting a": _passed, "restoring": _passed, "failover t": self._reads_piece,
+            "archive lo": self._end_copy, "restored b": _passed, "reading fr": _passed, "deleting a": _passed,
+            "restoring ": self._restoring, "failover t": self._reads_piece,
         }  # fmt: skip
 
     def feed(self, line: str) -> None:
@@ -102,15 +101,6 @@ class Machine:
         self.sessions.end()
         self.faults.quiet()
 
-    def shared(self, text: str) -> str:
-        """Return a text that many pieces have alike, kept once."""
-        kept = self._texts.get(text)
-        if kept is None:
-            kept = text
-            if len(self._texts) < _MOST_TEXTS:
-                self._texts[text] = text
-        return kept
-
     def ordinary(self) -> None:
         """Note an ordinary message of RMAN's: no stack goes on across it."""
         if self.faults.in_stack:
@@ -138,6 +128,21 @@ class Machine:
     def _stripped_channel(self, line: str) -> bool:
         """`channel t1 disabled, job failed on it will be run on another channel`."""
         return line.endswith("run on another channel")
+
+    def _continuing(self, line: str) -> bool:
+        # `continuing other job steps, job failed will not be re-run`
+        if not line.endswith("not be re-run"):
+            return False
+        self.faults.stacks += 1
+        return True
+
+    def _restoring(self, channel: Channel, rest: str) -> bool:
+        # `restoring datafile 00003 to +DATA/...`
+        _, _, told = rest.partition("restoring datafile ")
+        number, _, name = told.partition(" to ")
+        if number.isdecimal():
+            channel.files.append(Datafile(int(number), name))
+        return True
 
     def _begin_set(self, channel: Channel, rest: str) -> bool:
         kind = rest[9:]

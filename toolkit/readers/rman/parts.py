@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolkit.readers.rman import words
 
 _LONGEST_STAMP = 60
+_MOST_SHARED = 20_000
 
 
 def is_command(op: str, stamp: str) -> bool:
@@ -41,3 +42,19 @@ def handle_of(text: str) -> tuple[str | None, str | None, str | None]:
         tag.strip() or None if has_tag else None,
         comment.strip() if has_comment else None,
     )
+
+
+class Shared:
+    """Texts that many pieces have alike, kept once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        """Return the text that is kept."""
+        kept = self._kept.get(text)
+        if kept is None:
+            kept = text
+            if len(self._kept) < _MOST_SHARED:
+                self._kept[text] = text
+        return kept
