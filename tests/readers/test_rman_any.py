@@ -29,6 +29,23 @@ def interleaved(language: str, chance: random.Random) -> list[list[str]]:
     return ordered
 
 
+def line_by_line(language: str, chance: random.Random) -> list[list[str]]:
+    """Return the lines of all channels in one order; a line without a channel stays behind the one before it."""
+    queues = []
+    for channel, messages in messages_of(Job(LANGUAGES[language]), PLAN).items():
+        queue: list[list[str]] = []
+        for line in (line for message in messages for line in message):
+            if f"{channel}:" in line or f"{channel} :" in line:
+                queue.append([line])
+            else:
+                queue[-1].append(line)
+        queues.append(queue)
+    ordered = []
+    while any(queues):
+        ordered.append(chance.choice([queue for queue in queues if queue]).pop(0))
+    return ordered
+
+
 def sayings(log: Log) -> object:
     return (
         log.outcome, sorted(log.pieces), sorted(log.unfinished), sorted(log.channels), log.channel_busy_seconds,
@@ -41,6 +58,14 @@ def sayings(log: Log) -> object:
 def test_the_order_of_the_channels_messages_does_not_matter(language: str, seed: int) -> None:
     words = LANGUAGES[language]
     mixed = whole_log(words, middle=interleaved(language, random.Random(seed)))
+    assert sayings(read_log(mixed)) == sayings(read_log(whole_log(words)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_order_of_the_channels_lines_does_not_matter(language: str, seed: int) -> None:
+    words = LANGUAGES[language]
+    mixed = whole_log(words, middle=line_by_line(language, random.Random(seed)))
     assert sayings(read_log(mixed)) == sayings(read_log(whole_log(words)))
 
 
