@@ -73,7 +73,6 @@ class Terminal:
 
 def run_page(text: str, terminal: Terminal) -> str:
     """Return the page with the output of its commands made anew."""
-
     for name, inside in files(text).items():
         (terminal.folder / name).write_text(inside, encoding="utf-8")
 

@@ -120,3 +120,39 @@ def test_without_a_home_and_an_account_it_says_what_to_name(
     said = capsys.readouterr().err
     assert "no home folder" in said and "DBATK_STORE" in said
     assert sorted(path.name for path in jobs.iterdir()) == ["exp.toml", "nightly.toml"]
+
+
+PLAN = """
+[plan]
+name = "nightly"
+targets = ["duckdb:///{folder}/small.duckdb"]
+[[step]]
+name = "statistics"
+operation = "stats-gather"
+schema = "main"
+"""
+
+
+def test_what_schedule_prints_for_cron_runs_the_plan(
+    jobs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DBATK_CONFIG", str(jobs / "config"))
+    monkeypatch.setenv("DBATK_STORE", str(jobs / "store.sqlite"))
+    plan = jobs / "nightly.toml"
+    plan.write_text(PLAN.format(folder=tmp_path), encoding="utf-8")
+    adding = ["schedule", str(plan), "--kind", "cron", "--at", "01:15 UTC", "--log-file", str(jobs / "log")]
+    assert main([*adding, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (line,) = [text for text in document["text"].splitlines() if text.startswith("15 1 ")]
+    shown = line.split(maxsplit=5)[5].replace("\\%", "%")
+    done = subprocess.run(
+        ["/bin/sh", "-c", shown], env={"PATH": "/usr/bin:/bin"}, cwd="/", stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads((jobs / "log").read_text().splitlines()[-1])["event"] == "plan-ended"
+    # a second plan of the name, a time that is none, and a target beside the user are sentences beforehand
+    assert main([*adding[:4], "--at", "25:00"]) == 2
+    plan.write_text(PLAN.format(folder=tmp_path).replace("duckdb:////", "duckdb:///"), encoding="utf-8")
+    assert main([*adding[:4], "--at", "01:15"]) == 2
+    assert "duckdb:////" in capsys.readouterr().err

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from toolkit.cli.launch import approvals_of, reader_of_passwords
 from toolkit.cli.listening import listening
+from toolkit.cli.notices import tell_of, told_of_refusals
 from toolkit.cli.output import out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import Said
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.protocols import Event
 
 if TYPE_CHECKING:
     from toolkit.app.maintenance import Place
@@ -18,18 +20,31 @@ if TYPE_CHECKING:
 
 def run_maintenance(plan: MaintenancePlan, said: Said) -> int:
     """Run a plan, or print its scripts, and return the exit status: 3 when something did not end well."""
-    from toolkit.app.maintenance import places_of, run_plan
-    from toolkit.store import open_store
-
     for name in ("save_as", "assume", "facts"):
         if name in said:
             raise ToolkitError(
                 f"`--{name.replace('_', '-')}` is for experiments", code="TK-0107", hint="leave it out"
             )
+    if said.flag("dry_run"):
+        return _dry_run(plan, said)
+    with told_of_refusals(plan.name):
+        record = _run(plan, said)
+    if said.flag("json"):
+        from toolkit.app.maintenance.documents import night_document
+
+        out_json(night_document(record))
+    else:
+        _show_night(record)
+    return _status(record)
+
+
+def _run(plan: MaintenancePlan, said: Said) -> PlanRunRecord:
+    """Run it, and tell everybody what came of it."""
+    from toolkit.app.maintenance import places_of, run_plan
+    from toolkit.store import open_store
+
     with open_store(said.text("store")) as store:
         places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
-        if said.flag("dry_run"):
-            return _print_scripts(places)
         with listening(said) as events:
             record = run_plan(
                 plan,
@@ -39,13 +54,18 @@ def run_maintenance(plan: MaintenancePlan, said: Said) -> int:
                 events=events,
                 anytime=said.flag("anytime"),
             )
-    if said.flag("json"):
-        from toolkit.app.maintenance.documents import night_document
+            ended = {"plan_run": record.plan_run, "state": record.state.value, "stopped_by": record.stopped_by}
+            events.emit(Event("plan-ended", f"plan {plan.name}: {record.state}", ended))
+        tell_of(store, plan.name)
+    return record
 
-        out_json(night_document(record))
-    else:
-        _show_night(record)
-    return _status(record)
+
+def _dry_run(plan: MaintenancePlan, said: Said) -> int:
+    from toolkit.app.maintenance import places_of
+    from toolkit.store import open_store
+
+    with open_store(said.text("store")) as store:
+        return _print_scripts(places_of(plan, store, approvals_of(said), prompt=reader_of_passwords()))
 
 
 def _status(record: PlanRunRecord) -> int:

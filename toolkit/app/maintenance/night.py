@@ -57,7 +57,7 @@ def run_plan(
     began = now()
     span = None if anytime else _opening(plan, began)
     plan_run = new_run_id(began, random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
-    night = Night(plan, plan_run, store, approvals, _Named(events), stop or Stop(), span, now)
+    night = Night(plan, plan_run, store, approvals, _Named(events, plan_run), stop or Stop(), span, now)
     store.begin_plan_run(_record(night, places, began))
     state = RunState.INTERRUPTED
     try:
@@ -138,12 +138,18 @@ class _waiting:  # noqa: N801 - reads as a statement
 
 
 class _Named:
-    """Events of several steps at once, each with the name of its thread: the step and its target."""
+    """Events of several steps at once, each with the night and, from the name of its thread, step and target."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, plan_run: str) -> None:
         self._events = events
+        self._plan_run = plan_run
 
     def emit(self, event: Event) -> None:
         name = threading.current_thread().name
-        said = f"{name}: {event.text}" if name.startswith("step ") else event.text
-        self._events.emit(replace(event, text=said.removeprefix("step ")))
+        data: dict[str, object] = {"plan_run": self._plan_run}
+        text = event.text
+        if name.startswith("step "):
+            step, _, target = name.removeprefix("step ").partition(" on ")
+            data |= {"step": step, "target": target}
+            text = f"{step} on {target}: {text}"
+        self._events.emit(replace(event, text=text, data={**data, **event.data}))

@@ -1,0 +1,91 @@
+"""A plan from the command line to whoever reads of it: a webhook, metrics, a log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.notify.sinks import Hook, serving
+from toolkit.cli.main import main
+
+PLAN = """
+[plan]
+name = "nightly"
+targets = ["duckdb:///{folder}/small.duckdb"]
+[[step]]
+name = "statistics"
+operation = "stats-gather"
+schema = "main"
+[[step]]
+name = "copy"
+operation = "ctas"
+source = "{source}"
+table = "copy_{source}"
+on_failure = "continue"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
+    (tmp_path / "config").mkdir()
+    (tmp_path / "metrics").mkdir()
+    with duckdb.connect(str(tmp_path / "small.duckdb")) as connection:
+        connection.execute("create table small as select i from range(10) t(i)")
+    return tmp_path
+
+
+def run(folder: Path, source: str) -> int:
+    (folder / "nightly.toml").write_text(PLAN.format(folder=folder, source=source), encoding="utf-8")
+    return main(["run", str(folder / "nightly.toml"), "-q", "--log-file", str(folder / "log")])
+
+
+def test_a_night_that_fails_and_recovers_is_told_measured_and_logged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Hook) as (port, received):
+        monkeypatch.setenv("HOOK", f"json://127.0.0.1:{port}")
+        text = f'metrics_folder = "{folder}/metrics"\n[[to]]\nname = "dba"\nurl = {{env = "HOOK"}}\n'
+        (folder / "config/notify.toml").write_text(text)
+        assert run(folder, "missing") == 3
+        assert run(folder, "small") == 0
+    titles = [body["title"] for body in received]  # type: ignore[index]
+    assert [title[:35] for title in titles] == [
+        "dbatk: plan nightly failed: copy on",
+        "dbatk: plan nightly is well again",
+    ]
+    families = text_string_to_metric_families((folder / "metrics/dbatk_nightly.prom").read_text())
+    values = {family.name: family.samples[0].value for family in families}
+    assert values["dbatk_plan_last_run_success"] == 1
+    lines = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
+    nights = list(dict.fromkeys(line["plan_run"] for line in lines))
+    assert len(nights) == 2
+    ends = [(line["plan_run"], line["data"]["state"]) for line in lines if line["event"] == "plan-ended"]
+    assert ends == [(nights[0], "failed"), (nights[1], "done")]
+    trials = [line for line in lines if line["event"] == "trial-ended"]
+    assert {(line["step"], line["trial"]) for line in trials} == {("statistics", 1), ("copy", 1)}
+    assert all(line["run"] and line["target"].startswith("duckdb:") for line in trials)
+
+
+def test_a_night_is_none_the_worse_for_a_message_that_does_not_arrive(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOOK", "json://127.0.0.1:1")
+    text = (
+        '[[to]]\nname = "dba"\nurl = {env = "HOOK"}\nwhen = ["always"]\n[[to]]\nname = "x"\nurl = {env = "GONE"}\n'
+    )
+    (folder / "config/notify.toml").write_text(text.replace('"GONE"}', '"GONE"}\nwhen = ["always"]'))
+    assert run(folder, "small") == 0
+    warnings = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
+    assert [line.split()[1] for line in warnings] == ["`x`", "`dba`"]
+
+
+def test_a_broken_notify_file_is_a_warning_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "config/notify.toml").write_text("[[to]\n")
+    assert run(folder, "small") == 0
+    assert "warning: nobody was told: " in capsys.readouterr().err
