@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.analysis.awr import families, waiting
-from toolkit.analysis.awr.changes import Change
+from toolkit.analysis.awr.changes import Change, matched, rates
 from toolkit.analysis.awr.families import Ground, Part
 from toolkit.analysis.awr.own import own_parts
 from toolkit.model.interval import Interval
@@ -28,7 +28,9 @@ from toolkit.model.interval import Interval
 _NOTHING = 1e-6
 _LEAST_SHARE = 0.02
 """Of the DB time of the busier interval: what is less is no cause worth a line."""
-_LOAD_CHANGE = 0.1
+_LOAD_CHANGE, _SAME = 0.1, 0.05
+_ALONE = 0.7
+"""The share of additional executions from which they are one statement's."""
 _LOAD_NAMES = ("transactions", "user_calls", "executes")
 
 
@@ -60,8 +62,24 @@ def causes(before: Interval, after: Interval) -> list[Cause]:
     a, b = (_db_time_rate(side) for side in (before, after))
     least = max(a or 0.0, b or 0.0) * _LEAST_SHARE
     found = [one for one in (*rises, *falls) if abs(one.impact) >= max(least, _NOTHING)]
-    grew = sum(one.impact for one in found) >= 0 if a is None or b is None else b >= a
+    whole = whole_change(before, after)
+    grew = sum(one.impact for one in found) >= 0 if whole is None else whole >= 0
     return sorted(found, key=lambda one: ((one.impact > 0) != grew, -abs(one.impact)))
+
+
+def whole_change(before: Interval, after: Interval) -> float | None:
+    """Return the DB time per second to be accounted for, above zero where it got slower.
+
+    Where an execution costs more (or less) than before, that is what there is to be told: sessions that all wait
+    are as many as sessions that all work, and only what they get done has changed. Else it is the DB time itself.
+    """
+    a, b = _db_time_rate(before), _db_time_rate(after)
+    if a is None or b is None:
+        return None
+    expected = load_factor(before, after) * a
+    if expected <= 0 or abs(b / expected - 1) < _SAME:
+        return b - a
+    return b - min(expected, a) if b > expected else b - max(expected, a)
 
 
 def _turned(evidence: Sequence[Change]) -> tuple[Change, ...]:
@@ -76,7 +94,8 @@ def _db_time_rate(side: Interval) -> float | None:
 def load_factor(before: Interval, after: Interval) -> float:
     """Return how many times as much was asked of the database: only as far as all measures of it agree.
 
-    Transactions, user calls and executions all grew: the least of the three. All fell: the largest. Else 1.
+    Transactions, user calls and executions all grew: the least of the three. All fell: the largest. Else 1, and 1
+    where one statement alone is executed more often.
     """
     ratios = []
     for name in _LOAD_NAMES:
@@ -86,7 +105,16 @@ def load_factor(before: Interval, after: Interval) -> float:
     if not ratios:
         return 1.0
     factor = min(ratios) if min(ratios) > 1 else max(ratios) if max(ratios) < 1 else 1.0
-    return factor if abs(factor - 1) > _LOAD_CHANGE else 1.0
+    return factor if abs(factor - 1) > _LOAD_CHANGE and not _one_statement(before, after) else 1.0
+
+
+def _one_statement(before: Interval, after: Interval) -> bool:
+    """Whether one statement alone makes for the executions that are more: then it is the cause, not the load."""
+    executes = rates(before, after, "executes").delta
+    if executes is None or executes <= 0:
+        return False
+    each = matched(before, after, lambda side: side.statements, "executions").values()
+    return any((one.delta or 0.0) >= _ALONE * executes for one in each)
 
 
 def _rises(before: Interval, after: Interval) -> Iterator[Cause]:

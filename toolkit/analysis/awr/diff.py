@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from toolkit.analysis.awr.causes import Cause, causes, load_factor
+from toolkit.analysis.awr.causes import Cause, causes, load_factor, whole_change
 from toolkit.analysis.awr.changes import Amount, Change, amount, matched, rates
 from toolkit.analysis.awr.comparable import Doubt, changed_parameters, doubts, refuse_unlike, wrong_order
 from toolkit.analysis.awr.own import changes_of
@@ -75,6 +75,7 @@ class IntervalDiff:
     Attributes:
         swapped: The two were given in the wrong order, and are in the right one here.
         factor: How many times as much was asked of the database afterwards.
+        whole: The DB time per second that the causes are to account for; above zero where it got slower.
         db_time: Per second.
         per_transaction: DB time by transaction; None where an interval holds too few.
         causes: Candidates, the first the likeliest.
@@ -85,6 +86,7 @@ class IntervalDiff:
     swapped: bool
     doubts: tuple[Doubt, ...]
     factor: float
+    whole: float | None
     db_time: Change
     per_transaction: Change | None
     per_execution: Change | None
@@ -133,6 +135,7 @@ def _diff(a: Interval, b: Interval, *, swapped: bool = False) -> IntervalDiff:
         swapped=swapped,
         doubts=tuple(doubts(a, b)),
         factor=load_factor(a, b),
+        whole=whole_change(a, b),
         db_time=Change("DB time", *(amount(side, side.db_time_seconds) for side in (a, b))),
         per_transaction=_per(a, b, "transactions"),
         per_execution=_per(a, b, "executes"),

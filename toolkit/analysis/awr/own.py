@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 
 from toolkit.analysis.awr.changes import Amount, Change, amount
 from toolkit.model.interval import Interval, Statement
 
-_MORE_WORK = 1.2
+_MORE_WORK, _OTHER_WORK = 1.2, 2.0
+"""From the second on it is another plan or other data: all that an execution takes longer is its own."""
 _UNKNOWN = 0.5
 """How much counts of a slower execution whose work is not told: it may be a victim."""
 _BLOCK = re.compile(r"\s*(begin|declare|call)\b", re.IGNORECASE)
@@ -91,9 +93,16 @@ def _own(before: Interval, after: Interval, key: str, row: Statement, factor: fl
     elif each is None:
         work = slower * _UNKNOWN
     else:
-        work = min(slower, times * elapsed.before.rate * (each - 1)) if each > _MORE_WORK else 0.0
+        work = _by_work(slower, times * elapsed.before.rate, each)
     part = "executions" if often >= work else "slower" if each is None and work < slower else "work"
     return Own(key, min(often + work, excess), part, shown)
+
+
+def _by_work(slower: float, at_old_cost: float, each: float) -> float:
+    """Return how much of the longer time the work accounts for, which one execution does `each` times of."""
+    if each >= _OTHER_WORK:
+        return slower
+    return min(slower, at_old_cost * (each - 1)) if each > _MORE_WORK else 0.0
 
 
 def _times(executions: Change) -> float | None:
@@ -107,7 +116,10 @@ def _each(changes: dict[str, Change], times: float) -> float | None:
 
     A list that lacks the statement says how many gets it had at most, and so the least that they can have grown.
     """
-    found = [one for one in (_ratio(changes["gets"]), _ratio(changes["temp_blocks"])) if one is not None]
+    gets, temp = _ratio(changes["gets"]), _ratio(changes["temp_blocks"])
+    if temp is None and changes["temp_blocks"].before.rate == 0 and changes["temp_blocks"].after.rate:
+        temp = math.inf
+    found = [one for one in (gets, temp) if one is not None]
     return max(found) / times if found else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Change
-from toolkit.analysis.awr.diff import IntervalDiff
+from toolkit.analysis.awr.diff import IntervalDiff, StatementChange
 from toolkit.units import byte_size, change, number, percent, seconds
 
 TOLD = 3
@@ -94,7 +94,7 @@ def cause_sentence(cause: Cause, diff: IntervalDiff) -> str:
 def _accounts(cause: Cause, diff: IntervalDiff) -> str:
     sign = "more" if cause.impact > 0 else "fewer"
     said = f"{number(abs(cause.impact))} {sign} active sessions"
-    whole = diff.db_time.delta
+    whole = diff.whole
     if whole and whole * cause.impact > 0 and abs(whole) >= 1e-4:
         share = cause.impact / whole * 100
         return f"{said}, {percent(min(share, 100.0))} of the change" if share < 150 else said
@@ -151,11 +151,18 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
         _shift(row.elapsed, "active sessions") if cause.part == "new" else "",
         _shift(executions, "executions a second"),
         _shift(row.each("gets"), "gets per execution"),
+        _temp_each(row),
         _shift(row.each("elapsed_s"), "time per execution", seconds),
     ]
     if row.plan_changed:
         facts.append(f"plan {row.plans[0]} -> {row.plans[1]}")
     return _joined(heads.get(cause.part, f"statement `{cause.key}`"), *facts)
+
+
+def _temp_each(row: StatementChange) -> str:
+    each = row.each("temp_blocks")
+    spilt = (each.before.rate or 0.0) > 0 or (each.after.rate or 0.0) > 0
+    return _shift(each, "temporary blocks per execution") if spilt else ""
 
 
 def _event(cause: Cause) -> str:

@@ -31,6 +31,7 @@ def _whole(diff: IntervalDiff) -> dict[str, object]:
         "measures": list(told.measures(diff)),
         "doubts": [{"kind": one.kind, "sentence": one.sentence} for one in diff.doubts],
         "load_factor": diff.factor,
+        "to_account_for_active_sessions": diff.whole,
         "db_time": _change(diff.db_time),
         "db_time_per_transaction_s": None if diff.per_transaction is None else _change(diff.per_transaction),
         "db_time_per_execution_s": None if diff.per_execution is None else _change(diff.per_execution),

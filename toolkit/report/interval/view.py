@@ -48,7 +48,7 @@ class IntervalView:
 
 def interval_view(diff: IntervalDiff) -> IntervalView:
     """Prepare a comparison for reading."""
-    grew = (diff.db_time.delta or 0.0) >= 0
+    grew = (diff.whole or 0.0) >= 0
     main = [one for one in diff.causes if (one.impact > 0) == grew]
     other = [one for one in diff.causes if (one.impact > 0) != grew]
     return IntervalView(
@@ -161,7 +161,7 @@ def _sections(diff: IntervalDiff) -> Iterator[Section]:
 
 
 def _cause_table(diff: IntervalDiff) -> Barred:
-    whole = diff.db_time.delta
+    whole = diff.whole
     rows = []
     for one in diff.causes[:_CAUSES]:
         share = percent(one.impact / whole * 100) if whole and abs(whole) > 1e-4 else MISSING
