@@ -9,6 +9,7 @@ from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.doubts import spelled_difference
 from toolkit.model.words import Verdict
 from toolkit.report.chart import Chart
+from toolkit.report.cost_table import cost_pairs
 from toolkit.report.metric_tables import PairMetrics, comparison_metrics
 from toolkit.report.ratio_chart import ratio_chart
 from toolkit.report.safe import clean
@@ -28,6 +29,7 @@ class ComparisonView:
     chart: Chart | None
     pairs: Table
     short_pairs: Table
+    costs: Table
     metrics: PairMetrics | None
     notes: tuple[str, ...]
     method: tuple[str, ...]
@@ -54,6 +56,7 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
         chart=ratio_chart(comparison, pairs),
         pairs=pairs,
         short_pairs=_short_pairs_table(comparison),
+        costs=cost_pairs(comparison, [_pair_name(pair) for pair in comparison.pairs]),
         metrics=comparison_metrics(comparison, [_pair_name(pair) for pair in comparison.pairs]),
         notes=tuple(clean(note) for note in comparison.notes),
         method=_comparison_method(comparison),

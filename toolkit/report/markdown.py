@@ -64,6 +64,8 @@ def _run(view: RunView) -> Iterator[str]:
         yield _bullets(view.advice.sentences)
     yield from _headed("Keep in mind", _bullets([*view.advice.doubts, *view.warnings]))
     yield from _headed("Cells", markdown_table(view.cells))
+    if view.costs.rows:
+        yield from _headed("What each cell cost, medians", markdown_table(view.costs))
     yield from _headed("Every trial in the order run", markdown_table(view.trials))
     if view.objects.rows:
         yield from _headed(view.objects.caption, markdown_table(view.objects))
@@ -95,6 +97,8 @@ def _comparison(view: ComparisonView) -> Iterator[str]:
     yield from filter(None, [_bullets(view.verdicts)])
     yield from _headed("Keep in mind", _bullets(view.notes))
     yield from _headed("Cell against cell", markdown_table(view.pairs))
+    if view.costs.rows:
+        yield from _headed("What both cost, medians", markdown_table(view.costs))
     if view.metrics:
         yield "## Metrics of both, medians"
         for name, found in view.metrics.short:

@@ -36,6 +36,7 @@ def _run(view: RunView) -> list[str]:
         *_headed("What it tells", [*wrapped(view.advice.headline), *bullets(view.advice.sentences)]),
         *_headed("Keep in mind", bullets([*view.advice.doubts, *view.warnings])),
         *_headed("Cells", text_table(view.short_cells) if view.short_cells.rows else []),
+        *_headed("What each cell cost, medians", text_table(view.costs) if view.costs.rows else []),
         *_headed("Every trial in the order run", text_table(view.short_trials)),
         *_headed(view.short_objects.caption, text_table(view.short_objects) if view.short_objects.rows else []),
         *_headed("Metrics of each cell, medians", metrics),
@@ -64,6 +65,7 @@ def _comparison(view: ComparisonView) -> list[str]:
         *_headed("What it tells", [*wrapped(view.headline), *bullets(view.verdicts)]),
         *_headed("Keep in mind", bullets(view.notes)),
         *_headed("Cell against cell, medians", text_table(view.short_pairs)),
+        *_headed("What both cost, medians", text_table(view.costs) if view.costs.rows else []),
         *_headed("Metrics of both, medians", _pair_metrics(view.metrics) if view.metrics else []),
         *_headed("How to read it", bullets(view.method)),
     ]

@@ -16,6 +16,7 @@ from toolkit.model.values import spell_level
 from toolkit.model.words import Mode
 from toolkit.report.backup_charts import backup_charts
 from toolkit.report.chart import Chart
+from toolkit.report.cost_table import cost_table
 from toolkit.report.factor_charts import factor_charts
 from toolkit.report.metric_tables import Metrics, run_metrics
 from toolkit.report.object_table import object_table
@@ -62,6 +63,7 @@ class RunView:
     short_trials: Table
     objects: Table
     short_objects: Table
+    costs: Table
     metrics: Metrics | None
     scripts: tuple[Script, ...]
     method: tuple[str, ...]
@@ -89,6 +91,7 @@ def run_view(run: RunRecord) -> RunView:
         short_trials=trials_table(run, narrow=True),
         objects=object_table(run),
         short_objects=object_table(run, 20),
+        costs=cost_table(run, [summary.cell for summary in found.cells]),
         metrics=run_metrics(run, [summary.cell for summary in found.cells], told.best),
         scripts=tuple(_scripts(run)),
         method=tuple(_method(found)),

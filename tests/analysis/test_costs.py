@@ -1,0 +1,78 @@
+"""What a cell cost: from the best source that tells it, normalised, and never a zero for what nobody counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.report.make import cell, metric, run_of, sweep_trials
+from toolkit.analysis import compare
+from toolkit.analysis.costs import costs_of
+from toolkit.model.records import Metric, RunRecord
+from toolkit.report import Format, render, render_comparison
+
+
+def run(seconds: float, *metrics: Metric, rows: int | None = 2_000_000) -> RunRecord:
+    trials = [
+        replace(one, metrics=metrics, rows=rows)
+        for one in sweep_trials({cell(degree=1): [seconds] * 3, cell(degree=2): [seconds / 2] * 3})
+    ]
+    return run_of(trials)
+
+
+def test_our_own_sessions_come_before_the_instance_and_the_host() -> None:
+    found = run(
+        8.0,
+        metric("redo size", 9e6, "bytes", "vstat"),
+        metric("redo size (session)", 4e6, "bytes", "vstat"),
+        metric("physical read total bytes", 7e6, "bytes", "vstat"),
+        metric("host_disk_read_bytes", 1e9, "bytes", "osstat"),
+    )
+    cost = costs_of(found)[cell(degree=1)]
+    assert cost.measures["redo"] == 4e6
+    assert cost.measures["read"] == 7e6
+    assert cost.per_million("redo") == 2e6
+    assert "temp" not in cost.measures
+
+
+def test_the_longest_waits_are_those_of_our_own_sessions() -> None:
+    found = run(
+        8.0,
+        metric("event direct path read", 9.0, "seconds", "vstat"),
+        metric("event direct path write (session)", 2.0, "seconds", "vstat"),
+    )
+    assert costs_of(found)[cell(degree=1)].waits == (("direct path write", 2.0),)
+
+
+def test_a_run_without_any_measure_has_no_table_of_costs() -> None:
+    trials = [replace(one, effective_parallelism=None) for one in run(8.0).trials]
+    assert "WHAT EACH CELL COST" not in render(replace(run(8.0), trials=tuple(trials)), Format.TEXT)
+
+
+def test_the_report_of_a_run_shows_costs_beside_times() -> None:
+    shown = render(run(8.0, metric("redo size", 9e6, "bytes", "vstat")), Format.TEXT)
+    table = shown.partition("WHAT EACH CELL COST")[2].partition("EVERY TRIAL")[0]
+    assert "throughput" in table
+    assert "2.00x" in table
+    assert "8.58 MiB" in table
+
+
+def test_two_configurations_are_compared_per_million_rows() -> None:
+    a = run(8.0, metric("redo size", 9e6, "bytes", "vstat"))
+    b = run(4.0, metric("redo size", 9e6, "bytes", "vstat"), rows=4_000_000)
+    shown = render_comparison(compare(a, b, force=True), Format.TEXT)
+    assert "redo per million rows" in shown
+    assert "0.500x" in shown
+
+
+def test_costs_told_by_different_sources_are_not_compared() -> None:
+    a = run(8.0, metric("redo size", 9e6, "bytes", "vstat"))
+    b = run(4.0, metric("redo size", 9e6, "bytes", "awr"))
+    assert "redo per" not in render_comparison(compare(a, b, force=True), Format.TEXT)
+
+
+def test_two_rungs_are_named_and_not_compared_metric_by_metric() -> None:
+    a = replace(run(8.0, metric("x", 1.0, "count", "vstat")), environment={"snapshot_provider": "vstat"})
+    b = replace(run(4.0, metric("x", 1.0, "count", "awr")), environment={"snapshot_provider": "awr"})
+    shown = " ".join(render_comparison(compare(a, b, force=True), Format.TEXT).split())
+    assert "has snapshots by vstat" in shown
+    assert "they count differently" in shown
