@@ -34,7 +34,8 @@ def dbatk(scenario: Scenario, folder: Path, *arguments: str) -> tuple[int, str, 
 def test_the_answer_fits_one_screen_of_eighty_columns(name: str, tmp_path: Path) -> None:
     status, shown, _, sent = dbatk(scenarios.EVERY[name](), tmp_path, "doctor")
     lines = shown.splitlines()
-    assert status == 0
+    assert ("PROBLEM" in shown) is (name in ("11g", "standby"))
+    assert status == (3 if "PROBLEM" in shown else 0)
     assert len(lines) <= SCREEN
     assert all(len(line) <= WIDTH for line in lines), [line for line in lines if len(line) > WIDTH]
     assert all(re.match(r"\s*(SELECT|WITH)\b", text) for text in sent), "doctor reads only"
@@ -163,3 +164,17 @@ def test_a_degree_above_what_can_be_had_is_explained_before_the_run(tmp_path: Pa
 def test_nothing_is_said_of_a_degree_that_can_be_had(tmp_path: Path) -> None:
     _, script, _, _ = dbatk(Scenario(), tmp_path, "ctas", *_RUN, "--degree", "8", "--dry-run")
     assert "is above" not in script
+
+
+def test_no_degree_is_promised_where_options_and_parameters_cannot_be_read(tmp_path: Path) -> None:
+    blind = Scenario(denied=frozenset({"V$OPTION", "V$PARAMETER"}))
+    status, shown, _, _ = dbatk(blind, tmp_path, "doctor")
+    said = " ".join(shown.split())
+    assert status == 0
+    assert "perhaps: parameters and installed options could not be read" in said
+    assert "in parallel can be had" not in said
+
+
+def test_grants_that_were_asked_for_are_no_failure(tmp_path: Path) -> None:
+    status, shown, _, _ = dbatk(scenarios.standby(), tmp_path, "doctor", "--grants")
+    assert status == 0 and shown.startswith("--")

@@ -14,10 +14,11 @@ from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.records import ItemRecord, RunHead
-from toolkit.model.words import EngineName, Keep, Mode, Outcome, Role
+from toolkit.model.records import RunHead
+from toolkit.model.words import EngineName, Outcome, Role
 from toolkit.runner import Changes, end_ghosts, interrupted
 from toolkit.runner.backup import need_backup
+from toolkit.runner.completed import note_completed
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.store import Store
 from toolkit.targets.base import Target
@@ -143,7 +144,12 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
         ToolkitError: TK-0307 when something cannot be undone.
     """
     _mark_broken(run, store, events)
-    made = _note_completed(run, changes, store, events)
+
+    def warn(sentence: str) -> None:
+        store.warn(run, sentence)
+        events.emit(Event("warning", sentence))
+
+    made = note_completed(run, store.load_head(run).experiment, changes, store, warn)
     undone = changes.undo_all()
     for sentence in undone.done:
         events.emit(Event("cleanup", sentence))
@@ -182,27 +188,3 @@ def _mark_broken(run: str, store: Store, events: Events) -> None:
         ended = replace(interrupted(planned, mark.attempt, mark.began_at), error_code=unknown)
         store.end_trial(run, ended)
         events.emit(Event("warning", f"trial {mark.trial} ({mark.cell}) was cut off and is run again"))
-
-
-def _note_completed(run: str, changes: Changes, store: Store, events: Events) -> bool:
-    """Record the object of a job (or of `--keep best`) that was made although nobody lived to say so.
-
-    A CREATE is atomic: when the object exists, its name was free before, and it was born after we meant to make it
-    (on DuckDB, whose objects carry no birth: the file was our process's alone), the work was done.
-    """
-    experiment = store.load_head(run).experiment
-    if experiment.mode is not Mode.JOB and experiment.keep is not Keep.BEST:
-        return False
-    found = changes.completed_job_objects()
-    for trial, label in found:
-        items = store.items_of(run, trial)
-        if any(item.label == label and item.outcome is Outcome.OK for item in items):
-            continue
-        attempt = max(each.attempt for each in store.load_run(run).trials if each.trial == trial)
-        store.add_item(
-            run, trial, attempt, ItemRecord(label, Outcome.OK, reason="found complete after the interruption")
-        )
-        sentence = f"`{label}` had been made before the interruption; its time is not known"
-        store.warn(run, sentence)
-        events.emit(Event("warning", sentence))
-    return bool(found)

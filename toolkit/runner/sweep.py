@@ -18,6 +18,7 @@ from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
 from toolkit.runner.around import bracketed, expect
 from toolkit.runner.bench import Bench
+from toolkit.runner.completed import note_completed
 from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.ghosts import end_ghosts
 from toolkit.runner.monitor import learn_refusals
@@ -208,7 +209,7 @@ class Sweep:
             bench.run, planned.number, bench.attempt, planned.cell, planned.repeat, datetime.now(UTC)
         )
         self._announce(planned)
-        if support.ok:
+        if support.ok or self._made_before(planned, pieces):
             ended = self._execute(planned, pieces, bench.operation.plan(planner, planned.cell))
             if ended.record.outcome is Outcome.DOWNGRADED and ended.record.elapsed_seconds is None:
                 ended = self._once_more(planned)
@@ -257,16 +258,23 @@ class Sweep:
 
     def _without_done(self, planned: PlannedTrial, stages: Stages) -> tuple[Stages, tuple[ItemRecord, ...]]:
         """Leave out the items of a job that an earlier attempt has done."""
-        if not self._bench.job or self._bench.attempt == 1:
+        done = self._done_before(planned)
+        if not done:
             return stages, ()
-        done = {
-            item.label: item
-            for item in self._bench.store.items_of(self._bench.run, planned.number)
-            if item.outcome is Outcome.OK
-        }
         items = tuple(item for item in stages.timed.items if item.label not in done)
         workers = min(stages.timed.workers, max(1, len(items)))
         return replace(stages, timed=replace(stages.timed, items=items, workers=workers)), tuple(done.values())
+
+    def _done_before(self, planned: PlannedTrial) -> dict[str, ItemRecord]:
+        """Return the items of a job that an earlier attempt has done."""
+        if not self._bench.job or self._bench.attempt == 1:
+            return {}
+        items = self._bench.store.items_of(self._bench.run, planned.number)
+        return {item.label: item for item in items if item.outcome is Outcome.OK}
+
+    def _made_before(self, planned: PlannedTrial, pieces: Sequence[Piece]) -> bool:
+        """Tell whether nothing is left to be done: what was made itself stands in the way of making it."""
+        return {piece.label for piece in pieces} <= self._done_before(planned).keys()
 
     # -- telling ------------------------------------------------------------------------------------------------
     def _announce(self, planned: PlannedTrial) -> None:
@@ -315,6 +323,7 @@ class Sweep:
             try:
                 end_ghosts(self._target, bench.dialect, bench.run)
                 bench.sessions.get(Role.CONTROL)
+                note_completed(bench.run, bench.experiment, bench.changes, bench.store, bench.warn)
                 self._undo_trials()
                 bench.warn(f"the connection was lost in trial {trial} and is back")
                 return
@@ -359,7 +368,7 @@ def _from_items(planned: PlannedTrial, attempt: int, items: Sequence[ItemRecord]
     rows = [item.rows for item in items if item.rows is not None]
     return TrialRecord(
         planned.number, attempt, planned.cell, planned.repeat, Outcome.OK, now, now,
-        reason=f"all {len(items)} items had been done before the interruption",
+        reason=f"{'it' if len(items) == 1 else f'all {len(items)} items'} had been done before the interruption",
         elapsed_seconds=items[0].elapsed_seconds if len(items) == 1 else None,
         rows=sum(rows) if rows else None,
     )  # fmt: skip

@@ -1,0 +1,35 @@
+"""Codes are explained as they are said."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolkit.app.explain import explain
+from toolkit.errors import ExitCode, ToolkitError
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("1555", "ORA-01555"), ("ora-1555", "ORA-01555"), ("ORA1555", "ORA-01555"), ("ORA 1555", "ORA-01555"),
+        ("TNS-12541", "ORA-12541"), ("DPY-4011", "DPY-4011"), ("600", "ORA-00600"), ("42P01", "42P01"),
+        ("23505", "23505"), ("tk-0104", "TK-0104"),
+    ],
+)  # fmt: skip
+def test_a_code_is_taken_in_every_spelling(said: str, code: str) -> None:
+    assert explain(said).code == code
+
+
+@pytest.mark.parametrize(
+    ("said", "page"), [("ORA-99999", "ora-99999"), ("99998", "ora-99998"), ("PLS-1", "pls-00001")]
+)
+def test_a_code_of_oracle_that_is_not_ours_leads_to_oracles_page(said: str, page: str) -> None:
+    with pytest.raises(ToolkitError, match="not among the codes that dbatk explains") as caught:
+        explain(said)
+    assert page in caught.value.hint
+    assert caught.value.exit_code is ExitCode.USAGE
+
+
+def test_what_is_no_code_gets_a_sentence() -> None:
+    with pytest.raises(ToolkitError, match="is not known"):
+        explain("nonsense")
