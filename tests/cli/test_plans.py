@@ -135,3 +135,21 @@ def _run_of_the_first_step(home: Path, working: subprocess.Popen[bytes]) -> str:
                             return head.run
         time.sleep(0.05)
     raise AssertionError("the step did not begin")
+
+
+def test_the_account_of_a_night_and_the_history_of_a_step_are_told(dbatk: Dbatk, plan: str, home: Path) -> None:
+    assert dbatk("account", "last").status == 2, "there is none yet"
+    dbatk("run", plan)
+    told = dbatk("account", "last")
+    assert told.status == 0 and "plan `nightly`: 2 done, 1 skipped" in told.out
+    assert "copy on duckdb:///small.duckdb" in told.out and "next" in told.out
+    assert dbatk("account", "last", "--out", "night.html").status == 0
+    assert "creates table `main.copied`" in (home / "night.html").read_text()
+    document = json.loads(dbatk("account", "last", "--json").out)
+    assert [step["state"] for step in document["steps"]] == ["done", "done", "skipped"]
+    assert dbatk("account", document["plan_run"][:-2]).status == 0
+    history = dbatk("history", "copy")
+    assert history.status == 0 and "done" in history.out and "fewer than 10" in history.out
+    refused = dbatk("history", "nothing")
+    assert refused.status == 2 and "copy, index, rare" in refused.err
+    assert dbatk("account", "x").status == 2 and dbatk("account", "last", "--format", "pdf").status == 2

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import typer
 
 from toolkit import __version__
+from toolkit.cli.accounts import add_accounts
 from toolkit.cli.awr import add_awr
 from toolkit.cli.awr_fetch import add_fetch
 from toolkit.cli.backup import add_backup
@@ -80,6 +81,7 @@ def build_app() -> typer.Typer:
     add_targets(app, target)
     add_schedule(app)
     add_notices(app)
+    add_accounts(app)
     return app
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.execute import resume, start
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.app.repair import clean
-from toolkit.app.results import ended_well, failures, find_run
+from toolkit.app.results import ended_well, find_run
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import OnFailure
@@ -124,7 +124,7 @@ class Attempt:
             return Ended(StepState.DONE, run)
         if stop.held_back:
             return Ended(StepState.STOPPED, run, _held_back(stop))
-        reason = "; ".join(dict.fromkeys(failures(record))) or f"the run ended {record.head.state}"
+        reason = "; ".join(_reasons(record)) or f"the run ended {record.head.state}"
         return Ended(StepState.FAILED, run, reason, self._may_pass(record))
 
     def _begun(self, job: Job, before: set[str]) -> str | None:
@@ -172,6 +172,13 @@ def _same_work(head: RunHead, job: Job) -> bool:
     """Tell whether a run did what a step would do now, whatever it was called and however it was seeded."""
     plain = {"seed": 0, "label": None, "name": None, "snapshot": "auto", "time_limit_seconds": None}
     return replace(head.experiment, **plain) == replace(job.experiment, **plain)  # type: ignore[arg-type]
+
+
+def _reasons(record: RunRecord) -> Iterable[str]:
+    """Return why a job did not end well, each reason once: it has one cell, which needs no naming."""
+    return dict.fromkeys(
+        trial.reason or trial.outcome.value for trial in record.trials if trial.outcome is not Outcome.OK
+    )
 
 
 def _held_back(stop: Stop) -> str:

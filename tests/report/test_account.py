@@ -1,0 +1,44 @@
+"""The account as a page, as text and as a document: everything in it, and nothing of it acts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from tests.analysis.test_account import night, step
+from toolkit.analysis.account import StepStory, account_of, trend_of
+from toolkit.model.plan_records import StepState
+from toolkit.report.account import account_document, account_page, account_text, trends_document, trends_text
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m`x`"
+
+
+def hostile() -> object:
+    failed = step("b", None, state=StepState.FAILED, reason=HOSTILE, target=HOSTILE)
+    story = StepStory((HOSTILE,), (HOSTILE,), (HOSTILE,))
+    whole = replace(night(step("a"), failed, stopped_by=HOSTILE), host=HOSTILE)
+    return account_of(whole, {}, {"run-a": story}, (HOSTILE,))
+
+
+def test_nothing_in_an_account_acts() -> None:
+    account = hostile()
+    page, text = account_page(account), account_text(account)  # type: ignore[arg-type]
+    assert "<script" not in page and "&lt;script" in page and "\x1b" not in page + text
+    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_page_the_text_and_the_document_tell_the_same_steps() -> None:
+    account = account_of(night(step("a"), step("c", None, state=StepState.SKIPPED, reason="young")), {}, {})
+    page, text, document = account_page(account), account_text(account), account_document(account)
+    for word in ("a", "c", "skipped", "young", "60.0 s"):
+        assert word in page and word in text
+    assert [each["step"] for each in json.loads(json.dumps(document))["steps"]] == ["a", "c"]
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_trend_shows_its_newest_night_first() -> None:
+    trend = trend_of("a", "dwh", [step("a", 60, 1), step("a", 90, 2, state=StepState.FAILED, reason=HOSTILE)])
+    text = trends_text([trend])
+    assert text.index("2026-11-20") < text.index("2026-11-19") and "\x1b" not in text
+    document = json.loads(json.dumps(trends_document([trend])))
+    assert [each["state"] for each in document["trends"][0]["nights"]] == ["failed", "done"]

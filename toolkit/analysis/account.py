@@ -1,0 +1,175 @@
+"""The account of a night: what was done, why other things were not, and how its times stand to earlier nights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from toolkit.analysis.awr.shifts import FEWEST, Shift, shifts
+from toolkit.analysis.lanes import Bar, Lanes, lanes_of
+from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.units import seconds
+
+_SLOWER = 1.5
+"""A step that took half as long again as its median is worth a word, if it also passed every earlier night."""
+_ENOUGH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class StepStory:
+    """What a run of a step left: what it changed, which licences it stands on, what it warned of."""
+
+    changed: tuple[str, ...] = ()
+    licences: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AccountStep:
+    """A step of the night; `against_history` is a sentence, or None where nothing can be said."""
+
+    record: StepRecord
+    story: StepStory
+    usual_seconds: float | None
+    nights: int
+    against_history: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A night, told: `headline` and `sentences` first, then each step, then what comes next."""
+
+    night: PlanRunRecord
+    headline: str
+    sentences: tuple[str, ...]
+    steps: tuple[AccountStep, ...]
+    lanes: Lanes
+    following: tuple[str, ...] = ()
+    """What the next night would do, a sentence each."""
+
+
+def account_of(
+    night: PlanRunRecord,
+    histories: Mapping[tuple[str, str], Sequence[StepRecord]],
+    stories: Mapping[str, StepStory],
+    following: Sequence[str] = (),
+) -> Account:
+    """Return the account of a night.
+
+    Args:
+        night: as the store keeps it.
+        histories: of each target and step, other nights, newest first.
+        stories: of each child run.
+        following: what the next night would do.
+    """
+    steps = tuple(
+        _step(record, histories.get((record.target, record.step), ()), stories) for record in night.steps
+    )
+    return Account(
+        night, _headline(night), tuple(_sentences(night, steps)), steps, _lanes(night), tuple(following)
+    )
+
+
+def _step(record: StepRecord, history: Sequence[StepRecord], stories: Mapping[str, StepStory]) -> AccountStep:
+    known = [
+        each.elapsed_seconds
+        for each in history
+        if each.state is StepState.DONE and each.elapsed_seconds is not None and each.began_at != record.began_at
+    ]
+    usual = median(known) if known else None
+    story = stories.get(record.run or "", StepStory())
+    return AccountStep(record, story, usual, len(known), _against(record, known))
+
+
+def _against(record: StepRecord, known: Sequence[float]) -> str | None:
+    """Say how the time of a step stands to its own nights, if that can be told."""
+    took = record.elapsed_seconds
+    if record.state is not StepState.DONE or took is None:
+        return None
+    if not known:
+        return "the first night it was done"
+    usual = median(known)
+    if len(known) < _ENOUGH:
+        return f"{len(known)} earlier night(s): too few to say what is usual"
+    if took > max(known) and took > _SLOWER * usual:
+        return f"slower than each of {len(known)} earlier nights: usually {seconds(usual)}"
+    if took < min(known) and took * _SLOWER < usual:
+        return f"faster than each of {len(known)} earlier nights: usually {seconds(usual)}"
+    return "as usual"
+
+
+def _headline(night: PlanRunRecord) -> str:
+    counts = {state: sum(step.state is state for step in night.steps) for state in StepState}
+    said = [f"{counts[state]} {state}" for state in StepState if counts[state]]
+    return f"plan `{night.plan}`: " + (", ".join(said) or "it had no step")
+
+
+def _sentences(night: PlanRunRecord, steps: Sequence[AccountStep]) -> list[str]:
+    said = [f"stopped: {night.stopped_by}"] if night.stopped_by else []
+    said += [
+        f"`{step.record.step}` on `{step.record.target}` failed: {step.record.reason or 'no reason'}"
+        for step in steps
+        if step.record.state is StepState.FAILED
+    ]
+    said += [
+        f"`{step.record.step}` on `{step.record.target}` was {step.against_history}"
+        for step in steps
+        if step.against_history and step.against_history.startswith("slower")
+    ]
+    if not said and all(step.record.state in (StepState.DONE, StepState.SKIPPED) for step in steps):
+        said.append("everything that was due was done")
+    return said
+
+
+def _lanes(night: PlanRunRecord) -> Lanes:
+    """Lay the steps out on the clock, a lane for each target."""
+    bars = [
+        Bar(
+            step.target,
+            step.step,
+            (step.began_at - night.began_at).total_seconds(),
+            (step.ended_at - night.began_at).total_seconds(),
+            good=step.state is StepState.DONE,
+        )
+        for step in night.steps
+        if step.began_at is not None and step.ended_at is not None
+    ]
+    return lanes_of(bars, tuple(dict.fromkeys(step.target for step in night.steps)))
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The nights of one step on one target, oldest first, and where its time changed its level."""
+
+    step: str
+    target: str
+    nights: tuple[StepRecord, ...]
+    sentences: tuple[str, ...]
+
+
+def trend_of(step: str, target: str, history: Sequence[StepRecord]) -> Trend:
+    """Return how the time of a step went; times of nights that did not end well do not count."""
+    nights = tuple(reversed(history))
+    times = [each.elapsed_seconds if each.state is StepState.DONE else None for each in nights]
+    known = [time for time in times if time is not None]
+    if len(known) < FEWEST:
+        said = [f"{len(known)} night(s) with a time: fewer than {FEWEST} tell no change of level"]
+    else:
+        said = [_shift(nights, found) for found in shifts(times)] or ["no change of level can be told"]
+    failed = sum(each.state is StepState.FAILED for each in nights)
+    if failed:
+        said.append(f"it failed in {failed} of {len(nights)} nights")
+    return Trend(step, target, nights, tuple(said))
+
+
+def _shift(nights: Sequence[StepRecord], found: Shift) -> str:
+    return (
+        f"since {_day(nights[found.index].began_at)} it takes {seconds(found.after)},"
+        f" before {seconds(found.before)}"
+    )
+
+
+def _day(instant: datetime | None) -> str:
+    return "an unknown day" if instant is None else f"{instant:%Y-%m-%d}"

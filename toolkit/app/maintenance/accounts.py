@@ -1,0 +1,96 @@
+"""Puts the account of a night together from what the store keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from toolkit.analysis.account import Account, StepStory, Trend, account_of, trend_of
+from toolkit.app.approvals import Approvals
+from toolkit.app.maintenance.documents import outlook_of
+from toolkit.app.maintenance.places import places_of
+from toolkit.design.plan_file import read_plan
+from toolkit.documents import parse_document
+from toolkit.errors import ToolkitError
+from toolkit.model.bill import bill_among
+from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.words import EntryState
+from toolkit.store import Store
+
+_LAST = "last"
+
+
+def find_night(store: Store, ref: str, plan: str | None = None) -> PlanRunRecord:
+    """Return the night of an id, its beginning, or `last`.
+
+    Raises:
+        ToolkitError: TK-0109 when there is none, or several.
+    """
+    nights = store.plan_runs(plan, limit=1000)
+    found = nights[:1] if ref == _LAST else [night for night in nights if night.plan_run.startswith(ref)]
+    if len(found) == 1:
+        return found[0]
+    if not nights:
+        which = f"plan `{plan}` has" if plan else "there is"
+        raise ToolkitError(
+            f"{which} no night in this store", code="TK-0109", hint="`dbatk run PLAN.toml` makes one"
+        )
+    shown = ", ".join(f"`{night.plan_run}`" for night in (found or nights)[:5])
+    what = "several nights begin with" if found else "no night is called"
+    raise ToolkitError(f"{what} `{ref}`", code="TK-0109", hint=f"there are {shown}, and `last`")
+
+
+def account_of_night(store: Store, night: PlanRunRecord) -> Account:
+    """Return the account of a night, with what the next one would do."""
+    histories = {
+        (step.target, step.step): store.step_history(night.plan, step.step, step.target) for step in night.steps
+    }
+    stories = {step.run: _story(store, step.run) for step in night.steps if step.run is not None}
+    return account_of(night, histories, stories, _following(store, night))
+
+
+def _story(store: Store, run: str) -> StepStory:
+    """Return what a run left; a run that was deleted meanwhile left nothing to tell."""
+    try:
+        record = store.load_run(run, samples=False)
+    except ToolkitError:
+        return StepStory()
+    entries = store.journal(run).entries()
+    changed = dict.fromkeys(
+        f"{entry.effect} {entry.object_kind} `{f'{entry.schema}.' if entry.schema else ''}{entry.name}`"
+        for entry in entries
+        # what was made and stays is let go of: it is nobody's to undo any more
+        if entry.state is EntryState.MADE or (entry.state is EntryState.ABANDONED and entry.identity)
+    )
+    bill = bill_among(record.artifacts)
+    return StepStory(tuple(changed), tuple(bill.sentences()) if bill else (), record.warnings)
+
+
+def _following(store: Store, night: PlanRunRecord) -> tuple[str, ...]:
+    """Say what the next night would do; a plan that cannot be read any more says only that."""
+    try:
+        plan = read_plan(parse_document(night.text, f"plan {night.plan}"), Path())
+        places = places_of(plan, store, Approvals())
+        outlook = outlook_of(plan, places, store, datetime.now(UTC))
+    except ToolkitError as error:
+        return (f"what comes next cannot be told: {error.sentence}",)
+    return (*outlook.sentences, *(f"{row.step} on {row.target}: {row.verdict}" for row in outlook.rows))
+
+
+def trends(store: Store, step: str, plan: str | None = None) -> Sequence[Trend]:
+    """Return the trend of a step on each of its targets.
+
+    Raises:
+        ToolkitError: TK-0109 when no night knows such a step.
+    """
+    nights = store.plan_runs(plan, limit=1000)
+    places = dict.fromkeys(
+        (night.plan, each.target) for night in nights for each in night.steps if each.step == step
+    )
+    if not places:
+        known = sorted({each.step for night in nights for each in night.steps})
+        raise ToolkitError(
+            f"no night has a step `{step}`", code="TK-0109", hint="there are " + (", ".join(known) or "no nights")
+        )
+    return [trend_of(step, target, store.step_history(name, step, target, limit=1000)) for name, target in places]

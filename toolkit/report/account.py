@@ -1,0 +1,205 @@
+"""The account of a night as a page, as text and as a document; trends of steps as text and as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.analysis.account import Account, AccountStep, Trend
+from toolkit.model.plan_records import StepState
+from toolkit.report.chart import Chart
+from toolkit.report.html import render_page
+from toolkit.report.lanes_chart import lanes_chart
+from toolkit.report.safe import clean
+from toolkit.report.tables import Table, left, right, table
+from toolkit.units import MISSING, seconds
+
+_GOOD = frozenset({StepState.DONE, StepState.SKIPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class AccountView:
+    """What the page shows, every text clean."""
+
+    title: str
+    headline: str
+    good: bool
+    told: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    chart: Chart | None
+    steps: Table
+    changes: Table
+    licences: tuple[str, ...]
+    following: tuple[str, ...]
+
+
+def account_page(account: Account) -> str:
+    """Return the account as one self-contained page."""
+    view = _view(account)
+    return render_page("report/account.html.j2", title=view.title, view=view)
+
+
+def account_text(account: Account) -> str:
+    """Return the account as text of at most 80 columns but for names that are longer."""
+    view = _view(account)
+    lines = [view.headline, *(f"- {sentence}" for sentence in view.told), ""]
+    lines += [f"{label}: {text}" for label, text in view.facts]
+    for row in view.steps.rows:
+        target, step, state, took, usual, remark, reason = row
+        lines += ["", f"{step} on {target}: {state}"]
+        if took != MISSING:
+            lines.append(f"  took {took}, usually {usual}" if usual != MISSING else f"  took {took}")
+        lines += [f"  {text}" for text in (remark, reason) if text]
+    for title, sentences in (("licences", view.licences), ("next", view.following)):
+        if sentences:
+            lines += ["", title, *(f"- {sentence}" for sentence in sentences)]
+    return "\n".join(lines) + "\n"
+
+
+def account_document(account: Account) -> dict[str, object]:
+    """Return the account as JSON: instants in UTC, times in seconds."""
+    night = account.night
+    return {
+        "format": 1,
+        "plan": night.plan,
+        "plan_run": night.plan_run,
+        "state": night.state.value,
+        "host": night.host,
+        "began_at": _instant(night.began_at),
+        "ended_at": _instant(night.ended_at),
+        "window": {"begin": _instant(night.window_begin), "end": _instant(night.window_end)},
+        "stopped_by": night.stopped_by,
+        "headline": account.headline,
+        "sentences": list(account.sentences),
+        "steps": [_step_document(step) for step in account.steps],
+        "next": list(account.following),
+    }
+
+
+def _step_document(step: AccountStep) -> dict[str, object]:
+    record = step.record
+    return {
+        "target": record.target,
+        "step": record.step,
+        "state": record.state.value,
+        "reason": record.reason,
+        "run": record.run,
+        "tries": record.tries,
+        "began_at": _instant(record.began_at),
+        "ended_at": _instant(record.ended_at),
+        "elapsed_seconds": record.elapsed_seconds,
+        "expected_seconds": record.expected_seconds,
+        "usual_seconds": step.usual_seconds,
+        "nights": step.nights,
+        "against_history": step.against_history,
+        "changed": list(step.story.changed),
+        "licences": list(step.story.licences),
+        "warnings": list(step.story.warnings),
+    }
+
+
+def trends_text(trends: Sequence[Trend]) -> str:
+    """Return trends as text: sentences first, then each night, newest first."""
+    lines: list[str] = []
+    for trend in trends:
+        lines += [
+            f"{clean(trend.step)} on {clean(trend.target)}",
+            *(f"- {clean(said)}" for said in trend.sentences),
+        ]
+        for night in reversed(trend.nights):
+            reason = f"  {clean(night.reason)}" if night.reason else ""
+            lines.append(
+                f"  {_minute(night.began_at)}  {night.state:8} {seconds(night.elapsed_seconds):>10}{reason}"
+            )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def trends_document(trends: Sequence[Trend]) -> dict[str, object]:
+    """Return trends as JSON."""
+    return {
+        "format": 1,
+        "trends": [
+            {
+                "step": trend.step,
+                "target": trend.target,
+                "sentences": list(trend.sentences),
+                "nights": [
+                    {
+                        "began_at": _instant(night.began_at),
+                        "state": night.state.value,
+                        "elapsed_seconds": night.elapsed_seconds,
+                        "expected_seconds": night.expected_seconds,
+                        "size_bytes": night.size_bytes,
+                        "run": night.run,
+                        "reason": night.reason,
+                    }
+                    for night in trend.nights
+                ],
+            }
+            for trend in trends
+        ],
+    }
+
+
+def _view(account: Account) -> AccountView:
+    night = account.night
+    return AccountView(
+        title=f"Plan {clean(night.plan)}, {_minute(night.began_at)}",
+        headline=clean(account.headline),
+        good=all(step.record.state in _GOOD for step in account.steps),
+        told=tuple(map(clean, account.sentences)),
+        facts=tuple(_facts(account)),
+        chart=lanes_chart(account.lanes, "The night by target", lane_word="target"),
+        steps=_steps(account.steps),
+        changes=_changes(account.steps),
+        licences=tuple(dict.fromkeys(clean(said) for step in account.steps for said in step.story.licences)),
+        following=tuple(map(clean, account.following)),
+    )
+
+
+def _facts(account: Account) -> list[tuple[str, str]]:
+    night = account.night
+    window = None
+    if night.window_begin is not None and night.window_end is not None:
+        window = f"{_minute(night.window_begin)} to {_minute(night.window_end)}"
+    elapsed = (night.ended_at - night.began_at).total_seconds() if night.ended_at else None
+    found = [
+        ("began (UTC)", _minute(night.began_at)),
+        ("took", seconds(elapsed)),
+        ("window (UTC)", window),
+        ("host", clean(night.host)),
+        ("id", night.plan_run),
+    ]
+    return [(label, text) for label, text in found if text]
+
+
+def _steps(steps: Sequence[AccountStep]) -> Table:
+    rows = (
+        [
+            step.record.target, step.record.step, step.record.state.value, seconds(step.record.elapsed_seconds),
+            seconds(step.usual_seconds), step.against_history or "", step.record.reason or "",
+        ]
+        for step in steps
+    )  # fmt: skip
+    columns = [*left("target", "step", "ended"), *right("took", "usually"), *left("against history", "why")]
+    return table("Steps", columns, rows, ("" if step.record.state in _GOOD else "not-ok" for step in steps))
+
+
+def _changes(steps: Sequence[AccountStep]) -> Table:
+    rows = (
+        [step.record.target, step.record.step, what, said]
+        for step in steps
+        for what, texts in (("changed", step.story.changed), ("warned", step.story.warnings))
+        for said in texts
+    )
+    return table("What the steps changed and warned of", left("target", "step", "", "what"), rows)
+
+
+def _instant(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat(timespec="milliseconds")
+
+
+def _minute(value: datetime | None) -> str:
+    return MISSING if value is None else f"{value:%Y-%m-%d %H:%M}"
