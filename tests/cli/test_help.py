@@ -40,6 +40,7 @@ def test_every_command_of_the_documentation_is_there() -> None:
         "demo", "run", "plan", "ctas", "insert", "index build", "index rebuild", "stats gather", "runs list",
         "runs show", "runs resume", "runs delete", "runs export", "compare", "report", "doctor", "target add",
         "target list", "target test", "target remove", "clean", "error", "export", "ingest",
+        "backup run", "backup read",
         "awr show", "awr diff", "awr trend", "schedule add", "schedule list", "schedule remove", "notify test", "notify digest",
     }  # fmt: skip
 
@@ -59,7 +60,7 @@ def test_help_shows_every_option_with_a_sentence(path: tuple[str, ...], command:
 
 @pytest.mark.parametrize("operation", OperationName)
 def test_operations_take_exactly_what_is_declared(operation: OperationName, dbatk: Dbatk) -> None:
-    path = operation.split("-") if operation not in {"ctas", "insert"} else [operation]
+    path = ["backup", "run"] if operation == "backup" else operation.split("-")
     shown = dbatk(*path, "--help").out
     for option in options_of(operation):
         assert f"{option.flag} " in shown

@@ -124,5 +124,7 @@ def _sentences(log: Log, lanes: Lanes | None) -> Iterator[str]:
     if log.corrupt:
         files = ", ".join(str(file) for file in dict.fromkeys(log.corrupt))
         yield f"corrupt blocks were found in data file {files}: see V$DATABASE_BLOCK_CORRUPTION"
+    if not log.operations and not log.errors:
+        yield "nothing was backed up, restored or validated in this log"
     yield from log.missing
     yield from () if lanes is None else balance_sentences(lanes)
