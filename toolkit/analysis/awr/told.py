@@ -115,12 +115,16 @@ def _shift(one: Change | None, name: str, spell: Callable[[float | None], str] =
         return ""
     before, after = _sides(one, spell)
     if one.before.rate is None:
-        most = f" (before below {spell(one.before.most_rate)})" if one.before.most_rate is not None else ""
-        return f"{name} {after}{most}"
+        return f"{name} {after}{_bound(one.before.most_rate, 'before', spell)}"
     if one.after.rate is None:
-        most = f" (now below {spell(one.after.most_rate)})" if one.after.most_rate is not None else ""
-        return f"{name} {before} before{most}"
+        return f"{name} {before} before{_bound(one.after.most_rate, 'now', spell)}"
     return f"{name} {before} -> {after}" + (f" ({_by(one.ratio)})" if one.ratio and spell is not percent else "")
+
+
+def _bound(most: float | None, when: str, spell: Callable[[float | None], str]) -> str:
+    if most is None:
+        return ""
+    return f" ({when} below {spell(most)})" if most else f" (none {when})"
 
 
 def _joined(head: str, *facts: str) -> str:
