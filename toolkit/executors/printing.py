@@ -60,7 +60,7 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
         scripts: the cells in the order of the sweep; setup and cleanup are printed once.
     """
     lines = [f"-- {line}" for line in head]
-    lines += [f"-- runs by hand in {_CLIENT[engine]}", *_OPENING[engine]]
+    lines += [f"-- {_by_hand(engine, scripts)}", *_OPENING[engine]]
     ran = [script.stages for script in scripts if script.stages is not None]
     if ran:
         lines += _stage("setup, once", ran[0].setup, engine)
@@ -73,6 +73,15 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
     if ran:
         lines += _stage("cleanup, once", ran[0].cleanup, engine)
     return "\n".join(lines) + "\n"
+
+
+def _by_hand(engine: EngineName, scripts: Sequence[Script]) -> str:
+    """Say which client runs the script; what another program reads stands in it as comments."""
+    stages = [script.stages for script in scripts if script.stages is not None]
+    timed = (step for each in stages for item in each.timed.items for step in item.steps)
+    if any(step.kind is StepKind.RMAN for step in timed):
+        return f"by hand: what stands under `command` is for rman, the rest for {_CLIENT[engine]}"
+    return f"runs by hand in {_CLIENT[engine]}"
 
 
 def print_steps(

@@ -209,7 +209,7 @@ def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Tol
     measured = kept.get("bytes", ({},))[0].get("byte_count")
     metrics = backups.volume(read, written if written is not None else measured, seconds, PGBACKREST)
     items = sorted(_items(kept.get("log", ())), key=lambda item: -(item.bytes or 0))[:_MOST_ITEMS]
-    ordered = sorted(items, key=lambda item: item.begin_seconds or 0.0)
+    ordered = sorted(items, key=lambda item: (item.begin_seconds or 0.0, item.label))
     stays = (ItemRecord(f"backup {label}", Outcome.OK, bytes=written),) if work.mode is Mode.JOB and label else ()
     return Told(metrics, bytes=written, items=(*stays, *ordered))
 
