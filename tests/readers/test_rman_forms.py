@@ -285,6 +285,27 @@ def test_the_time_a_channel_was_throttled_is_not_the_time_it_worked(language: st
     assert read_log(throttled).channel_busy_seconds == read_log(lines).channel_busy_seconds
 
 
+def test_logs_deleted_after_their_backup_in_another_language_are_no_set() -> None:
+    lines = whole_log(LANGUAGES["chinese"])
+    at = max(n for n, line in enumerate(lines) if "备份集已完成" in line)
+    log_set = next(n for n, line in enumerate(lines) if "归档日志备份集" in line)
+    end = next(n for n, line in enumerate(lines) if n > log_set and "已完成, 经过时间" in line) + 1
+    deleted = ["通道 c1: 正在删除归档日志", "归档日志文件名=D:\\FRA\\O1_MF_1_77_.ARC RECID=1 STAMP=953149873"]
+    again = ["完成 backup 于 02-MAR-2026 01:03:40", "启动 backup 于 02-MAR-2026 01:03:41", "当前日志已存档",
+             *(line.replace("77", "78") for line in lines[log_set:end])]  # fmt: skip
+    found = read_log([*lines[: at + 1], *deleted, *again, *lines[at + 1 :]])
+    assert (found.outcome, len(found.pieces), len(found.unfinished)) == ("completed", 8, 0)
+    assert found.pieces[-1].extra == ()
+    assert [one.sequence for one in found.pieces[-1].archivelogs] == [78, 31]
+
+
+def test_a_file_that_was_not_cataloged_is_no_fault_and_numbers_nothing() -> None:
+    reason = ["File Name: /fra/x.bkp", "  RMAN-07518: Reason: Foreign database file DBID: 1  Database Name: OTHER"]
+    assert one_set(*SET, *reason).outcome == "completed"
+    late = one_set(*SET, *reason, "RMAN-06820: failed to archive current log at primary database")
+    assert [one.code for one in late.warnings] == ["RMAN-06820"]
+
+
 def test_two_sessions_are_one_log_and_each_must_end() -> None:
     lines = whole_log()
     both = read_log([*lines, *lines])

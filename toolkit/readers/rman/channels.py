@@ -188,6 +188,13 @@ class Channels:
             self._lost(channel, channel.number, channel.begin)
         self.settled(channel)
 
+    def forget_empty(self) -> None:
+        """Forget what looked like the beginning of a set and never got anything: it said something else."""
+        for channel in self.by_name.values():
+            empty = not (channel.files or channel.logs or channel.extra or channel.done or channel.open)
+            if empty and channel.set_type is not None:
+                self.settled(channel)
+
     def lose_all(self) -> None:
         """Nobody goes on."""
         for channel in self.by_name.values():

@@ -30,6 +30,8 @@ class Faults:
         """Whether a code is no fault but the number of an ordinary message."""
         if family != "RMAN" or self.in_stack or number in words.RULERS:
             return False
+        if number in words.REASONS:
+            return True
         if number in words.INFORMS or (8000 <= number < 9000 and number not in words.WARNS):
             if not words.WARNING_WORDS.search(text):
                 self.numbered = True

@@ -295,7 +295,13 @@ class Foreign:
         if len(line) < _LONGEST_OPERATION and words.NUMBER.search(line) and self._operation(line):
             return True
         filling = machine.channels.filling
-        if filling is not None and filling.filling and not filling.open and filling.texts and len(line) < 120:
+        if (
+            filling is not None
+            and filling.filling
+            and not filling.open
+            and len(filling.texts) > 1
+            and len(line) < 120
+        ):
             standby = words.STANDBY.search(line)
             what = (
                 "current SPFILE"
@@ -363,6 +369,7 @@ class Foreign:
             if begins == ends:
                 begins = not operations.is_open(name[1])
         op, stamp = name[1], date[0].strip()
+        self._machine.channels.forget_empty()
         if begins:
             operations.begin(op, stamp, self._machine.number)
         else:

@@ -30,7 +30,7 @@ BEGIN_WORDS = re.compile(
     re.IGNORECASE,
 )
 END_WORDS = re.compile(
-    r"\bfinished|完成|完了|終了|beendet|abgeschlossen|terminad|finaliza|termin[ée]|achev|\bfin de|complet|termina"
+    r"\bfinished|完成|完了|終了|beendet|abgeschlossen|terminad|finaliza|termin[ée]|achev|\bfin de|complet|termina|conclu[íi]d|encerrad"
     r"|заверш|законч|оконч|완료|종료|bitti|tamam|zakończ",
     re.IGNORECASE,
 )
@@ -63,8 +63,10 @@ FRAMES = frozenset({558, 601, 1007, 1008, 3002, 3009, 3008, 3014, 3015, 5501, 60
 HARD = frozenset({554, 555, 556, 557, 558, 559, 600, 601, 3002, 3008, 3014, 3015, 3099})
 """Codes that end a command wherever they stand; RMAN-03009 alone need not: another channel may take over."""
 CHANNEL_FAILED = 3009
-INFORMS = frozenset({*range(3023, 3024), 3090, 3091, 6005, 6006, 6007, 6008, 6009, 6010, 6011, 572, 7517, 7518})
+INFORMS = frozenset({*range(3023, 3024), 3090, 3091, 6005, 6006, 6007, 6008, 6009, 6010, 6011, 572})
 """Messages without a fault that have a number when `rman msgno` numbers every line."""
+REASONS = frozenset({7517, 7518})
+"""Why a file was not cataloged: printed with a number by every client, and no fault."""
 BEGINS_OP, ENDS_OP = 3090, 3091
 BEGINS_SET = frozenset({8008, 8009, 8046, 8047, 8048})
 WARNS = frozenset({8120, 8137, 8138, 8139, 8591, 8058, 8060, 8064, 8066, 8512, 8515})
