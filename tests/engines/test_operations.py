@@ -10,7 +10,7 @@ from tests.engines.arena import ROWS, Arena, Heard
 from toolkit.app.execute import Approvals, script, start
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.experiment import Experiment, OptionValue, degree_factor
 from toolkit.model.records import RunRecord
 from toolkit.model.runid import run_key
 from toolkit.model.values import Factor, Level
@@ -35,7 +35,7 @@ def experiment(
     keep: Keep = Keep.NONE,
     **levels: tuple[Level, ...],
 ) -> Experiment:
-    factors = tuple(Factor(name, values) for name, values in ({"degree": (1,)} | levels).items())
+    factors = tuple(Factor(name, values) for name, values in ({degree_factor(operation): (1,)} | levels).items())
     return Experiment(arena.url, operation, options, factors, mode, repeat, warmup, seed=7, keep=keep)
 
 
@@ -66,7 +66,7 @@ def case(arena: Arena, operation: OperationName) -> dict[str, OptionValue]:
     return options
 
 
-@pytest.mark.parametrize("operation", list(O))
+@pytest.mark.parametrize("operation", list(CASES))
 def test_a_measurement_runs_every_trial_and_leaves_nothing(
     arena: Arena, store: Store, operation: OperationName
 ) -> None:
@@ -81,7 +81,7 @@ def test_a_measurement_runs_every_trial_and_leaves_nothing(
     assert arena.ask(f"SELECT count(*) FROM {arena.schema}.gtest") == [(ROWS,)]
 
 
-@pytest.mark.parametrize("operation", list(O))
+@pytest.mark.parametrize("operation", list(CASES))
 def test_what_a_script_shows_is_what_runs(arena: Arena, store: Store, operation: OperationName) -> None:
     work = experiment(arena, operation, case(arena, operation))
     target = arena.make()
@@ -135,7 +135,7 @@ def test_a_name_in_use_is_never_replaced(arena: Arena, store: Store) -> None:
     assert store.list_runs() == []
 
 
-@pytest.mark.parametrize("operation", list(O))
+@pytest.mark.parametrize("operation", list(CASES))
 def test_a_table_that_is_not_there_is_said_before_anything_is_stored(
     arena: Arena, store: Store, operation: OperationName
 ) -> None:

@@ -75,7 +75,8 @@ def everything(stages: Stages) -> list[Step]:
     ]  # fmt: skip
 
 
-EVERY = list(product(EngineName, OperationName))
+ON_TABLES = [name for name in OperationName if name is not O.BACKUP]
+EVERY = list(product(EngineName, ON_TABLES))
 
 
 @pytest.mark.parametrize(("engine", "name"), EVERY)
@@ -177,3 +178,52 @@ def test_reads_name_files_of_the_engine(engine: EngineName, name: OperationName)
     for query in operation(name).reads(own):
         text = sql_file(engine.value, query.file)
         assert all(f":{bind}" in text for bind in query.binds)
+
+
+# -- backups --------------------------------------------------------------------------------------------------
+FOLDERS = [EngineName.DUCKDB, EngineName.POSTGRESQL]
+METHODS = {EngineName.DUCKDB: [{}], EngineName.POSTGRESQL: [{}, {"method": "pgbackrest"}]}
+BACKUPS = [(engine, more) for engine in FOLDERS for more in METHODS[engine]]
+
+
+def backup_planner(engine: EngineName, mode: Mode, more: dict[str, str], keep: Keep = Keep.NONE) -> Planner:
+    dialect = dialect_of(engine)
+    spec = Spec(O.BACKUP, mode, {"destination": ("/backups",), **more}, keep=keep)
+    return Planner(dialect, spec, facts_of(dialect), Naming(KEY, 7, dialect.upper_names))
+
+
+@pytest.mark.parametrize(("engine", "more"), BACKUPS)
+def test_a_trial_of_a_backup_works_in_a_folder_of_its_own_and_drops_it(
+    engine: EngineName, more: dict[str, str]
+) -> None:
+    steps = everything(plan(backup_planner(engine, Mode.MEASUREMENT, more), channels=2))
+    touched = [step for step in steps if step.object is not None and step.effect is not Effect.READS]
+    assert {step.object for step in touched} == {touched[0].object}
+    assert touched[0].object is not None
+    assert touched[0].object.ours
+    assert (touched[0].effect, touched[-1].effect) == (Effect.CREATES, Effect.DROPS)
+    own = f"/backups/dbatk_{KEY.lower()}_7"
+    assert all(own in step.text for step in touched)
+
+
+@pytest.mark.parametrize(("engine", "more"), BACKUPS[:2])
+def test_a_job_gives_a_backup_its_name_last_of_all(engine: EngineName, more: dict[str, str]) -> None:
+    stages = plan(backup_planner(engine, Mode.JOB, {**more, "tag": "full"}), channels=1)
+    published = [step for step in everything(stages) if "/backups/full" in step.text]
+    assert published == [stages.evidence[-1]]
+    assert not [step for step in everything(stages) if step.effect is Effect.DROPS]
+
+
+def test_a_job_of_pgbackrest_touches_the_stanza_of_the_user_and_expires_nothing() -> None:
+    own = backup_planner(EngineName.POSTGRESQL, Mode.JOB, {"method": "pgbackrest", "stanza": "demo"})
+    (step,) = plan(own, channels=3).timed.items[0].steps
+    assert step.argv == (
+        "pgbackrest", "--stanza=demo", "--type=full", "--process-max=3", "--log-level-console=detail",
+        "--no-expire-auto", "backup",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("engine", "more"), BACKUPS)
+def test_a_kept_trial_of_a_backup_is_not_dropped(engine: EngineName, more: dict[str, str]) -> None:
+    stages = plan(backup_planner(engine, Mode.MEASUREMENT, more, Keep.ALL), channels=1)
+    assert [step for step in stages.conclude if step.effect is Effect.DROPS] == []

@@ -41,6 +41,7 @@ _OF_OPERATIONS: dict[OperationName, tuple[str, ...]] = {
     OperationName.INDEX_BUILD: ("doctor_object_columns", "doctor_object_indexes"),
     OperationName.INDEX_REBUILD: ("doctor_object_indexes",),
     OperationName.STATS_GATHER: ("doctor_object_statistics",),
+    OperationName.BACKUP: (),
 }
 
 _PARTS = (home.checks, parallel.checks, named.checks, packs.checks, room.checks, calm.checks, refused.checks)

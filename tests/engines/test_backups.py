@@ -1,0 +1,107 @@
+"""What every engine that backs up into a folder must do: sweep, keep, resume, and leave nothing half made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.engines.arena import Arena
+from tests.engines.test_operations import experiment, run
+from tests.servers.postgresql import installed
+from toolkit.app.execute import Approvals, script
+from toolkit.app.repair import clean
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import OptionValue
+from toolkit.model.words import EngineName, Keep, Mode, OperationName, Outcome
+from toolkit.store.store import Store
+
+B = OperationName.BACKUP
+APPROVED = Approvals(not_production=True)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    return folder
+
+
+def options(arena: Arena, place: Path, **more: str) -> dict[str, OptionValue]:
+    own: dict[str, OptionValue] = {"destination": (str(place),), **more}
+    if arena.engine is EngineName.POSTGRESQL:
+        own["bin_dir"] = str(next(iter(installed().values())))
+    return own
+
+
+def test_a_sweep_of_compressions_tells_bytes_in_and_out_and_leaves_nothing(
+    arena: Arena, store: Store, place: Path
+) -> None:
+    work = experiment(arena, B, options(arena, place), compression=("none", "zstd"))
+    record = run(arena, store, work)
+    assert [trial.outcome for trial in record.trials] == [Outcome.OK] * 2, [t.reason for t in record.trials]
+    for trial in record.trials:
+        told = {metric.name: metric.value for metric in trial.metrics}
+        assert told["bytes_written"] == trial.bytes
+        assert told["bytes_written"] > 0
+        assert told["write_rate"] == pytest.approx(told["bytes_written"] / (trial.elapsed_seconds or 0))
+    sizes = {trial.cell["compression"]: trial.bytes or 0 for trial in record.trials}
+    assert sizes["zstd"] < sizes["none"]
+    assert list(place.iterdir()) == []
+
+
+def test_a_job_stays_under_its_tag(arena: Arena, store: Store, place: Path) -> None:
+    more = {} if arena.engine is EngineName.DUCKDB else {"checkpoint": "fast"}
+    work = experiment(arena, B, options(arena, place, tag="full", **more), mode=Mode.JOB)
+    (trial,) = run(arena, store, work).trials
+    assert (trial.outcome, trial.items[0].label) == (Outcome.OK, f"{place}/full"), trial.reason
+    assert [each.name for each in place.iterdir()] == ["full"]
+    with pytest.raises(ToolkitError) as caught:
+        run(arena, store, work)
+    assert caught.value.code == "TK-0205"
+
+
+def test_kept_trials_stay_with_their_mark_and_are_no_longer_ours_to_remove(
+    arena: Arena, store: Store, place: Path
+) -> None:
+    work = experiment(arena, B, options(arena, place), keep=Keep.ALL)
+    record = run(arena, store, work)
+    (kept,) = place.iterdir()
+    assert record.head.run[2:].replace("-", "") in kept.name
+    assert "dbatk run" in (kept / ".dbatk").read_text()
+    target = arena.target()
+    try:
+        clean(target, run=record.head.run, store=store, events=_Silent())
+    finally:
+        target.close()
+    assert list(place.iterdir()) == [kept]
+
+
+def test_the_script_names_folder_and_work_and_changes_nothing(arena: Arena, place: Path) -> None:
+    target = arena.target()
+    try:
+        shown, _ = script(experiment(arena, B, options(arena, place)), target)
+    finally:
+        target.close()
+    assert f"{place}/dbatk_run_1" in shown
+    assert list(place.iterdir()) == []
+
+
+def test_a_folder_too_small_is_refused_beforehand(
+    arena: Arena, store: Store, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Usage:
+        free = 1000
+
+    monkeypatch.setattr("toolkit.executors.probes.shutil.disk_usage", lambda _: Usage)
+    if arena.engine is EngineName.DUCKDB:
+        assert arena.ask("CHECKPOINT") is not None
+    with pytest.raises(ToolkitError) as caught:
+        run(arena, store, experiment(arena, B, options(arena, place)))
+    assert caught.value.code == "TK-0305"
+    assert store.list_runs() == []
+
+
+class _Silent:
+    def emit(self, event: object) -> None:
+        pass
