@@ -26,7 +26,7 @@ from toolkit.app.planning import (
     scripts_of,
     support_table,
 )
-from toolkit.app.preview import remarks_of
+from toolkit.app.preview import remarks_of, too_few
 from toolkit.app.providers import host_is_ours, providers_of, rung_of_run
 from toolkit.app.reading import PROVENANCE
 from toolkit.app.repair import (
@@ -267,21 +267,9 @@ def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> Non
         bench.events.emit(Event("warning", sentence))
     for sentence in remarks_of(bench.planner(), cells_in_order(bench.experiment)):
         bench.warn(sentence)
-    _say_when_too_few(bench)
-
-
-_LEAST_FREEDOM = 4
-
-
-def _say_when_too_few(bench: Bench) -> None:
-    """Say before, not after, that so few repeats cannot tell a difference."""
     cells = len(cells_in_order(bench.experiment))
-    if cells < 2 or (cells - 1) * (bench.experiment.repeat - 1) >= _LEAST_FREEDOM:
-        return
-    enough = 1 + -(-_LEAST_FREEDOM // (cells - 1))
-    repeats = "1 repeat" if bench.experiment.repeat == 1 else f"{bench.experiment.repeat} repeats"
-    sentence = f"{repeats} of each cell will not tell a difference from noise"
-    bench.events.emit(Event("warning", f"{sentence}; --repeat {enough} is the least that can"))
+    for sentence in too_few(cells, bench.experiment.repeat):
+        bench.events.emit(Event("warning", sentence))
 
 
 def _sweep(bench: Bench, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> str:
@@ -366,6 +354,7 @@ def resume(
             planned, done = planned_trials(experiment), store.load_run(run).trials
             if not made and missing(planned, done, experiment.mode):
                 _check(experiment, dialect, facts, target)
+                backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts))
             with licensing.sent_kept(store, run, target, facts, standing):
                 return _sweep(bench, target, planned, done)
     except DatabaseError as error:

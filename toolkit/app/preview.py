@@ -13,6 +13,7 @@ from toolkit.rendering import step_of
 from toolkit.targets.base import Target
 
 _MOST_LINES = 400
+_LEAST_FREEDOM = 4
 
 
 def remarks_of(planner: Planner, cells: tuple[Cell, ...]) -> tuple[str, ...]:
@@ -22,6 +23,16 @@ def remarks_of(planner: Planner, cells: tuple[Cell, ...]) -> tuple[str, ...]:
         for piece in operation(planner.spec.operation).pieces(planner, cell):
             said.update(dict.fromkeys(planner.dialect.remarks(piece.work, planner.facts)))
     return tuple(said)
+
+
+def too_few(cells: int, repeat: int) -> tuple[str, ...]:
+    """Say before, not after, that so few repeats cannot tell a difference."""
+    if cells < 2 or (cells - 1) * (repeat - 1) >= _LEAST_FREEDOM:
+        return ()
+    enough = 1 + -(-_LEAST_FREEDOM // (cells - 1))
+    repeats = "1 repeat" if repeat == 1 else f"{repeat} repeats"
+    sentence = f"{repeats} of each cell will not tell a difference from noise"
+    return (f"{sentence}; --repeat {enough} is the least that can",)
 
 
 def preview_of(planner: Planner, cell: Cell, target: Target | None) -> tuple[str, ...]:
