@@ -25,7 +25,8 @@ _LISTS = {
     "sql_by_executions": "executions", "sql_by_parse_calls": "parse_calls", "sql_by_user_io": "",
     "sql_by_cluster_wait": "",
 }  # fmt: skip
-_ROUNDED = 0.5
+_ROUNDED, _EXACT = 0.5, 20
+"""Seconds: what a printed `0` can be; below the second, number and average of waits tell a whole number better."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -74,11 +75,13 @@ def classes(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
 
 
 def _wait(row: Record, name: str) -> Wait:
-    milliseconds = number(row.get("avg_wait_ms"))
+    milliseconds, seconds, waits = (number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
+    if seconds is not None and seconds < _EXACT and seconds.is_integer() and waits and milliseconds:
+        seconds = waits * milliseconds / 1000
     return Wait(
         str(row.get(name) or ""),
-        number(row.get("time_s")),
-        number(row.get("waits")),
+        seconds,
+        waits,
         text(row.get("wait_class")),
         # a printed zero is less than half a millisecond, not nothing: time by waits is nearer
         milliseconds / 1000 if milliseconds else None,

@@ -14,7 +14,7 @@ _MORE_WORK, _OTHER_WORK = 1.2, 2.0
 _UNKNOWN = 0.5
 """How much counts of a slower execution whose work is not told: it may be a victim."""
 _BLOCK = re.compile(r"\s*(begin|declare|call)\b", re.IGNORECASE)
-_INNER = 0.5
+_INNER, _EQUAL = 0.5, 0.05
 _MEASURES = ("executions", "elapsed_s", "gets", "reads", "temp_blocks")
 
 
@@ -32,14 +32,20 @@ def own_parts(before: Interval, after: Interval, factor: float) -> list[Own]:
     """Return the statements that account for a rise by themselves, the largest first.
 
     A block of PL/SQL holds the time of the statements it calls: it counts for half where one of them, or several
-    together, account for at least half of it.
+    together, account for at least half of it, and not at all where one of them is all of it.
     """
     found = []
     for key, row in after.statements.rows.items():
         one = _own(before, after, key, row, factor)
         if one is not None and one.impact > 0:
             found.append(one)
-    plain = sum(one.impact for one in found if not _is_block(after, one.key))
+    inner = [one.impact for one in found if not _is_block(after, one.key)]
+    plain = sum(inner)
+    found = [
+        one
+        for one in found
+        if not _is_block(after, one.key) or all(abs(each / one.impact - 1) > _EQUAL for each in inner)
+    ]
     held = [
         replace(one, impact=one.impact * _INNER)
         if _is_block(after, one.key) and plain >= _INNER * one.impact
