@@ -129,6 +129,11 @@ def test_one_big_file_on_one_channel_wants_a_section_size() -> None:
     told = said(backup_run(RISING, items={4: pieces}))
     assert "`big.bkp` on channel 1 ran alone for 18.0 s (72 % of the time)" in told
     assert "--section-size" in told
+    run = backup_run(RISING, items={4: pieces})
+    other = said(replace(run, head=replace(run.head, engine=EngineName.POSTGRESQL)))
+    assert (
+        "no number of channels makes it faster than its largest piece" in other and "--section-size" not in other
+    )
     even = [piece(f"{n}.bkp", n, 0, 25) for n in range(1, 5)]
     assert "--section-size" not in said(backup_run(RISING, items={4: even}))
 

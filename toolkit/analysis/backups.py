@@ -15,7 +15,7 @@ from toolkit.analysis.doubts import cpu_count
 from toolkit.analysis.lanes import Bar, Lanes, lanes_of, longest_alone
 from toolkit.model.records import TrialRecord
 from toolkit.model.values import Cell
-from toolkit.model.words import Outcome
+from toolkit.model.words import EngineName, Outcome
 from toolkit.units import byte_size, number, parse_duration, percent, quantity, seconds
 
 READ, WRITTEN = "bytes_read", "bytes_written"
@@ -25,6 +25,10 @@ _SAME = 0.93
 _CPU_FULL, _CHANNEL_FULL, _WAITS_MUCH, _CPU_FREE = 85.0, 0.85, 0.2, 60.0
 _ALONE, _OTHERS_MUCH = 0.1, 25.0
 _TEBIBYTE = 2**40
+_REMEDY = {
+    True: "a section size (`--section-size`) would share its file among the channels",
+    False: "no number of channels makes it faster than its largest piece",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +220,12 @@ def _held_up(found: RunAnalysis, mine: Throughput) -> Iterator[str]:
     idle = sum(1 for lane in lanes.lanes if not lane.bars)
     if idle:
         yield f"{idle} of {len(lanes.lanes)} channels had nothing to do: there were fewer pieces than channels"
+    oracle = found.run.head.engine is EngineName.ORACLE
     bar, alone = longest_alone(lanes)
     if bar is not None and lanes.span_seconds and alone >= _ALONE * lanes.span_seconds:
         yield (
             f"`{bar.label}` on {bar.lane} ran alone for {seconds(alone)} "
-            f"({percent(100 * alone / lanes.span_seconds)} of the time) while the others waited: "
-            "a section size (`--section-size`) would share its file among the channels"
+            f"({percent(100 * alone / lanes.span_seconds)} of the time) while the others waited: {_REMEDY[oracle]}"
         )
 
 

@@ -30,8 +30,8 @@ BEGIN_WORDS = re.compile(
     re.IGNORECASE,
 )
 END_WORDS = re.compile(
-    r"\bfinished|完成|完了|終了|beendet|abgeschlossen|terminad|finaliza|termin[ée]|achev|\bfin de|complet|termina|conclu[íi]d|encerrad"
-    r"|заверш|законч|оконч|완료|종료|bitti|tamam|zakończ",
+    r"\bfinished|完成|完了|終了|beendet|abgeschlossen|terminad|finaliza|termin[ée]|achev|\bfin de|complet|termina"
+    r"|conclu[íi]d|encerrad|заверш|законч|оконч|완료|종료|bitti|tamam|zakończ",
     re.IGNORECASE,
 )
 COMPRESSED = re.compile(r"compress|comprim|komprim|压缩|壓縮|圧縮|сжат|압축|sıkıştır|skompresowan", re.IGNORECASE)
