@@ -344,6 +344,9 @@ def test_reading_the_packs_parameter_is_no_change() -> None:
         ("CREATE TABLE t ROW STORE COMPRESS BASIC AS SELECT 1 x FROM dual", "enterprise_edition"),
         ("CREATE TABLE t PARALLEL 8 AS SELECT 1 x FROM dual", "enterprise_edition"),
         ("CREATE TABLE t PARALLEL (DEGREE 8) AS SELECT 1 x FROM dual", "enterprise_edition"),
+        ("BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => 'A', tabname => 'T', degree => 8); END;",
+         "enterprise_edition"),
+        ("BEGIN dbms_stats.gather_schema_stats('A', degree=>DBMS_STATS.AUTO_DEGREE); END;", "enterprise_edition"),
         ("CREATE INDEX i ON t (a) ONLINE", "enterprise_edition"),
         ("ALTER INDEX i REBUILD PARTITION p ONLINE", "enterprise_edition"),
         ("CREATE BITMAP INDEX i ON t (a)", "enterprise_edition"),
@@ -360,6 +363,8 @@ def test_a_clause_is_found_in_its_statement(text: str, licence: str) -> None:
     [
         "CREATE TABLE t NOCOMPRESS NOPARALLEL LOGGING AS SELECT * FROM s",
         "CREATE TABLE t PARALLEL 1 AS SELECT * FROM s",
+        "BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => 'A', tabname => 'T', degree => 1, cascade => TRUE); END;",
+        "BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => 'A', tabname => 'T'); END;",
         "CREATE INDEX i ON t (a) COMPRESS 2 NOPARALLEL",
         'CREATE INDEX i ON t (a, "LOCAL", "ONLINE") TABLESPACE "COMPRESS"',
         "CREATE TABLE t (a NUMBER, PRIMARY KEY (a)) ORGANIZATION INDEX COMPRESS 1",
@@ -474,7 +479,7 @@ def test_every_statement_we_render_is_seen_whole_and_needs_only_what_was_asked_f
     asked = {
         "advanced_compression": ("FOR OLTP", "COMPRESS ADVANCED"),
         "hybrid_columnar": ("FOR QUERY", "FOR ARCHIVE"),
-        "enterprise_edition": ("PARALLEL", "ONLINE", "COMPRESS"),
+        "enterprise_edition": ("PARALLEL", "ONLINE", "COMPRESS", "degree => "),
         "partitioning": ("PARTITION", "LOCAL"),
     }
     for text, source in statements().items():

@@ -198,3 +198,35 @@ def test_a_script_deals_items_kept_apart_to_one_session() -> None:
     assert [[item.label for item in share] for share in shares] == [["a1", "a2"], ["b1", "c1", "b2"]]
     plain = Timed(items("i1", "i2", "i3"), workers=2).shares()
     assert [[item.label for item in share] for share in plain] == [["i1", "i3"], ["i2"]]
+
+
+class Deaf:
+    """Sessions of a network that is gone: what runs never ends, a cancel is never heard."""
+
+    def __init__(self) -> None:
+        self.abandoned: list[tuple[Role, int]] = []
+        self.dead = threading.Event()
+
+    def run(self, step: Step, number: int = 0) -> Answer:
+        self.dead.wait()
+        raise AssertionError(step, number)
+
+    def cancel(self) -> None:
+        pass
+
+    def abandon(self, role: Role, number: int = 0) -> None:
+        self.abandoned.append((role, number))
+
+
+def test_a_cancel_that_is_never_answered_ends_when_the_database_does_not_answer_either() -> None:
+    sessions, asked = Deaf(), [True, False]
+    timed = Timed(items("a", "b", "c"), workers=2)
+    result = run_timed(
+        timed, sessions, Stop(), limit_seconds=0.01, reachable=lambda: asked.pop(0), patience_seconds=0.01
+    )  # type: ignore[arg-type]
+    assert asked == [], "a database that answers is given another while"
+    assert result.timed_out
+    assert sorted(each.item.label for each in result.items) == ["a", "b"]
+    assert all(each.error is not None and each.error.lost for each in result.items)
+    assert [each.label for each in result.not_begun] == ["c"]
+    assert sorted(sessions.abandoned) == [(Role.WORKER, 0), (Role.WORKER, 1)]

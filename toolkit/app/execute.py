@@ -26,7 +26,11 @@ from toolkit.app.planning import (
     scripts_of,
     support_table,
 )
+<<<<<<< Updated upstream
 from toolkit.app.preview import remarks_of, too_few
+=======
+from toolkit.app.preview import ahead_of, remarks_of
+>>>>>>> Stashed changes
 from toolkit.app.providers import host_is_ours, providers_of, rung_of_run
 from toolkit.app.reading import PROVENANCE
 from toolkit.app.repair import (
@@ -263,6 +267,9 @@ def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> Non
         ours = "it reads, and makes nothing"
     mode = "a job: what it makes stays" if bench.job else f"a measurement: {ours}"
     bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
+    ahead = ahead_of(bench.planner(), cells_in_order(bench.experiment)[0])
+    if ahead is not None:
+        bench.events.emit(Event("estimate", ahead))
     for sentence in degree_notes(bench.experiment, bench.dialect, facts):
         bench.events.emit(Event("warning", sentence))
     for sentence in remarks_of(bench.planner(), cells_in_order(bench.experiment)):

@@ -6,6 +6,7 @@ factors' own. Only Oracle has a bill.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from toolkit.app.approvals import Standing
 from toolkit.config.profiles import Licence
 from toolkit.dialects.oracle import licences
-from toolkit.dialects.oracle.licences import Findings, ground, resolution
+from toolkit.dialects.oracle.licences import Findings, Use, ground, resolution
 from toolkit.dialects.oracle.licences.scripts import look_script
 from toolkit.executors import Script, Sessions
 from toolkit.model.bill import ARTIFACT, Bill, Position, bill_from_text, bill_to_text
@@ -71,7 +72,8 @@ def user_texts(experiment: Experiment) -> Iterator[str]:
 
 def find(scripts: Iterable[Script], experiment: Experiment, facts: Facts) -> Findings:
     """Look at all statements, and at what the names of the user's own lead to."""
-    found = _looked(texts_of(scripts, experiment))
+    sent = tuple(texts_of(scripts, experiment))
+    found = _looked(sent) + _parallel_loads(sent)
     return found + resolution.findings(facts.rows(NAMES)) + _not_resolved(experiment, facts)
 
 
@@ -80,6 +82,15 @@ def _looked(texts: Iterable[str]) -> Findings:
     for text in dict.fromkeys(texts):
         found += licences.look(text)
     return found
+
+
+_PARALLEL_LOAD = re.compile(r"\s*INSERT\s*/\*\+(?:(?!\*/).)*(?<![\w])PARALLEL\(", re.DOTALL)
+
+
+def _parallel_loads(texts: Iterable[str]) -> Findings:
+    """Name what the statements' own words do not: an INSERT is parallel by its hint, which is a comment."""
+    asked = any(_PARALLEL_LOAD.match(text) for text in texts)
+    return Findings((Use("enterprise_edition", "parallel INSERT"),)) if asked else Findings()
 
 
 def _not_resolved(experiment: Experiment, facts: Facts) -> Findings:

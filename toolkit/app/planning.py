@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from toolkit.app import licensing
 from toolkit.app.approvals import Standing
-from toolkit.app.preview import preview_of, remarks_of
+from toolkit.app.preview import ahead_of, preview_of, remarks_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -269,7 +269,8 @@ def script(
     scripts = scripts_of(experiment, dialect, facts)
     bill = licensing.check(scripts, experiment, facts, standing)
     lines = [*_head(experiment, facts, work, planner, scripts), *degree_notes(experiment, dialect, facts)]
-    lines += [*remarks_of(planner, cells_in_order(experiment))]
+    ahead = ahead_of(planner, cells_in_order(experiment)[0])
+    lines += [*([ahead] if ahead is not None else ()), *remarks_of(planner, cells_in_order(experiment))]
     lines += [*preview_of(planner, cells_in_order(experiment)[0], target)]
     lines += list(bill.sentences() if bill is not None else ())
     return print_script(chosen, lines, scripts), bill

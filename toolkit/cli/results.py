@@ -73,7 +73,7 @@ def _list(said: Said) -> int:
         out_json(runs_document(heads))
     elif heads:
         columns = ("run", "label", "operation", "target", "state", "trials")
-        out_table(columns, map(_row, heads), whole=frozenset(columns) - {"label"})
+        out_table(columns, map(_row, heads), whole=frozenset({"run", "operation", "state", "trials"}))
     else:
         say("no runs yet; `dbatk demo` makes some")
     return ExitCode.DONE
@@ -81,19 +81,14 @@ def _list(said: Said) -> int:
 
 def _row(head: RunHead) -> tuple[str, ...]:
     ended = f"{head.trials_ended}/{head.trials_planned}"
-    target = _middle_left_out(head.experiment.target)
+    target = _short_target(head.experiment.target)
     return head.run, head.label or "", head.experiment.operation, target, head.state, ended
 
 
-_WIDEST_TARGET = 22
-
-
-def _middle_left_out(text: str) -> str:
-    """Shorten a long URL to its scheme and its database: `runs show` has it whole."""
-    if len(text) <= _WIDEST_TARGET:
-        return text
-    kept = _WIDEST_TARGET - 3
-    return f"{text[: kept // 2]}...{text[-(kept - kept // 2) :]}"
+def _short_target(text: str) -> str:
+    """Shorten a URL to engine and database, so that no column breaks it: `runs show` has it whole."""
+    scheme, sign, rest = text.partition("://")
+    return f"{scheme}:{rest.rpartition('/')[2] or rest}" if sign else text
 
 
 def _show(said: Said) -> int:

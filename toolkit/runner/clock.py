@@ -18,7 +18,8 @@ from toolkit.executors import Sessions
 from toolkit.model.protocols import Answer, DatabaseError, Line
 from toolkit.model.steps import Timed, TimedItem
 from toolkit.model.values import Row
-from toolkit.model.words import ON_HOST
+from toolkit.model.words import ON_HOST, Role
+from toolkit.runner.patience import PATIENCE_SECONDS
 from toolkit.runner.stop import Stop
 
 _TICK_SECONDS = 0.2
@@ -106,6 +107,8 @@ def run_timed(
     limit_seconds: float | None = None,
     on_item: Callable[[ItemResult], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
+    reachable: Callable[[], bool] = lambda: True,
+    patience_seconds: float = PATIENCE_SECONDS,
 ) -> TimedResult:
     """Work the queue off with `timed.workers` sessions begun together.
 
@@ -118,11 +121,38 @@ def run_timed(
             is begun, and its exception is raised at the end.
         on_end: called in this thread when the last item has ended, while the workers' threads still exist (an
             embedded engine works in them, and their CPU time goes with them).
+        reachable: tells whether the database answers at all. It is asked when nothing came of a cancel for a
+            while: a rollback that takes long is waited for, a network that is gone is not.
+        patience_seconds: how long that while is.
 
     Returns:
         Elapsed seconds from the common begin to the last end, and each item's own.
     """
-    return _Clock(timed, sessions, stop, limit_seconds, on_item).run(on_end)
+    silence = _Silence(reachable, patience_seconds)
+    return _Clock(timed, sessions, stop, limit_seconds, on_item, silence).run(on_end)
+
+
+class _Silence:
+    """Tells when a cancel will never be answered."""
+
+    def __init__(self, reachable: Callable[[], bool], seconds: float) -> None:
+        self._reachable = reachable
+        self._seconds = seconds
+        self._until: float | None = None
+
+    def cancelled(self) -> None:
+        """Begin to wait with the first cancel."""
+        if self._until is None:
+            self._until = time.monotonic() + self._seconds
+
+    def is_final(self) -> bool:
+        """Ask the database when the wait is over; one that answers is given another while."""
+        if self._until is None or time.monotonic() < self._until:
+            return False
+        if not self._reachable():
+            return True
+        self._until = time.monotonic() + self._seconds
+        return False
 
 
 class _Clock:
@@ -135,11 +165,14 @@ class _Clock:
         stop: Stop,
         limit_seconds: float | None,
         on_item: Callable[[ItemResult], None],
+        silence: _Silence,
     ) -> None:
         self._sessions = sessions
         self._stop = stop
         self._limit = limit_seconds
         self._on_item = on_item
+        self._silence = silence
+        self._now: dict[int, tuple[TimedItem, float]] = {}
         self._workers = timed.workers
         self._waiting = _Queue(timed.ordered(), stop)
         self._ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
@@ -158,8 +191,8 @@ class _Clock:
             on_end()
         finally:
             self._released.set()
-            for thread in threads:
-                thread.join()
+            for number, thread in enumerate(threads):
+                thread.join(0 if number in self._now else None)
         if self._faults:
             raise self._faults[0]
         elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
@@ -175,6 +208,9 @@ class _Clock:
                 result = self._ended.get(timeout=_TICK_SECONDS)
             except queue.Empty:
                 self._look()
+                if self._silence.is_final():
+                    running = tuple(self._now.items())
+                    return [*results, *(self._given_up(number, *begun) for number, begun in running)]
                 continue
             if result is None:
                 working -= 1
@@ -192,6 +228,17 @@ class _Clock:
             self._timed_out = self._timed_out or (late and not self._stop.requested)
             self._waiting.close()
             self._sessions.cancel()
+            self._silence.cancelled()
+
+    def _given_up(self, number: int, item: TimedItem, begun: float) -> ItemResult:
+        """Tell of an item whose end nobody will hear; its thread goes on waiting, and nobody for it."""
+        self._sessions.abandon(Role.WORKER, number)
+        error = DatabaseError(
+            "the cancel was not answered, and the database does not answer either; the statement may still run",
+            code="TK-0202",
+            lost=True,
+        )
+        return ItemResult(item, number, begun - self._origin[0], time.perf_counter() - begun, error=error)
 
     def _tell(self, result: ItemResult) -> None:
         try:
@@ -206,7 +253,9 @@ class _Clock:
         try:
             self._barrier.wait()
             while (item := self._waiting.take()) is not None:
+                self._now[number] = item, time.perf_counter()
                 result = _run_item(item, number, self._sessions, self._origin[0])
+                self._now.pop(number, None)
                 self._waiting.done(item)
                 self._ended.put(result)
                 if result.error is not None and result.error.lost:

@@ -10,6 +10,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Stages
 from toolkit.model.words import Role
+from toolkit.rendering import step_of
 from toolkit.runner.bench import Bench
 from toolkit.runner.patience import PATIENCE_SECONDS, T, within
 from toolkit.snapshots import CounterProvider, Provider
@@ -32,6 +33,21 @@ def give_up(bench: Bench, what: str) -> None:
     """Take the monitor session for dead."""
     bench.sessions.abandon(Role.MONITOR)
     bench.warn(f"the monitor session does not answer and was given up; {what} are missing")
+
+
+def answers(bench: Bench) -> bool:
+    """Tell whether the database answers the control session, which nobody else uses while the clock runs."""
+    ask = step_of(bench.dialect, bench.dialect.instant())
+    try:
+        within(PATIENCE_SECONDS, partial(bench.sessions.run, ask))
+    except TimeoutError:
+        bench.sessions.abandon(Role.CONTROL)
+        return False
+    except DatabaseError as error:
+        return not error.lost
+    except ToolkitError:
+        return False
+    return True
 
 
 def learn_refusals(bench: Bench, stages: Stages) -> None:

@@ -26,7 +26,7 @@ from toolkit.runner.bench import Bench
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.judging import Judged, judge_trial
-from toolkit.runner.monitor import give_up, in_time
+from toolkit.runner.monitor import answers, give_up, in_time
 from toolkit.runner.outer import outer_factors
 from toolkit.runner.sampler import Sampler
 from toolkit.runner.told import ask_for_plan, keep_plan, plan_of, tell
@@ -178,6 +178,7 @@ def _timed(bench: Bench, course: Course, stages: Stages, on_item: Callable[[Item
         limit_seconds=bench.experiment.time_limit_seconds,
         on_item=lambda result: on_item(item_record(result)),
         on_end=lambda: _stop_watching(bench, course, sampler, stages),
+        reachable=lambda: answers(bench),
     )
 
 
