@@ -394,6 +394,15 @@ def test_a_host_without_rman_is_told_of_the_bundle(
     assert status != 0 and "no `rman` on this host" in message and "dbatk export" in hint
 
 
+@pytest.mark.parametrize("keep", ["best", "all"])
+def test_backups_of_a_measurement_are_never_kept(keep: str, site: Site, dbatk: Dbatk) -> None:
+    status, message, hint = refusal(
+        dbatk, "--channels", "1,2", "--write", "--destination", str(site.bench), "--keep", keep
+    )
+    assert status == 2 and "retention policy" in message and "as a job" in hint
+    site.nothing_is_left()
+
+
 def test_a_tablespace_that_is_not_there_is_refused(site: Site, dbatk: Dbatk) -> None:
     status, message, _ = refusal(dbatk, "--scope", "tablespace", "--of", "NOWHERE")
     assert status == 2 and "no data file belongs to `NOWHERE`" in message
