@@ -26,11 +26,7 @@ from toolkit.app.planning import (
     scripts_of,
     support_table,
 )
-<<<<<<< Updated upstream
-from toolkit.app.preview import remarks_of, too_few
-=======
-from toolkit.app.preview import ahead_of, remarks_of
->>>>>>> Stashed changes
+from toolkit.app.preview import ahead_of, remarks_of, too_few
 from toolkit.app.providers import host_is_ours, providers_of, rung_of_run
 from toolkit.app.reading import PROVENANCE
 from toolkit.app.repair import (

@@ -14,11 +14,8 @@ from toolkit.targets.base import Target
 from toolkit.units import byte_size
 
 _MOST_LINES = 400
-<<<<<<< Updated upstream
 _LEAST_FREEDOM = 4
-=======
 _OVER_SEVERAL = frozenset({OperationName.INDEX_REBUILD, OperationName.STATS_GATHER})
->>>>>>> Stashed changes
 
 
 def remarks_of(planner: Planner, cells: tuple[Cell, ...]) -> tuple[str, ...]:
@@ -30,7 +27,6 @@ def remarks_of(planner: Planner, cells: tuple[Cell, ...]) -> tuple[str, ...]:
     return tuple(said)
 
 
-<<<<<<< Updated upstream
 def too_few(cells: int, repeat: int) -> tuple[str, ...]:
     """Say before, not after, that so few repeats cannot tell a difference."""
     if cells < 2 or (cells - 1) * (repeat - 1) >= _LEAST_FREEDOM:
@@ -39,7 +35,8 @@ def too_few(cells: int, repeat: int) -> tuple[str, ...]:
     repeats = "1 repeat" if repeat == 1 else f"{repeat} repeats"
     sentence = f"{repeats} of each cell will not tell a difference from noise"
     return (f"{sentence}; --repeat {enough} is the least that can",)
-=======
+
+
 def ahead_of(planner: Planner, cell: Cell) -> str | None:
     """Say how much a job over several objects has before it: whoever begins it wonders whether it will fit."""
     if planner.measuring or planner.spec.operation not in _OVER_SEVERAL:
@@ -56,7 +53,6 @@ def ahead_of(planner: Planner, cell: Cell) -> str | None:
     size = f", {byte_size(total)}, {biggest}" if total else ""
     sessions = min(planner.workers(cell), len(pieces))
     return f"before it: {what}{parts}{size}; {sessions} session{'s' if sessions > 1 else ''}"
->>>>>>> Stashed changes
 
 
 def preview_of(planner: Planner, cell: Cell, target: Target | None) -> tuple[str, ...]:
