@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from typing import TYPE_CHECKING
 
 import typer
@@ -145,7 +146,13 @@ def _value(one: Option, text: str) -> OptionValue:
         from toolkit.cli.launch import read_text
 
         return parse_value(one, read_text(text.removeprefix("@")))
-    return parse_value(one, text)
+    value = parse_value(one, text)
+    return tuple(map(_full, value)) if one.kind is Kind.PATHS and isinstance(value, tuple) else value
+
+
+def _full(path: str) -> str:
+    """Return the full path of a folder as typed; a disk group of Oracle's (`+DATA`) is none."""
+    return path if path.startswith("+") else os.path.abspath(path)  # noqa: PTH100 (`..` is no link's here)
 
 
 def _general(said: Said) -> General:
