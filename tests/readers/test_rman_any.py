@@ -117,6 +117,16 @@ def _repeated(lines: list[str], chance: random.Random) -> list[str]:
     return lines
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_line_of_a_channel_that_is_there_twice_changes_nothing(language: str) -> None:
+    lines = whole_log(LANGUAGES[language])
+    begin = next(n for n, line in enumerate(lines) if "01:00:04" in line) + 1
+    end = next(n for n, line in enumerate(lines) if "01:03:30" in line)
+    plain = sayings(read_log(lines))
+    for n in range(begin, end):
+        assert sayings(read_log([*lines[: n + 1], *lines[n:]])) == plain, lines[n]
+
+
 def _shuffled(lines: list[str], chance: random.Random) -> list[str]:
     chance.shuffle(lines)
     return lines

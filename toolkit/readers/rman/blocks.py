@@ -97,9 +97,11 @@ def _begun(machine: Machine, found: re.Match[str]) -> None:
     if channel.sealed is not None:
         channel.files, channel.logs = list(channel.sealed[0]), list(channel.sealed[1])
     elif inputs[6] == "d":
-        channel.files = [Datafile(int(file), path.rstrip()) for file, path in _INPUT.findall(inputs)]
+        found_files = dict.fromkeys(_INPUT.findall(inputs))
+        channel.files = [Datafile(int(file), path.rstrip()) for file, path in found_files]
     else:
-        channel.logs = [ArchivedLog(int(thread), int(sequence)) for thread, sequence in _LOG.findall(inputs)]
+        found_logs = dict.fromkeys(_LOG.findall(inputs))
+        channel.logs = [ArchivedLog(int(thread), int(sequence)) for thread, sequence in found_logs]
     if channel.sealed is None:
         channel.sealed = (tuple(channel.files), tuple(channel.logs))
         if len(machine.inputs) < _MOST_SHARED:
@@ -108,7 +110,7 @@ def _begun(machine: Machine, found: re.Match[str]) -> None:
     channel.begin = machine.operations.stamp(machine.shared(stamp.rstrip()))
     channel.open = True
     channels.filled(channel)
-    machine.number += 3 + len(channel.files) + len(channel.logs)
+    machine.number += 3 + inputs.count("\n")
 
 
 def _ended(machine: Machine, found: re.Match[str]) -> bool:

@@ -104,6 +104,8 @@ class Channels:
 
     def begin_piece(self, channel: Channel, number: int, at: str) -> None:
         """A channel begins a piece of its set."""
+        if channel.open and (channel.number, channel.begin) == (number, at):
+            return
         if channel.open:
             self._lost(channel, channel.number, channel.begin)
         channel.number = number
@@ -123,6 +125,12 @@ class Channels:
 
     def end_piece(self, channel: Channel, number: int, at: str) -> Draft:
         """A channel has written a piece; its handle follows."""
+        if (
+            not channel.open
+            and channel.done
+            and (channel.done[-1].number, channel.done[-1].finish) == (number, at)
+        ):
+            return channel.done[-1]
         draft = Draft(channel, number, channel.begin if channel.open and channel.number == number else None, at)
         channel.open = False
         channel.filling = False
@@ -144,6 +152,8 @@ class Channels:
 
     def end_set(self, channel: Channel, seconds: int) -> None:
         """A set is complete."""
+        if channel.set_type is None and not channel.done:
+            return
         channel.busy += seconds
         drafts = channel.done
         if len(drafts) == 1 and not channel.open:

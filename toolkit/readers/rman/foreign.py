@@ -251,7 +251,10 @@ class Foreign:
             return
         piece = int(number[0])
         self._machine.operations.stamp(stamp)
-        ends = words.END_WORDS.search(outside) and not words.BEGIN_WORDS.search(outside)
+        begun, ended = words.BEGIN_WORDS.search(outside), words.END_WORDS.search(outside)
+        ends = ended and not begun
+        if begun and not ended and channel.open and (channel.number, channel.begin) == (piece, stamp):
+            return
         if (channel.open and channel.number == piece) or (not channel.open and ends):
             channels.end_piece(channel, piece, stamp)
         else:
@@ -275,7 +278,8 @@ class Foreign:
         if fresh:
             self._machine.channels.begin_set(channel, "full")
             channel.texts = []
-        channel.texts.append(rest)
+        if channel.texts[-1:] != [rest]:
+            channel.texts.append(rest)
         told = channel.texts[-2] if len(channel.texts) > 1 else rest
         level = words.NUMBER.search(told)
         compressed = "compressed " if words.COMPRESSED.search(told) else ""
@@ -322,7 +326,9 @@ class Foreign:
             return True
         found = words.INPUT_FILE.search(line) if filling is not None and filling.filling else None
         if found is not None and "RECID" not in line and filling is not None:
-            filling.files.append(Datafile(int(found[1]), found[2].strip()))
+            entry = Datafile(int(found[1]), found[2].strip())
+            if not filling.files or filling.files[-1] != entry:
+                filling.files.append(entry)
             return True
         if channels.awaiting or machine.operations.autobackup is not None:
             handle = words.HANDLE.search(line)
@@ -349,7 +355,9 @@ class Foreign:
         found = words.INPUT_LOG.search(line)
         if found is None:
             return False
-        channel.logs.append(ArchivedLog(int(found[1]), int(found[2])))
+        entry = ArchivedLog(int(found[1]), int(found[2]))
+        if not channel.logs or channel.logs[-1] != entry:
+            channel.logs.append(entry)
         if channel.texts:
             compressed = "compressed " if (channel.set_type or "").startswith("compressed") else ""
             channel.set_type = f"{compressed}archived log"

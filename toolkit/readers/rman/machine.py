@@ -235,7 +235,8 @@ class Machine:
                 return self._hold(line)
             if not number.isdecimal():
                 return False
-            channel.files.append(Datafile(int(number), name))
+            if not channel.files or channel.files[-1] != (int(number), name):
+                channel.files.append(Datafile(int(number), name))
             if len(line) >= _WRAPS_FROM:
                 self._grown = (channel, self.number)
             return True
