@@ -100,3 +100,43 @@ def test_a_text_is_a_secret_and_not_shown() -> None:
 
 def test_a_command_shows_only_its_program() -> None:
     assert command(CANARY).display == f"command: {sys.executable} ..."
+
+
+def test_a_file_is_read_when_nobody_else_may_read_it(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text(f"{CANARY}\nnot this\n")
+    fetch = resolver(SecretRef(SecretKind.FILE, str(file)), "u")
+    for mode in (0o644, 0o640, 0o660):
+        file.chmod(mode)
+        with pytest.raises(ToolkitError) as caught:
+            fetch()
+        assert caught.value.code == "TK-0201" and CANARY not in caught.value.message
+        assert caught.value.hint == f"chmod 600 {file}"
+    file.chmod(0o600)
+    assert fetch() == CANARY
+
+
+@pytest.mark.parametrize("inside", [b"", b"\nsecond", b"\xff\xfe"])
+def test_a_file_without_a_secret_is_a_sentence(inside: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_bytes(inside)
+    file.chmod(0o600)
+    for path in (file, tmp_path / "missing", tmp_path):
+        with pytest.raises(ToolkitError) as caught:
+            resolver(SecretRef(SecretKind.FILE, str(path)), "u")()
+        assert caught.value.code == "TK-0201"
+
+
+def test_what_systemd_hands_over_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetch = resolver(SecretRef(SecretKind.CREDENTIAL, "dwh"), "u")
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    with pytest.raises(ToolkitError, match="no credential `dwh`") as caught:
+        fetch()
+    assert "--load-credential dwh=FILE" in caught.value.hint
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "given"))
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/dwh").write_text(CANARY)
+    (tmp_path / "secret").write_text("elsewhere")
+    assert fetch() == CANARY
+    with pytest.raises(ToolkitError):
+        resolver(SecretRef(SecretKind.CREDENTIAL, "../secret"), "u")()

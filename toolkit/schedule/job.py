@@ -103,7 +103,7 @@ def read_at(text: str, zone: str) -> Opening:
         ToolkitError: TK-0102 for anything else.
     """
     found = _AT.fullmatch(text.strip())
-    if found is None:
+    if found is None or found["clock"] == "24:00":
         raise ToolkitError(
             f"`{text}` is no time for a job", code="TK-0102", hint='write "sun 22:00 Europe/Berlin", or "22:00"'
         )

@@ -265,5 +265,8 @@ def _notes(
                 yield f"`{name}` has its password in the variable {value}, which no scheduler sets: add --env-file"
             if kind is SecretKind.KEYRING:
                 yield f"`{name}` takes its password from a keyring, which is locked when nobody is logged in"
+    if job.user is not None:
+        places = ", ".join(f"`{value}`" for _, value in job.environment)
+        yield f"the account {job.user} must be able to read `{job.plan}` and to use {places}"
     if any(step.operation is OperationName.BACKUP for step in plan.steps) and not wish.writes:
         yield "the plan makes backups: name each folder that this host writes with --writes"

@@ -1,0 +1,170 @@
+"""From a plan to a job: what a night would lack is said by day."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.schedule.make import write_plan
+from toolkit.app.scheduling import Made, Wish, hidden_paths, make_job
+from toolkit.app.scheduling.making import host_zone
+from toolkit.cli.main import main
+from toolkit.errors import ToolkitError
+
+PLAN = """
+[plan]
+name = "nightly"
+targets = [{targets}]
+[[step]]
+name = "one"
+operation = "{operation}"
+{options}
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def made(
+    folder: Path,
+    targets: str,
+    *,
+    operation: str = "stats-gather",
+    options: str = 'schema = "main"',
+    **wish: object,
+) -> Made:
+    path = folder / "nightly.toml"
+    path.write_text(PLAN.format(targets=targets, operation=operation, options=options), encoding="utf-8")
+    return make_job(replace(Wish(path, at="22:00 UTC"), **wish))  # type: ignore[arg-type]
+
+
+def add(*arguments: str) -> None:
+    assert main(["target", "add", *arguments]) == 0
+
+
+def test_everything_is_said_with_its_whole_path(home: Path) -> None:
+    plan = write_plan(home)
+    job = make_job(Wish(Path(plan.name), log_file="log", environment_file="env", writes=("backup",))).job
+    assert job.plan == str(plan) and str(plan) in job.command
+    assert Path(job.command[0]).is_absolute()
+    assert dict(job.environment) == {"DBATK_CONFIG": f"{home}/config", "DBATK_STORE": f"{home}/store.sqlite"}
+    assert job.environment_file == f"{home}/env"
+    assert set(job.writes) == {str(home), f"{home}/backup"}
+    assert job.command[-2:] == ("--log-file", f"{home}/log")
+    assert [one.spelled for one in job.openings] == ["wed,sun 22:00 Europe/Berlin"] and job.windowed
+
+
+def test_a_store_with_a_password_stays_out_of_every_unit(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = write_plan(home)
+    monkeypatch.setenv("DBATK_STORE", "postgresql://dbatk:geheim@db1/results")
+    with pytest.raises(ToolkitError) as caught:
+        make_job(Wish(plan))
+    assert caught.value.code == "TK-0108" and "geheim" not in caught.value.message + caught.value.hint
+    job = make_job(Wish(plan, environment_file="/etc/dbatk/env")).job
+    assert "geheim" not in repr(job) and "DBATK_STORE" not in dict(job.environment)
+    monkeypatch.setenv("DBATK_STORE", "postgresql://dbatk@db1/results")
+    assert dict(make_job(Wish(plan)).job.environment)["DBATK_STORE"] == "postgresql://dbatk@db1/results"
+
+
+def test_a_variable_that_no_scheduler_sets_is_said(home: Path) -> None:
+    add("dwh", "postgresql://dba@db1/dwh", "--password-env", "DWH_PASSWORD", "--not-production")
+    (note,) = made(home, '"dwh"').notes
+    assert "DWH_PASSWORD" in note and "--env-file" in note
+    assert made(home, '"dwh"', environment_file="/etc/dbatk/env").notes == ()
+
+
+@pytest.mark.parametrize("reference", [("--password-file", "/etc/p"), ("--password-credential", "dwh")])
+def test_a_file_and_a_credential_need_nothing_more(home: Path, reference: tuple[str, str]) -> None:
+    add("dwh", "postgresql://dba@db1/dwh", *reference, "--not-production")
+    assert made(home, '"dwh"').notes == ()
+
+
+def test_a_keyring_is_locked_at_night(home: Path) -> None:
+    add("dwh", "postgresql://dba@db1/dwh", "--password-keyring", "dbatk", "--not-production")
+    assert "keyring" in made(home, '"dwh"').notes[0]
+
+
+def test_a_question_that_nobody_would_answer_is_said(home: Path) -> None:
+    add("dwh", "postgresql://dba@db1/dwh", "--production")
+    assert "production" in made(home, '"dwh"').notes[0]
+    assert made(home, '"dwh"', arguments=("--yes-production", "dwh")).notes == ()
+
+
+def test_patterns_are_looked_at_as_all_they_match(home: Path) -> None:
+    for name in ("erp1", "erp2", "dwh"):
+        add(name, f"duckdb:///{home}/{name}/x.duckdb")
+    assert set(made(home, '"erp*"').job.writes) == {str(home), f"{home}/erp1", f"{home}/erp2"}
+
+
+def test_where_a_server_is_a_child_of_the_job_there_is_no_sandbox(home: Path) -> None:
+    add("far", "oracle://dba@db1:1521/DWH", "--not-production")
+    assert made(home, '"far"').job.sandboxed
+    backup = made(home, '"far"', operation="backup", options="")
+    assert not backup.job.sandboxed
+    assert any("--writes" in note for note in backup.notes)
+
+
+def test_a_target_beside_the_user_is_refused(home: Path) -> None:
+    with pytest.raises(ToolkitError, match="begins somewhere else") as caught:
+        made(home, '"duckdb:///small.duckdb"')
+    assert f"duckdb:///{home}/small.duckdb" in caught.value.hint
+
+
+def test_a_plan_without_a_window_needs_a_time(home: Path) -> None:
+    with pytest.raises(ToolkitError, match="nobody says when"):
+        made(home, f'"duckdb:///{home}/x.duckdb"', at=None)
+    assert not made(home, f'"duckdb:///{home}/x.duckdb"').job.windowed
+
+
+@pytest.mark.parametrize("at", ["25:00", "22", "sunday at noon", "xyz 22:00", "22:00 Mars/Base", "24:00", ""])
+def test_a_time_that_is_none_is_a_sentence(at: str, home: Path) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        made(home, f'"duckdb:///{home}/x.duckdb"', at=at or " ")
+    assert caught.value.code == "TK-0102"
+
+
+@pytest.mark.parametrize("wrong", ["noequals", "=file", "a/b=file", "name="])
+def test_a_credential_is_a_name_and_a_file(wrong: str, home: Path) -> None:
+    with pytest.raises(ToolkitError, match="NAME=FILE"):
+        made(home, f'"duckdb:///{home}/x.duckdb"', credentials=(wrong,))
+
+
+def test_a_program_without_a_path_is_refused(home: Path) -> None:
+    with pytest.raises(ToolkitError, match="absolute"):
+        made(home, f'"duckdb:///{home}/x.duckdb"', program="dbatk")
+
+
+def test_what_a_tmp_of_its_own_would_hide_is_named(home: Path) -> None:
+    job = made(home, '"duckdb:////srv/x.duckdb"').job
+    moved = replace(job, plan="/srv/n.toml", writes=("/srv",), environment=(("DBATK_CONFIG", "/tmp/c"),))
+    assert hidden_paths(moved) == ("/tmp/c",)
+
+
+def test_the_zone_of_the_host_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", ":Europe/Berlin")
+    assert host_zone() == "Europe/Berlin"
+    monkeypatch.delenv("TZ")
+    assert host_zone()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "owner"),
+    [
+        (("--kind", "cron", "--writes", "/x"), "systemd"),
+        (("--kind", "cron", "--run-as", "oracle"), "systemd"),
+        (("--kind", "systemd", "--credential", "x"), "oracle"),
+        (("--kind", "systemd", "-t", "dwh"), "oracle"),
+    ],
+)
+def test_an_option_of_another_scheduler_is_refused(
+    arguments: tuple[str, ...], owner: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schedule", str(write_plan(home)), *arguments]) == 2
+    assert f"--kind {owner}" in capsys.readouterr().err
