@@ -8,7 +8,9 @@
 SELECT count(*) AS table_count
   FROM pg_catalog.pg_stat_all_tables s
   JOIN pg_catalog.pg_class c ON c.oid = s.relid
- WHERE s.schemaname = coalesce(:schema, current_schema())
+ WHERE c.relkind IN ('r', 'm')
+   AND c.relpersistence <> 't'
+   AND s.schemaname = coalesce(:schema, current_schema())
    AND (:name::text IS NULL OR s.relname = :name)
    AND (coalesce(s.last_analyze, s.last_autoanalyze) IS NULL
         OR s.n_mod_since_analyze > current_setting('autovacuum_analyze_threshold')::float8

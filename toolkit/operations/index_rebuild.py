@@ -173,7 +173,9 @@ def check_schemas(planner: Planner) -> None:
             raise ToolkitError(
                 f"there is no schema `{schema}`", code="TK-0204", hint="names in double quotes keep their case"
             )
-        # Asked of the schema itself: it may show this user no table or index at all.
+        if not planner.dialect.gathers_schemas:
+            continue
+        # Asked of the schema itself, where the engine has work on one: it may show this user no table at all.
         ref = ObjectRef(ObjectKind.STATISTICS, QualifiedName(schema))
         work = Work(OperationName.STATS_GATHER, planner.spec.mode, ref, {})
         found = planner.dialect.support(work, planner.facts)

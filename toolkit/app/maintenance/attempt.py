@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.execute import resume, start
 from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.maintenance.verify import fault_of
 from toolkit.app.repair import clean
 from toolkit.app.results import ended_well, find_run
 from toolkit.dialects.registry import dialect_of
@@ -25,6 +27,11 @@ _LONGEST_WAIT_SECONDS = 300.0
 _SHOWN = 3
 _PASSING = frozenset({"TK-0201", "TK-0202", "TK-0404"})
 """Of our own errors those that may be gone at the next try: no connection, a lost one, a locked store."""
+
+
+def utc_now() -> datetime:
+    """Return the present instant."""
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class Attempt:
     store: Store
     approvals: Approvals
     events: Events
+    now: Callable[[], datetime] = utc_now
 
     def do(self, job: Job, record: StepRecord, earlier: Sequence[StepRecord], stop: Stop) -> StepRecord:
         """Do a step and return its record with state, reason and run; errors are outcomes, not exceptions.
@@ -68,11 +76,18 @@ class Attempt:
             self.events.emit(Event("warning", f"{job.step.name}: {ended.reason}; trying again"))
             run = ended.run if self._can_go_on(ended.run) else None
         reason = ended.reason
-        if ended.state is StepState.DONE and went_on:
+        fault = self._fault(job, record) if ended.state is StepState.DONE else None
+        if fault is not None:
+            ended, reason = replace(ended, state=StepState.FAILED), fault
+        elif ended.state is StepState.DONE and went_on:
             reason = "went on with what an earlier night had begun"
         if ended.state is StepState.FAILED and job.step.on_failure is OnFailure.UNDO and ended.run is not None:
             reason = f"{reason}; {self._undo(ended.run)}"
         return replace(record, state=ended.state, run=ended.run, reason=reason, tries=tries)
+
+    def _fault(self, job: Job, record: StepRecord) -> str | None:
+        began = record.began_at or self.now()
+        return fault_of(job, self.place, (self.now() - began).total_seconds())
 
     def _left_behind(self, job: Job, earlier: Sequence[StepRecord]) -> str | None:
         """Return the run that an earlier night began and did not end, if this step would do the same."""

@@ -13,7 +13,8 @@ from datetime import datetime
 from hashlib import sha256
 
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance.place_night import Night, Now, PlaceNight, utc_now
+from toolkit.app.maintenance.attempt import utc_now
+from toolkit.app.maintenance.place_night import Night, Now, PlaceNight
 from toolkit.app.maintenance.places import Place
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan

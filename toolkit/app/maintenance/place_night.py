@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance.attempt import Attempt, child_of
+from toolkit.app.maintenance.attempt import Attempt, child_of, utc_now
 from toolkit.app.maintenance.choice import Choice, choose
 from toolkit.app.maintenance.conditions import unmet
 from toolkit.app.maintenance.expect import expected, slow_items
@@ -33,11 +33,6 @@ _NIGHTS = 5
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 _KILLED = "its process was killed, or its host went down"
 Now = Callable[[], datetime]
-
-
-def utc_now() -> datetime:
-    """Return the present instant."""
-    return datetime.now(UTC)
 
 
 @dataclass(slots=True)
@@ -67,7 +62,7 @@ class PlaceNight:
         self._history: dict[str, list[StepRecord]] = {}
         self._working: dict[str, Stop] = {}
         self._ended: queue.SimpleQueue[StepRecord] = queue.SimpleQueue()
-        self._attempt = Attempt(night.plan_run, place, night.store, night.approvals, night.events)
+        self._attempt = Attempt(night.plan_run, place, night.store, night.approvals, night.events, night.now)
         self._halted: str | None = None
         self._stop = Stop()
 

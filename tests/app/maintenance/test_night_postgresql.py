@@ -1,0 +1,86 @@
+"""Nights on a real PostgreSQL: conditions from its catalogue, and what steps did is looked at afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engines.arena import Heard
+from tests.servers.postgresql import Server
+from toolkit.app.approvals import Approvals
+from toolkit.app.maintenance import Place, places_of, run_plan
+from toolkit.app.maintenance.verify import fault_of
+from toolkit.design.plan_file import read_plan
+from toolkit.documents import parse_document
+from toolkit.model.plan import MaintenancePlan
+from toolkit.model.plan_records import PlanRunRecord
+from toolkit.store import Store, open_store
+
+pytestmark = pytest.mark.postgresql
+STATS = '[[step]]\nname = "stats"\noperation = "stats-gather"\nschema = "night"\n'
+REBUILD = '[[step]]\nname = "rebuild"\noperation = "index-rebuild"\nschema = "night"\n'
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def server(postgresql_server: Server) -> Iterator[Server]:
+    with postgresql_server.connect() as session:
+        session.execute("DROP SCHEMA IF EXISTS night CASCADE")
+        session.execute("CREATE SCHEMA night")
+        session.execute("CREATE TABLE night.a AS SELECT i AS id FROM generate_series(1, 20000) i")
+        session.execute("CREATE INDEX a_ix ON night.a (id)")
+        session.execute("CREATE TABLE night.parts (id int) PARTITION BY RANGE (id)")
+        session.execute("CREATE TABLE night.part PARTITION OF night.parts DEFAULT")
+    yield postgresql_server
+    with postgresql_server.connect() as session:
+        session.execute("DROP SCHEMA night CASCADE")
+
+
+def made(server: Server, store: Store, *steps: str) -> tuple[MaintenancePlan, tuple[Place, ...]]:
+    text = f'[plan]\nname = "n"\ntarget = "{server.url}"\n' + "\n".join(steps)
+    plan = read_plan(parse_document(text, "n.toml"), Path())
+    return plan, places_of(plan, store, Approvals(not_production=True))
+
+
+def run(server: Server, store: Store, *steps: str) -> PlanRunRecord:
+    plan, places = made(server, store, *steps)
+    return run_plan(plan, places, store=store, approvals=Approvals(not_production=True), events=Heard())
+
+
+def states(record: PlanRunRecord) -> dict[str, str]:
+    return {step.step: step.state.value for step in record.steps}
+
+
+def test_statistics_are_gathered_when_they_are_stale_and_not_again(server: Server, store: Store) -> None:
+    stale = STATS + "only_if = {stale_tables = 1}\n"
+    first = run(server, store, stale)
+    assert states(first) == {"stats": "done"}, first.steps[0].reason
+    assert (first.steps[0].size_bytes or 0) > 100_000
+    again = run(server, store, stale)
+    assert states(again) == {"stats": "skipped"} and "0 tables have stale statistics" in str(again.steps[0].reason)
+
+
+def test_indexes_are_rebuilt_when_they_are_large_enough(server: Server, store: Store) -> None:
+    assert states(run(server, store, REBUILD + 'only_if = {index_bytes = "1GiB"}\n')) == {"rebuild": "skipped"}
+    done = run(server, store, REBUILD + 'only_if = {index_bytes = "100KiB"}\n')
+    assert states(done) == {"rebuild": "done"}, done.steps[0].reason
+
+
+def test_statistics_older_than_the_step_and_invalid_indexes_are_faults(server: Server, store: Store) -> None:
+    _, (place,) = made(server, store, STATS, REBUILD)
+    stats, rebuild = place.jobs
+    assert "2 tables with statistics from before it began: `a`, `part`" in str(fault_of(stats, place, 60))
+    assert fault_of(rebuild, place, 60) is None
+    with server.connect() as session:
+        session.execute("ANALYZE night.a, night.part")
+        session.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'night.a_ix'::regclass")
+    assert fault_of(stats, place, 60) is None
+    assert fault_of(rebuild, place, 60) == "1 index invalid afterwards: `a_ix`"
+    place.reached.target.close()
