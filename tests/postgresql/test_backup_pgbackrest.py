@@ -143,7 +143,7 @@ def test_a_stanza_that_is_not_there_fails_with_the_words_of_pgbackrest(backup: R
     assert str(found["error_code"]).startswith("pgBackRest [")
 
 
-# -- without a cluster ---------------------------------------------------------------------------------------------
+# -- without a cluster -----------------------------------------------------------------------------------------
 LOG = """
 2026-11-21 21:58:01.100 P00   INFO: backup command begin 2.45: --process-max=2
 2026-11-21 21:58:01.720 P00   INFO: backup start archive = 000000010000000000000005, lsn = 0/5000028

@@ -375,7 +375,7 @@ def _refuse_ingested(record: RunRecord) -> None:
         )
 
 
-_TIDES = frozenset({"server", "space", "settings", "target_name"})
+_TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
 _TIDAL = ("doctor_", "space_", "stats_")
 
 
