@@ -193,7 +193,8 @@ def _queue(ground: Ground) -> Part | None:
     if a is None or b is None or b <= 0:
         return None
     impact = b - ground.factor * max(a, 0.0)
-    return Part("queue", "time neither on CPU nor waiting", impact, "count", (rest,), ()) if impact > 0 else None
+    name = "time neither on CPU nor waiting"
+    return Part("queue", name, impact, "count", (rest,), (), work=True) if impact > 0 else None
 
 
 def _unaccounted(side: Interval) -> Amount:

@@ -11,11 +11,11 @@ from toolkit.model.interval import Interval, Statement
 
 _MORE_WORK, _OTHER_WORK = 1.2, 2.0
 """From the second on it is another plan or other data: all that an execution takes longer is its own."""
-_UNKNOWN = 0.5
+_UNKNOWN = 0.6
 """How much counts of a slower execution whose work is not told: it may be a victim."""
 _BLOCK = re.compile(r"\s*(begin|declare|call)\b", re.IGNORECASE)
 _INNER, _EQUAL = 0.5, 0.05
-_MEASURES = ("executions", "elapsed_s", "gets", "reads", "temp_blocks")
+_MEASURES = ("executions", "elapsed_s", "cpu_s", "gets", "reads", "temp_blocks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _times(executions: Change) -> float | None:
 
 
 def _each(changes: dict[str, Change], times: float) -> float | None:
-    """Return how many times the work one execution does: by gets, or where they are not told by temporary blocks.
+    """Return how many times the work one execution does: by gets and temporary blocks, else by its CPU time.
 
     A list that lacks the statement says how many gets it had at most, and so the least that they can have grown.
     """
@@ -126,6 +126,8 @@ def _each(changes: dict[str, Change], times: float) -> float | None:
     if temp is None and changes["temp_blocks"].before.rate == 0 and changes["temp_blocks"].after.rate:
         temp = math.inf
     found = [one for one in (gets, temp) if one is not None]
+    if not found and (cpu := changes["cpu_s"].ratio) is not None:
+        found = [cpu]
     return max(found) / times if found else None
 
 
@@ -152,7 +154,7 @@ def _without_executions(
     key: str, excess: float, changes: dict[str, Change], shown: tuple[Change, ...], factor: float
 ) -> Own | None:
     """Judge a statement whose executions are not told, or that never ended: all its work together must tell."""
-    grown = _ratio(changes["gets"])
+    grown = _ratio(changes["gets"]) or changes["cpu_s"].ratio
     if grown is None:
         return Own(key, excess * _UNKNOWN, "slower", shown)
     if grown <= _MORE_WORK * factor:
