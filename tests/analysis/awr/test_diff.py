@@ -207,3 +207,28 @@ def test_without_db_time_nothing_is_claimed() -> None:
     bare = replace(interval(), time_model={}, load={})
     diff = compare_intervals(bare, replace(bare, origin=origin(day=1)))
     assert "cannot be told" in headline(diff)
+
+
+def test_sessions_that_wait_as_many_as_they_worked_are_told_by_what_they_get_done() -> None:
+    """Three sessions, always busy: after, they wait for a lock and do a tenth."""
+    before = interval(cpu=3 * HOUR, waits={"Lock:relation": (0.0, 1)})
+    tenth = {"transactions": 1.0, "user_calls": 5.0, "executes": 10.0}
+    after = interval(day=1, cpu=0.3 * HOUR, waits={"Lock:relation": (2.6 * HOUR, 1e4)}, load=tenth)
+    diff = compare_intervals(before, after)
+    assert "slower" in headline(diff)
+    assert (diff.causes[0].key, diff.causes[0].impact > 0) == ("Lock:relation", True)
+
+
+def test_one_statement_that_makes_for_all_executions_is_the_cause_and_not_the_load() -> None:
+    before = interval(statements=(sql("a", 1e5, 900, 1e6),))
+    many = {"transactions": 90.0, "user_calls": 450.0, "executes": 350.0}
+    after = interval(day=1, cpu=9000, statements=(sql("a", 1e6, 8900, 1e7),), load=many)
+    assert [(one.kind, one.part) for one in compare_intervals(before, after).causes][:1] == [
+        ("statement", "executions")
+    ]
+
+
+def test_where_gets_are_not_told_more_cpu_time_proves_more_work() -> None:
+    slow, quick = (replace(sql("a", 1e4, seconds, None), cpu_s=0.9 * seconds) for seconds in (9000.0, 900.0))
+    diff = compare_intervals(interval(statements=(quick,)), interval(day=1, cpu=9100, statements=(slow,)))
+    assert (diff.causes[0].key, diff.causes[0].part) == ("a", "work")
