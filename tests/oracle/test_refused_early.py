@@ -1,0 +1,103 @@
+"""Names, conditions and objects that cannot be meant get a sentence, before anything is read or changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.oracle.make import assumed, work
+from toolkit.app.planning import script
+from toolkit.design.build import General, build_experiment
+from toolkit.design.predicate import check_predicate
+from toolkit.design.query import check_query
+from toolkit.dialects.oracle import DIALECT
+from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.experiment import OptionValue
+from toolkit.model.words import EngineName, OperationName
+
+ORACLE = EngineName.ORACLE
+
+
+def printed(operation: OperationName, assume: str = "19-ee", degree: int = 1, **options: OptionValue) -> str:
+    """Print the script of a job on an assumed database."""
+    experiment = build_experiment(operation, options, {"degree": (degree,)}, General(target="oracle://u@h/s"))
+    return script(experiment, None, engine=ORACLE, assume=assume)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "hint"),
+    [
+        ("PUBLIC.T", "synonyms and links only", "schema that it leads to"),
+        ('"PUBLIC"."T"', "synonyms and links only", "schema that it leads to"),
+        ("Größe", "letters beyond ASCII", '"GRÖßE"'),
+        ("app.été", "letters beyond ASCII", '"ÉTÉ"'),
+        ("日本", "letters beyond ASCII", '"日本"'),
+        ("a b", "is no name", "double quotes"),
+    ],
+)
+def test_a_name_that_cannot_be_one_says_why_and_how_to_write_it(text: str, words: str, hint: str) -> None:
+    with pytest.raises(ToolkitError, match=words) as caught:
+        DIALECT.parse_name(text)
+    assert hint in caught.value.hint
+    assert caught.value.exit_code is ExitCode.USAGE
+
+
+def test_letters_beyond_ascii_are_taken_as_they_are_in_double_quotes() -> None:
+    name = DIALECT.parse_name('"Größe"."日本"')
+    assert (name.schema, name.name) == ("Größe", "日本")
+
+
+@pytest.mark.parametrize("text", ["id = &x", "id > &&top and a = 1"])
+def test_a_variable_of_sqlplus_is_no_value_of_a_condition(text: str) -> None:
+    with pytest.raises(ToolkitError, match=r"only SQL\*Plus replaces"):
+        check_predicate(text, ORACLE)
+    with pytest.raises(ToolkitError, match=r"only SQL\*Plus replaces"):
+        check_query(f"SELECT * FROM t WHERE {text}", ORACLE)
+    assert check_predicate(text.replace("&&", "&"), EngineName.POSTGRESQL)
+
+
+def test_an_ampersand_within_quotes_is_a_letter_like_others() -> None:
+    assert check_predicate("name = 'M&S'", ORACLE)
+
+
+def test_a_table_cannot_be_made_from_itself() -> None:
+    with pytest.raises(ToolkitError, match="cannot be made from itself") as caught:
+        printed(OperationName.CTAS, source="C", table="c")
+    assert caught.value.exit_code is ExitCode.USAGE
+
+
+@pytest.mark.parametrize("assume", ["19c-ee", "19-ee", "23ai-free", "26AI-EE"])
+def test_a_release_is_taken_as_oracle_writes_it(assume: str) -> None:
+    assert "CREATE TABLE" in printed(OperationName.CTAS, assume, source="S", table="T")
+
+
+def test_the_bill_names_the_edition_for_loads_and_gatherings_above_degree_one() -> None:
+    parallel = printed(OperationName.INSERT, degree=4, source="S", table="T", columns=("A",))
+    serial = printed(OperationName.INSERT, source="S", table="T", columns=("A",))
+    assert "Enterprise Edition (parallel INSERT)" in parallel
+    assert "parallel INSERT" not in serial
+    assert "degree of DBMS_STATS" in printed(OperationName.STATS_GATHER, degree=4, table="T")
+    assert "degree of DBMS_STATS" not in printed(OperationName.STATS_GATHER, table="T")
+
+
+def test_only_a_script_that_makes_objects_of_ours_says_that_they_are_dropped() -> None:
+    options: dict[str, OptionValue] = {"index": "I", "on_live_objects": True}
+    general = General(target="oracle://u@h/s", repeat=2)
+    live = build_experiment(OperationName.INDEX_REBUILD, options, {}, general)
+    made = build_experiment(OperationName.CTAS, {"source": "S", "table": "T"}, {}, general)
+    assert "DBATK_RUN" not in script(live, None, engine=ORACLE, assume="19-ee")[0]
+    assert "DBATK_RUN_* are dropped again" in script(made, None, engine=ORACLE, assume="19-ee")[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("SELECT /*+ PARALLEL(8) */ * FROM s", True),
+        ("SELECT /*+ LEADING(a) NO_PARALLEL(a) */ * FROM a", True),
+        ("SELECT --+ parallel(s 4)\n * FROM s", True),
+        ("SELECT /* PARALLEL(8) */ '/*+ x */' FROM s", False),
+        ("SELECT /*+ PARALLELISM_LIKE(8) */ * FROM s", False),
+    ],
+)
+def test_a_degree_in_the_users_own_query_is_told(query: str, told: bool) -> None:
+    said = DIALECT.remarks(work(OperationName.CTAS, 4, query=query), assumed())
+    assert any("may outweigh the degree" in sentence for sentence in said) is told
