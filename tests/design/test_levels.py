@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit.design.levels import check_levels, parse_levels
-from toolkit.design.options import BY_NAME, OPTIONS, Kind
+from toolkit.design.options import BY_NAME, OPTIONS, Kind, options_of
 from toolkit.design.values import parse_value, split_names
 from toolkit.errors import ToolkitError
 from toolkit.model.values import spell_level
+from toolkit.model.words import OperationName
 
 DEGREE, PERCENT = BY_NAME["degree"], BY_NAME["estimate_percent"]
 FACTORS = [option for option in OPTIONS if option.factor]
@@ -99,7 +100,7 @@ def test_any_text_gives_distinct_levels_in_range_or_an_error(text: str, option: 
     for level in levels:
         if isinstance(level, int | float):
             assert option.low <= level <= option.high  # type: ignore[attr-defined]
-        elif option.kind is Kind.TEXT:  # type: ignore[attr-defined]
+        elif option.kind in {Kind.TEXT, Kind.SIZE}:  # type: ignore[attr-defined]
             assert isinstance(level, str) and level.strip()
         else:
             assert level in (*option.words, *option.choices)  # type: ignore[attr-defined]
@@ -109,6 +110,32 @@ def test_any_text_gives_distinct_levels_in_range_or_an_error(text: str, option: 
 def test_levels_spelled_are_read_back(levels: list[int | str]) -> None:
     assert parse_levels(DEGREE, ",".join(map(spell_level, levels))) == tuple(levels)
     assert check_levels(DEGREE, levels) == tuple(levels)
+
+
+def test_sizes_are_spelled_as_rman_takes_them() -> None:
+    assert parse_levels(BY_NAME["section_size"], "512m,32G,1024") == ("512M", "32G", "1024")
+    for bad in ("0", "32T", "-1G", "1.5G", "G", "32 G"):
+        with pytest.raises(ToolkitError) as caught:
+            parse_levels(BY_NAME["section_size"], bad)
+        assert caught.value.code == "TK-0102"
+        assert "32G" in caught.value.hint
+
+
+def test_paths_and_durations_are_checked_where_they_are_read() -> None:
+    assert parse_value(BY_NAME["destination"], "/a b,/c'd") == ("/a b", "/c'd")
+    assert parse_value(BY_NAME["window"], "4h") == "4h"
+    for name, bad in (("destination", "/a\nb"), ("destination", "/a,,/b"), ("window", "4")):
+        with pytest.raises(ToolkitError):
+            parse_value(BY_NAME[name], bad)
+
+
+def test_a_backup_has_channels_and_choices_of_its_own() -> None:
+    own = {option.name: option for option in options_of(OperationName.BACKUP)}
+    assert "degree" not in own
+    assert "table" not in own
+    assert "medium" in own["compression"].choices
+    assert "oltp" not in own["compression"].choices
+    assert "medium" not in BY_NAME["compression"].choices
 
 
 def test_names_split_at_commas_outside_quotes_and_parentheses() -> None:
