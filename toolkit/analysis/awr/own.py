@@ -14,6 +14,7 @@ _MORE_WORK, _OTHER_WORK = 1.2, 2.0
 _UNKNOWN = 0.6
 """How much counts of a slower execution whose work is not told: it may be a victim."""
 _BLOCK = re.compile(r"\s*(begin|declare|call)\b", re.IGNORECASE)
+_MOSTLY = 0.5
 _INNER, _EQUAL = 0.5, 0.05
 _MEASURES = ("executions", "elapsed_s", "cpu_s", "gets", "reads", "temp_blocks")
 
@@ -97,11 +98,19 @@ def _own(before: Interval, after: Interval, key: str, row: Statement, factor: fl
     if row.plan and old.plan and row.plan != old.plan and (each is None or each > _MORE_WORK):
         work = slower
     elif each is None:
-        work = slower * _UNKNOWN
+        burnt = _more_cpu(changes["cpu_s"], times)
+        each = math.inf if burnt >= _MOSTLY * slower else None
+        work = slower if each else slower * _UNKNOWN
     else:
         work = _by_work(slower, times * elapsed.before.rate, each)
     part = "executions" if often >= work else "slower" if each is None and work < slower else "work"
     return Own(key, min(often + work, excess), part, shown)
+
+
+def _more_cpu(cpu: Change, times: float) -> float:
+    """Return the CPU time that executions take above what so many took before: who only waits takes none."""
+    before, after = cpu.before.rate, cpu.after.rate
+    return 0.0 if before is None or after is None else after - times * before
 
 
 def _by_work(slower: float, at_old_cost: float, each: float) -> float:
@@ -118,7 +127,7 @@ def _times(executions: Change) -> float | None:
 
 
 def _each(changes: dict[str, Change], times: float) -> float | None:
-    """Return how many times the work one execution does: by gets and temporary blocks, else by its CPU time.
+    """Return how many times the work one execution does: by gets, or by temporary blocks.
 
     A list that lacks the statement says how many gets it had at most, and so the least that they can have grown.
     """
@@ -126,8 +135,6 @@ def _each(changes: dict[str, Change], times: float) -> float | None:
     if temp is None and changes["temp_blocks"].before.rate == 0 and changes["temp_blocks"].after.rate:
         temp = math.inf
     found = [one for one in (gets, temp) if one is not None]
-    if not found and (cpu := changes["cpu_s"].ratio) is not None:
-        found = [cpu]
     return max(found) / times if found else None
 
 
@@ -154,7 +161,7 @@ def _without_executions(
     key: str, excess: float, changes: dict[str, Change], shown: tuple[Change, ...], factor: float
 ) -> Own | None:
     """Judge a statement whose executions are not told, or that never ended: all its work together must tell."""
-    grown = _ratio(changes["gets"]) or changes["cpu_s"].ratio
+    grown = _ratio(changes["gets"])
     if grown is None:
         return Own(key, excess * _UNKNOWN, "slower", shown)
     if grown <= _MORE_WORK * factor:
