@@ -1,8 +1,8 @@
 """Reading an RMAN log takes time in proportion to its size, 20 MB/s and more, and memory for its pieces only.
 
-A made-up log is made 10 and 1000 times as large. Told are ratios, and the rate by processor time: a host that is busy
-with other work shows less. Logs of other languages, and short lines that are no message, are read line by line and
-take longer; for them only the growth is held.
+A made-up log is made 10 and 1000 times as large. Told are ratios, and the rate by processor time: a host that is
+busy with other work shows less. Logs of other languages, and short lines that are no message, are read one by one
+and take longer; for them only the growth is held.
 Run: `python benchmarks/rman_growth.py`.
 """
 
@@ -75,8 +75,8 @@ def grow(name: str, make: Callable[[int], Iterator[str]], least: float) -> bool:
     (less, few), (more, many) = (peak(make, times) for times in (1, 20))
     each = (more - less) * 1e6 / max(many - few, 1)
     print(
-        f"{name:<7} {small:.1f} and {large:.0f} MB: {worse:.2f} times the time per byte, {fast:.0f} MB/s of "
-        f"processor time; peak memory {less:.1f} MB, {more:.1f} MB for 20 times the log, {each:.0f} bytes for each piece"
+        f"{name:<7} {small:.1f} and {large:.0f} MB: {worse:.2f} times the time per byte, {fast:.0f} MB/s; "
+        f"peak memory {less:.1f} MB, {more:.1f} MB for 20 times the log, {each:.0f} bytes for each piece"
     )
     return worse < _MOST_TIMES_WORSE and fast >= least
 
