@@ -263,9 +263,15 @@ def _fitting(order: Order) -> None:
             raise ToolkitError(sentence, code="TK-0107", hint=hint)
 
 
-def _in_a_trial(order: Order) -> tuple[tuple[bool, str, str], ...]:
-    measured = order.act in {Act.READ, Act.WRITE}
-    reads = order.act is Act.READ or order.act in {Act.VALIDATE, Act.RESTORE}
+Clash = tuple[bool, str, str]
+
+
+def _in_a_trial(order: Order) -> tuple[Clash, ...]:
+    return (*_reading(order), *_measuring(order), *_writing(order), *_checking(order))
+
+
+def _reading(order: Order) -> tuple[Clash, ...]:
+    reads = not order.writes
     return (
         (
             reads and order.compression != "none",
@@ -277,6 +283,12 @@ def _in_a_trial(order: Order) -> tuple[tuple[bool, str, str], ...]:
             "validating writes no pieces: their size, format and folder mean nothing to it",
             "add `--write`, or leave `--max-piece-size`, `--format` and `--destination` out",
         ),
+    )
+
+
+def _measuring(order: Order) -> tuple[Clash, ...]:
+    measured = order.act in {Act.READ, Act.WRITE}
+    return (
         (
             measured and order.level is not None,
             "a measurement makes no incremental backup: a level 0 of ours would be the parent "
@@ -296,6 +308,11 @@ def _in_a_trial(order: Order) -> tuple[tuple[bool, str, str], ...]:
             "PLUS ARCHIVELOG switches the log, and archives it: only a job does that",
             "leave `--plus-archivelog` out",
         ),
+    )
+
+
+def _writing(order: Order) -> tuple[Clash, ...]:
+    return (
         (
             order.act is Act.WRITE and order.tag is not None,
             "a measurement tags its backups itself: by that tag they are found and deleted",
@@ -316,6 +333,11 @@ def _in_a_trial(order: Order) -> tuple[tuple[bool, str, str], ...]:
             "a measurement names its pieces itself: by those names they are known as ours",
             "leave `--format` out; `--destination` says where they go",
         ),
+    )
+
+
+def _checking(order: Order) -> tuple[Clash, ...]:
+    return (
         (
             order.act is Act.RESTORE and (order.section_size is not None or order.files_per_set is not None),
             "RESTORE VALIDATE reads the sets as they were written",
