@@ -114,9 +114,8 @@ def start(
         dialect = dialect_of(target.engine)
         facts = facts_of(experiment, dialect, sessions, standing)
         _approve(target, facts, standing, approvals)
-        _check(experiment, dialect, facts, target)
+        _check(experiment, dialect, facts, target, sessions)
         _check_licences(experiment, dialect, facts, target, standing)
-        backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts))
         rung = rung_of_run(experiment, dialect, facts, sessions)
         head = _head(run, experiment, target, facts, under)
         store.create_run(head)
@@ -151,13 +150,16 @@ def _approve(target: Target, facts: Facts, standing: Standing, approvals: Approv
     check_production(target.engine, standing, approvals, frozenset(name for name in names if name))
 
 
-def _check(experiment: Experiment, dialect: Dialect, facts: Facts, target: Target) -> None:
+def _check(
+    experiment: Experiment, dialect: Dialect, facts: Facts, target: Target, sessions: Sessions
+) -> None:  # fmt: skip
     """Refuse what cannot work before anything is written."""
     planner = planner_of(experiment, dialect, facts)
     work = operation(experiment.operation)
     check_work(work, planner)
     support_table(experiment, planner, work, cells_in_order(experiment))
     check_space(experiment, facts, target)
+    backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts))
 
 
 def _check_licences(
@@ -338,32 +340,33 @@ def resume(
             refuse_other_database(record.head, target, database_of(server, target))
             _approve(target, server, standing, approvals)
             end_ghosts(target, dialect, run)
-            attempt = 1 + max(
-                [trial.attempt for trial in record.trials] + [mark.attempt for mark in store.unended_trials(run)],
-                default=0,
-            )
+            attempt = _next_attempt(record, store)
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
             changes = _changes(record.head, sessions, dialect, store, approvals, events, stop)
             made = repair(run, changes, store, events)
             refuse_loading_twice(run, store)
             facts = facts_of(experiment, dialect, sessions, standing)
             licensing.keep(store, run, _check_licences(experiment, dialect, facts, target, standing))
-            rung = rung_of_run(experiment, dialect, facts, sessions)
             bench = _bench(
-                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt, rung
-            )
+                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt,
+                rung_of_run(experiment, dialect, facts, sessions),
+            )  # fmt: skip
             _warn_of_changes(bench, facts, target)
             store.reopen_run(run)
             planned, done = planned_trials(experiment), store.load_run(run).trials
             if not made and missing(planned, done, experiment.mode):
-                _check(experiment, dialect, facts, target)
-                backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts))
+                _check(experiment, dialect, facts, target, sessions)
             with licensing.sent_kept(store, run, target, facts, standing):
                 return _sweep(bench, target, planned, done)
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
         sessions.close()
+
+
+def _next_attempt(record: RunRecord, store: Store) -> int:
+    marks = store.unended_trials(record.head.run)
+    return 1 + max([*(trial.attempt for trial in record.trials), *(mark.attempt for mark in marks)], default=0)
 
 
 def _refuse_ingested(record: RunRecord) -> None:

@@ -23,7 +23,9 @@ def state_to_bytes(state: State) -> bytes:
         "warnings": list(state.warnings),
         "sections": {name: _section_out(section) for name, section in state.sections.items()},
     }
-    return zlib.compress(json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace"))
+    return zlib.compress(
+        json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+    )
 
 
 def state_from_bytes(content: bytes) -> State:
