@@ -31,6 +31,7 @@ from toolkit.app.providers import host_is_ours, providers_of, rung_of_run
 from toolkit.app.reading import PROVENANCE
 from toolkit.app.repair import (
     database_of,
+    next_attempt,
     read_server,
     refuse_loading_twice,
     refuse_other_database,
@@ -340,7 +341,7 @@ def resume(
             refuse_other_database(record.head, target, database_of(server, target))
             _approve(target, server, standing, approvals)
             end_ghosts(target, dialect, run)
-            attempt = _next_attempt(record, store)
+            attempt = next_attempt(record, store)
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
             changes = _changes(record.head, sessions, dialect, store, approvals, events, stop)
             made = repair(run, changes, store, events)
@@ -362,11 +363,6 @@ def resume(
         raise refused(dialect, error) from None
     finally:
         sessions.close()
-
-
-def _next_attempt(record: RunRecord, store: Store) -> int:
-    marks = store.unended_trials(record.head.run)
-    return 1 + max([*(trial.attempt for trial in record.trials), *(mark.attempt for mark in marks)], default=0)
 
 
 def _refuse_ingested(record: RunRecord) -> None:

@@ -14,7 +14,7 @@ from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.records import RunHead
+from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import EngineName, Outcome, Role
 from toolkit.runner import Changes, end_ghosts, interrupted
 from toolkit.runner.backup import need_backup
@@ -109,6 +109,12 @@ def read_server(target: Target, dialect: Dialect) -> Facts:
 def database_of(facts: Facts, target: Target) -> str:
     """Return what identifies the database itself, however it is reached."""
     return str(facts.value("server", "database_id", "") or target.display)
+
+
+def next_attempt(record: RunRecord, store: Store) -> int:
+    """Return the number of the attempt that a resume begins."""
+    marks = store.unended_trials(record.head.run)
+    return 1 + max([*(trial.attempt for trial in record.trials), *(mark.attempt for mark in marks)], default=0)
 
 
 def refuse_other_database(head: RunHead, target: Target, here: str) -> None:
