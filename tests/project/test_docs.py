@@ -143,11 +143,14 @@ def test_an_experiment_shown_loads(page: str, text: str, tmp_path: Path) -> None
 
 def test_the_page_of_files_names_every_key() -> None:
     from toolkit.config import profiles
-    from toolkit.design import factors, file
+    from toolkit.design import factors, head, plan_file, plan_step
+    from toolkit.model.plan import ConditionKind
 
     page = (ROOT / "docs/files.md").read_text(encoding="utf-8")
-    keys = {*file._GENERAL, "operation", "query_file", *factors._KEYS, *profiles._KEYS, *DRIVER_OPTIONS, *LICENCES}
+    keys = {*head._GENERAL, "operation", "query_file", *factors._KEYS, *profiles._KEYS, *DRIVER_OPTIONS, *LICENCES}
+    keys |= {*plan_file._PLAN_KEYS, *plan_step._STEP_KEYS}
     assert {key for key in keys if f"`{key}`" not in page} == set()
+    assert {kind for kind in ConditionKind if f"{{{kind} = " not in page} == set()
 
 
 def test_the_page_of_proof_has_a_row_for_every_operation_and_engine() -> None:

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from toolkit import __version__
 from toolkit.app import backup_client, licensing
 from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production, on_live
+from toolkit.app.drift import warn_of_drift
 from toolkit.app.keeping import keep_best
 from toolkit.app.planning import (
     Plan,
     cells_in_order,
     degree_notes,
     describe,
-    facts_from_text,
     facts_of,
     facts_to_text,
     planned_trials,
@@ -352,7 +352,7 @@ def resume(
                 run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt,
                 rung_of_run(experiment, dialect, facts, sessions),
             )  # fmt: skip
-            _warn_of_changes(bench, facts, target)
+            warn_of_drift(bench, facts, target)
             store.reopen_run(run)
             planned, done = planned_trials(experiment), store.load_run(run).trials
             if not made and missing(planned, done, experiment.mode):
@@ -372,28 +372,3 @@ def _refuse_ingested(record: RunRecord) -> None:
             code="TK-0107",
             hint="run its run.sh again, then `dbatk ingest` its folder again",
         )
-
-
-_TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
-_TIDAL = ("doctor_", "space_", "stats_")
-
-
-def _warn_of_changes(bench: Bench, facts: Facts, target: Target) -> None:
-    """Say what differs from the first attempt: catalogue and environment."""
-    before = bench.store.load_facts(bench.run)
-    if before is not None:
-        old = bench.record = facts_from_text(before)
-        changed = [
-            key
-            for key in facts.answers
-            if key not in _TIDES and not key.startswith(_TIDAL) and old.answers.get(key) != facts.answers[key]
-        ]
-        if changed:
-            bench.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")
-    now = environment_of(facts, host_is_ours=host_is_ours(target))
-    then = bench.store.load_run(bench.run).environment
-    differ = sorted(
-        name for name in now if name in then and str(then[name]) != str(now[name]) and name != "host_load_1min"
-    )
-    if differ:
-        bench.warn(f"the environment has changed since the first attempt: {', '.join(differ)}")
