@@ -32,7 +32,9 @@ DBATK = [sys.executable, "-m", "toolkit"]
 def dbatk(place: Path, *arguments: str) -> dict[str, object]:
     """Run a command as a user would and return its JSON."""
     own = {**os.environ, "DBATK_STORE": str(place / "store.sqlite"), "PYTHONPATH": "."}
-    done = subprocess.run([*DBATK, *arguments, "--json", "--debug"], capture_output=True, text=True, env=own, check=False)
+    done = subprocess.run(
+        [*DBATK, *arguments, "--json", "--debug"], capture_output=True, text=True, env=own, check=False
+    )
     if not done.stdout.strip().startswith("{") or '"error"' in done.stdout[:20]:
         sys.exit(f"dbatk failed: {done.stdout}\n{done.stderr}")
     found: dict[str, object] = json.loads(done.stdout)

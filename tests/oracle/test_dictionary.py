@@ -55,7 +55,10 @@ BESIDE = {
     # (a table function has no name here).
     "": {"PLAN_TABLE_OUTPUT"},
     # Statspack's tables are in no documentation; public listings of spctab.sql have them.
-    **{name: {word.partition(":")[0] for word in columns.split()} for name, columns in repository.STATSPACK.items()},
+    **{
+        name: {word.partition(":")[0] for word in columns.split()}
+        for name, columns in repository.STATSPACK.items()
+    },
     # Database Reference, REDACTION_COLUMNS; the collected pages lack it.
     "REDACTION_COLUMNS": {"OBJECT_OWNER", "OBJECT_NAME", "COLUMN_NAME"},
 }
