@@ -76,7 +76,7 @@ def _operations(log: Log) -> Iterator[str]:
         yield f"{'operations':<36}{'began':<21} ended"
     for one in log.operations[:_MOST_OPERATIONS]:
         ended = clean(one.finish) if one.finish else "never, in this log"
-        yield f"  {clean(one.op)[:34]:<34}{clean(one.start or '?')[:20]:<21} {ended}"
+        yield f"  {clean(one.op)[:33]:<34}{clean(one.start or '?')[:20]:<21} {ended}"
     if len(log.operations) > _MOST_OPERATIONS:
         yield f"  and {len(log.operations) - _MOST_OPERATIONS:,} more: see --json"
 
