@@ -105,6 +105,18 @@ def test_a_validating_sweep_reads_with_each_number_of_channels_and_writes_nothin
     assert all("VALIDATE" in status["operation"] or status["output"] == 0 for status in site.home.state["status"])
 
 
+def test_of_a_part_it_is_told_what_its_rate_means_for_the_whole_database(
+    site: Site, dbatk: Dbatk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, run = sweep(dbatk, "--scope", "datafile", "--of", "1", "--channels", "1,2", "--window", "4h")
+    assert status == 0, run
+    read = metrics(run["trials"][0])["bytes_read"]
+    assert run["environment"]["database_bytes"] > read
+    assert main(["report", run["run"], "--format", "text"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "the whole database (64.0 MiB) takes about" in told and "it fits the window of 4 h 00 min" in told
+
+
 def test_a_written_sweep_shows_what_compression_gives_and_deletes_its_pieces(site: Site, dbatk: Dbatk) -> None:
     theirs = site.folder / "theirs.bkp"
     site.home.foreign_piece(theirs, "NIGHTLY")

@@ -9,6 +9,8 @@ from toolkit.dialects.backups import too_small
 from toolkit.dialects.registry import dialect_of
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
+from toolkit.model.values import Scalar
+from toolkit.model.words import OperationName
 from toolkit.operations.backup import Backup, backups_of
 
 
@@ -19,6 +21,16 @@ def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     works = [piece.work for cell in cells_in_order(experiment) for piece in Backup().pieces(planner, cell)]
     sizes = [size for work in works if (size := ways.needed_bytes(work, facts)) is not None]
     return max(sizes, default=None)
+
+
+def whole_bytes(experiment: Experiment, facts: Facts) -> dict[str, Scalar]:
+    """Return the size of the whole database where only a part is backed up: what its rate means for all of it."""
+    scope = experiment.options.get("scope", "database")
+    if experiment.operation is not OperationName.BACKUP or scope in ("database", "archivelog"):
+        return {}
+    sizes = [row.get("byte_count") for row in facts.rows("backup_files")]
+    known = sum(size for size in sizes if isinstance(size, int | float))
+    return {"database_bytes": known} if known else {}
 
 
 def free_bytes(facts: Facts) -> float | None:

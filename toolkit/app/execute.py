@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 
 from toolkit import __version__
-from toolkit.app import backup_client, licensing
+from toolkit.app import backup_client, backup_space, licensing
 from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production, on_live
 from toolkit.app.drift import warn_of_drift
 from toolkit.app.keeping import keep_best
@@ -255,7 +255,8 @@ _STAYS = {
 def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> None:
     """Keep what explains the run: environment, facts, the script as shown, and its licence bill of materials."""
     store, run = bench.store, bench.run
-    store.set_environment(run, environment_of(facts, host_is_ours=host_is_ours(target)))
+    whole = backup_space.whole_bytes(bench.experiment, facts)
+    store.set_environment(run, environment_of(facts, host_is_ours=host_is_ours(target)) | whole)
     text = facts_to_text(facts)
     store.save_facts(run, text)
     shown, bill = script(bench.experiment, None, engine=target.engine, facts_text=text, standing=standing)
