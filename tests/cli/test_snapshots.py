@@ -302,3 +302,60 @@ def test_a_range_over_a_restart_is_no_interval(dbatk: Dbatk, home: Path, monkeyp
         told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104")
         assert told.status == 2
         assert "the instance was restarted within it" in told.err
+
+
+# -- series and runs --------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_range_of_a_database_becomes_a_series_of_its_snapshots(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, declared: bool
+) -> None:
+    with running_standin(Scenario(views=WITH_STATSPACK)) as standin:
+        site(home, standin, monkeypatch, declared=declared)
+        four_snapshots(standin)
+        told = dbatk("awr", "trend", "dwh:101-104", "--json")
+        assert told.status == 0, told.err
+        (series,) = json.loads(told.out)["series"]
+        assert len(series["points"]) == 3
+        assert bool(packs(standin)) is declared
+
+
+def test_a_series_leaves_out_what_lies_over_a_restart_and_says_so(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_standin() as standin:
+        site(home, standin, monkeypatch, declared=True)
+        standin.engine.state.awr.restarts = True
+        four_snapshots(standin)
+        told = dbatk("awr", "trend", "dwh:101-104")
+        assert "is left out: the instance was restarted within it" in told.err
+
+
+def test_snapshots_of_one_label_become_a_series(dbatk: Dbatk, url: str, home: Path) -> None:
+    assert dbatk("awr", "trend", "label:hourly").status == 2
+    for number in range(4):
+        change(home / "small.duckdb", f"create table t{number} as select range i from range(1000)")
+        assert dbatk("snapshot", "take", "hourly", "-t", url).status == 0
+    told = dbatk("awr", "trend", "label:hourly", "--json")
+    assert told.status == 0, told.err
+    (series,) = json.loads(told.out)["series"]
+    assert len(series["points"]) == 3
+
+
+def test_two_runs_are_compared_by_the_reports_kept_with_them(dbatk: Dbatk, url: str, home: Path) -> None:
+    from tests.cli.test_awr_intervals import report
+    from toolkit.model.records import Artifact
+    from toolkit.store import open_store
+
+    for day in (1, 2):
+        label = f"run{day}"
+        gather = ("stats", "gather", "-t", url, "--table", "small", "--repeat", "1", "--label", label)
+        assert dbatk(*gather).status == 0
+        if day == 1:
+            refused = dbatk("awr", "diff", "run1", "run1")
+            assert refused.status == 2 and "has no report of the database's own" in refused.err
+        with open_store(home / "store.sqlite") as store:
+            content = report(day).encode()
+            store.keep_artifact(store.resolve(label), Artifact("awr-101-102.html", "text/html", content))
+    told = dbatk("awr", "diff", "run1", "run2")
+    assert told.status == 0, told.err
+    assert "per second" in told.out

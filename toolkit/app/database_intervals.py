@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from toolkit.analysis.repository_interval import interval_of_rows
 from toolkit.app.planning import ground_of, with_licences
@@ -21,6 +22,7 @@ from toolkit.executors import Sessions, refused
 from toolkit.model.facts import Facts
 from toolkit.model.interval import Interval
 from toolkit.model.protocols import DatabaseError
+from toolkit.model.values import Row
 from toolkit.model.words import EngineName
 from toolkit.rendering import step_of
 from toolkit.snapshots.brackets import Repositories
@@ -174,12 +176,42 @@ def database_interval(reached: Reached, asked: Range, name: str) -> Interval:
         faults = open_.repositories.check(begin, end)
         if faults:
             raise ToolkitError(f"`{name}` cannot be read as one interval: {faults[0]}", code="TK-0115")
-        binds = {"dbid": begin.dbid, "first_snap": begin.snapshot, "last_snap": end.snapshot}
-        ends = open_.repositories.ask(
-            step_of(open_.dialect, open_.repository.bound(open_.repository.range, binds))
-        ).rows
-        sections = {**open_.repositories.between(begin, end), **open_.repositories.extras(begin, end)}
-        return interval_of_rows(name, begin, end, ends, sections, open_.facts)
+        return _interval(open_, begin, end, name)
+
+
+def database_series(reached: Reached, asked: Range, name: str) -> tuple[list[Interval], list[str]]:
+    """Return what a database did between each of its own snapshots and the next, and what cannot be told of it.
+
+    Raises:
+        ToolkitError: TK-0114 when the first and the last are not there; as `opened`.
+    """
+    intervals: list[Interval] = []
+    gaps: list[str] = []
+    with opened(reached, "auto") as open_:
+        first, last = open_.marks(asked.first, asked.last)
+        numbers = sorted({int(str(row["snap_id"])) for row in _ends(open_, first, last)})
+        for one, following in pairwise(numbers):
+            begin, end = replace(first, snapshot=one), replace(first, snapshot=following)
+            faults = open_.repositories.check(begin, end)
+            if faults:
+                gaps.append(f"`{name}`: {one}-{following} is left out: {faults[0]}")
+            else:
+                intervals.append(_interval(open_, begin, end, f"{one}-{following}"))
+    return intervals, gaps
+
+
+def _interval(open_: Asked, begin: Mark, end: Mark, name: str) -> Interval:
+    sections = {**open_.repositories.between(begin, end), **open_.repositories.extras(begin, end)}
+    return interval_of_rows(name, begin, end, _ends(open_, begin, end), sections, open_.facts)
+
+
+def _ends(open_: Asked, begin: Mark, end: Mark) -> tuple[Row, ...]:
+    """Return the snapshots of a range, of this instance."""
+    binds = {"dbid": begin.dbid, "first_snap": begin.snapshot, "last_snap": end.snapshot}
+    rows = open_.repositories.ask(
+        step_of(open_.dialect, open_.repository.bound(open_.repository.range, binds))
+    ).rows
+    return tuple(row for row in rows if int(str(row["instance_number"])) == begin.instance)
 
 
 # -- Oracle's own reports ---------------------------------------------------------------------------------------

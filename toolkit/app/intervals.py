@@ -13,7 +13,7 @@ from toolkit.analysis.awr.masking import mask_interval
 from toolkit.analysis.awr.pseudonyms import Pseudonyms
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.app.awr import read_file, spread
-from toolkit.app.interval_sources import Reach, interval_source
+from toolkit.app.interval_sources import Reach, interval_source, series_source
 from toolkit.app.targets import find_target
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval
@@ -111,20 +111,26 @@ class Trends:
     skipped: Sequence[str]
 
 
-def read_trends(files: Sequence[str], sql: Sequence[str], names: Pseudonyms | None = None) -> Trends:
+def read_trends(
+    files: Sequence[str], sql: Sequence[str], names: Pseudonyms | None = None, *, store: str | None = None,
+    reach: Reach = find_target,
+) -> Trends:  # fmt: skip
     """Set reports in a row.
 
     Args:
-        files: Files, and folders that hold them.
+        files: Files, folders that hold them, `T:101-140` of a database, and `label:NAME` of stored snapshots.
         sql: Statements to follow.
         names: What to call everything that has a name, instead of it.
+        store: The results store, where snapshots are named.
+        reach: Opens a target by what the user calls it.
 
     Raises:
-        ToolkitError: TK-0113 when there is no file at all.
+        ToolkitError: TK-0113 when there is no file at all; as `series_source`.
     """
-    named = [Path(name) for name in files if not Path(name).is_dir()]
+    series = {name: found for name in files if (found := series_source(name, store, reach)) is not None}
+    named = [Path(name) for name in files if name not in series and not Path(name).is_dir()]
     held = [file for name in files if Path(name).is_dir() for file in _held(Path(name))]
-    if not named and not held:
+    if not named and not held and not series:
         raise ToolkitError(
             "there is no file to read", code="TK-0113", hint="name reports, or a folder that holds some"
         )
@@ -141,6 +147,9 @@ def read_trends(files: Sequence[str], sql: Sequence[str], names: Pseudonyms | No
             faults.append(f"`{one.file}` is left out: it does not say when it was")
         elif one.interval is not None:
             intervals.append(one.interval if names is None else mask_interval(one.interval, names))
+    for between, gaps in series.values():
+        intervals += between if names is None else [mask_interval(one, names) for one in between]
+        skipped += gaps
     if names is not None:
         faults, skipped = (["a file is no report, or not a whole one"] * bool(one) for one in (faults, skipped))
     return Trends(trends(intervals, sql), faults, skipped)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from toolkit.analysis.awr.pseudonyms import Pseudonyms
     from toolkit.app.intervals import Trends
 
-_HERE = [one for one in OUTPUT if one.name != "store"]
 MASK = (
     option("mask", "replace names and literals, so that it can be sent out", kind=bool),
     option("salt", "with --mask: the same salt gives the same names again", metavar="TEXT"),
@@ -26,7 +25,7 @@ _OUT = option("out", "write a page, html, to this file", metavar="FILE")
 
 def add_intervals(awr: typer.Typer) -> None:
     """Add the commands."""
-    before = argument("before", "report of the interval before, or `a..b` of stored snapshots", metavar="BEFORE")
+    before = argument("before", "report before, `T:101-104`, `a..b` of snapshots, or a run", metavar="BEFORE")
     after = argument("after", "the same for the interval after", metavar="AFTER")
     anyway = option("anyway", "compare two different databases", kind=bool)
     add_command(
@@ -36,14 +35,16 @@ def add_intervals(awr: typer.Typer) -> None:
         [before, after, _OUT, anyway, *MASK, *OUTPUT],
         "Say what changed between two reports, and why.",
     )
-    several = argument("files", "reports, or folders that hold them", kind=list[str], metavar="FILES|DIR...")
+    several = argument(
+        "files", "reports or folders of them, `T:101-140`, `label:NAME`", kind=list[str], metavar="FILES|DIR..."
+    )
     sql = option("sql", "follow this statement too; repeatable", "--sql", kind=list[str], metavar="SQL_ID")
     sheet = option("csv", "print one row for each interval as CSV", kind=bool)
     add_command(
         awr,
         "trend",
         _trend,
-        [several, sql, sheet, _OUT, *MASK, *_HERE],
+        [several, sql, sheet, _OUT, *MASK, *OUTPUT],
         "Set many reports in a row, and say what changed when.",
     )
 
@@ -98,7 +99,11 @@ def _trend(said: Said) -> int:
 
     if said.flag("csv") and said.flag("json"):
         raise ToolkitError("--csv and --json are two documents", code="TK-0102", hint="ask for one of them")
-    trends = read_trends(said.texts("files"), said.texts("sql"), pseudonyms(said))
+    from toolkit.cli.launch import reach
+
+    trends = read_trends(
+        said.texts("files"), said.texts("sql"), pseudonyms(said), store=said.text("store"), reach=reach
+    )
     for fault in trends.faults:
         say(f"error: {fault} [TK-0113]")
     for skipped in trends.skipped:
