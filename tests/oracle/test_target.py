@@ -143,7 +143,7 @@ def test_a_declared_pack_lets_the_statement_through_to_the_database() -> None:
         where = target(standin, licences=frozenset({"diagnostics_pack"}))
         connection = where.connect(Role.CONTROL, SessionTag(RUN))
         with pytest.raises(DatabaseError) as error:
-            connection.execute("SELECT s.stat_name FROM dba_hist_sysstat s")
+            connection.execute("SELECT s.stat_name FROM dba_hist_latch s")
         assert error.value.code == "ORA-00942"
         connection.close()
 
