@@ -15,7 +15,7 @@ from toolkit.executors import Sessions
 from toolkit.model.protocols import Answer
 from toolkit.model.steps import Step
 from toolkit.model.words import Role
-from toolkit.runner import trial
+from toolkit.runner import monitor
 from toolkit.runner.patience import within
 from toolkit.runner.sampler import Sampler
 from toolkit.snapshots import CounterProvider
@@ -92,11 +92,11 @@ def test_counters_that_do_not_come_are_said_and_the_trial_goes_on(
         never.wait()
         return Answer()
 
-    monkeypatch.setattr(trial, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(monitor, "PATIENCE_SECONDS", 0.01)
     world = Mute()
     bench = bench_of(world, kept)
     provider = CounterProvider("vstat", "oracle", ask, RUN, snapshot="snapshot_vstat")
-    assert trial._in_time(bench, provider, provider.end, ()) == ()
+    assert monitor.in_time(bench, provider, provider.end, ()) == ()
     assert world.abandoned == (Role.MONITOR,)
     assert warnings_of(bench) == [
         "the monitor session does not answer and was given up; vstat: counters are missing"

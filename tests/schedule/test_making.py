@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -144,7 +145,9 @@ def test_a_program_without_a_path_is_refused(home: Path) -> None:
 def test_what_a_tmp_of_its_own_would_hide_is_named(home: Path) -> None:
     job = made(home, '"duckdb:////srv/x.duckdb"').job
     moved = replace(job, plan="/srv/n.toml", writes=("/srv",), environment=(("DBATK_CONFIG", "/tmp/c"),))
-    assert hidden_paths(moved) == ("/tmp/c",)
+    named = hidden_paths(moved)
+    # the program itself may lie in a /tmp too, as a checkout does
+    assert [path for path in named if not path.startswith(sys.prefix)] == ["/tmp/c"]
 
 
 def test_the_zone_of_the_host_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:

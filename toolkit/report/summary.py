@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from toolkit.analysis.advice import advise
 from toolkit.analysis.cells import analyse
+from toolkit.model.experiment import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.words import Mode, Outcome
 from toolkit.report.layout import bullets, text_table, wrapped
@@ -57,15 +58,16 @@ def _doubts(doubts: Sequence[str]) -> list[str]:
 def _job(run: RunRecord) -> list[str]:
     if not run.trials:
         return ["nothing was executed", *_doubts(run.warnings)]
-    return [*(line for trial in run.trials for line in _execution(trial)), *_doubts(run.warnings)]
+    word = degree_factor(run.head.experiment.operation)
+    return [*(line for trial in run.trials for line in _execution(trial, word)), *_doubts(run.warnings)]
 
 
-def _execution(trial: TrialRecord) -> Iterator[str]:
-    """Say how a job ended, and name the items that did not end ok."""
+def _execution(trial: TrialRecord, word: str) -> Iterator[str]:
+    """Say how a job ended, and name the items that did not end ok; `word` is what its degree is called."""
     said = [seconds(trial.elapsed_seconds) if trial.elapsed_seconds is not None else "no time"]
     said += [f"{count(trial.rows)} rows"] if trial.rows is not None else []
     said += [byte_size(trial.bytes)] if trial.bytes else []
-    said += [_degree(trial)] if trial.granted_degree else []
+    said += [_degree(trial, word)] if trial.granted_degree else []
     # an error already carries its code; the reason stands last, it may be long
     why = f": {trial.reason}" if trial.reason else ""
     yield from wrapped(clean(f"{trial.outcome} ({', '.join(said)}){why}"))
@@ -76,7 +78,7 @@ def _execution(trial: TrialRecord) -> Iterator[str]:
         yield f"- and {count(len(bad) - _MOST_ITEMS)} more items that did not end ok, see the report"
 
 
-def _degree(trial: TrialRecord) -> str:
+def _degree(trial: TrialRecord, word: str) -> str:
     asked = trial.requested_degree
     of_asked = f" of {asked}" if asked is not None and asked != trial.granted_degree else ""
-    return f"degree {trial.granted_degree}{of_asked}"
+    return f"{word} {trial.granted_degree}{of_asked}"

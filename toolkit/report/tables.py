@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis
+from toolkit.model.experiment import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell, Scalar, spell_level
 from toolkit.model.words import Outcome
@@ -202,7 +203,8 @@ def trials_table(run: RunRecord, *, narrow: bool = False) -> Table:
     names = _factor_names(run)
     trials = sorted(run.trials, key=lambda trial: (trial.trial, trial.attempt))
     columns = [*right("trial"), *_factor_columns(run), *left("sweep", "outcome"), *right("time")]
-    columns += [] if narrow else right("degree granted", "parallelism", "rows", "size")
+    degree = degree_factor(run.head.experiment.operation)
+    columns += [] if narrow else right(f"{degree} granted", "parallelism", "rows", "size")
     rows = [
         [
             f"{trial.trial}" if trial.attempt == 1 else f"{trial.trial}, attempt {trial.attempt}",

@@ -125,6 +125,15 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
             f"- EPOCH(CAST({node.expression.sql('duckdb')} AS TIMESTAMP))) / 86400)",
             read="duckdb",
         )
+    if isinstance(node, exp.Sub) and _is_instant(node.this):
+        # A number taken from a date of Oracle is one of days.
+        days = node.expression.sql("duckdb")
+        return exp.Sub(
+            this=node.this,
+            expression=sqlglot.parse_one(
+                f"TO_MICROSECONDS(CAST(({days}) * 86400000000 AS BIGINT))", read="duckdb"
+            ),
+        )
     if isinstance(node, exp.Cast) and node.is_type("date") and not isinstance(node.this, exp.Literal):
         return exp.cast(node.this, "TIMESTAMP")  # a date of Oracle has a time of day
     if isinstance(node, exp.Dot) and node.this.name.upper() == "DBMS_LOB":
@@ -134,6 +143,12 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
     if isinstance(node, exp.Pseudocolumn | exp.Column) and node.name.upper() == "ROWNUM":
         return exp.Literal.number(1)
     return node
+
+
+def _is_instant(node: exp.Expression) -> bool:
+    if not isinstance(node, exp.Cast):
+        return isinstance(node, exp.CurrentTimestamp)
+    return node.is_type("timestamp") or (node.is_type("date") and not isinstance(node.this, exp.Literal))
 
 
 def _count_up(select: exp.Select) -> None:
