@@ -40,11 +40,17 @@ class Fault:
     when: str = BEFORE
     struck: str | None = None
     """The statement that it struck."""
+    spared: int = 0
+    """How many statements with these words are let pass before."""
 
     def fits(self, number: int, text: str) -> bool:
         if self.struck is not None:
             return False
-        return number == self.at or (self.words is not None and self.words in " ".join(text.split()))
+        found = number == self.at or (self.words is not None and self.words in " ".join(text.split()))
+        if found and self.spared:
+            self.spared -= 1
+            return False
+        return found
 
 
 def strike(faults: list[Fault], backend: Struck, state: State, number: int, text: str, when: str) -> None:
