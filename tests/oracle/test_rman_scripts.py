@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.oracle.make import BACKUP as REF
 from tests.oracle.make import steps, work
-from tests.oracle.standin.rman_program import Block, Session, commands
+from tests.oracle.standin.rman_program import Block, Failed, Session, commands
 from toolkit.dialects.oracle.backup.order import Act, act_of, order_of
 from toolkit.dialects.oracle.backup.script import command_id, delete, delete_pieces, spell
 from toolkit.dialects.oracle.backup.texts import PATTERNS, fits
@@ -118,6 +118,8 @@ def test_the_stand_in_understands_every_script_and_would_refuse_another_word(
             for part in command.removeprefix("RUN {").removesuffix("}").split(";"):
                 if part.strip():
                     Block(Session({})).parse(part.strip())
+                    with pytest.raises(Failed):
+                        Block(Session({})).parse(f"{part.strip()} NOSUCHWORD")
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS))

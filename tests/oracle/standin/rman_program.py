@@ -25,9 +25,10 @@ _NUMBERS = {
 }  # fmt: skip
 _SIZE = r"\d+[KMG]?"
 _TEXT = r"'[^'\n]*'"
+_NAME = rf"(?:{_TEXT}|[A-Z0-9_$#:]+)"
 _WHAT = (
-    r"(?P<what>DATABASE|TABLESPACE|PLUGGABLE DATABASE|DATAFILE|ARCHIVELOG ALL)"
-    rf"(?P<names>(?: (?:{_TEXT}|[A-Z0-9_$#:]+),?)*?)"
+    r"(?P<what>(?P<of>TABLESPACE|PLUGGABLE DATABASE|DATAFILE)|DATABASE|ARCHIVELOG ALL)"
+    rf"(?P<names>(?(of) {_NAME}(?:, ?{_NAME})*|))"
 )
 _BACKUP = re.compile(
     r"BACKUP (?P<head>VALIDATE|FULL|INCREMENTAL LEVEL [01]) AS (?P<type>COMPRESSED BACKUPSET|BACKUPSET)"

@@ -272,15 +272,6 @@ def _tables(state: State, _: Session) -> list[CatalogueRow]:
     ]  # fmt: skip
 
 
-def _tab_statistics(state: State, _: Session) -> list[CatalogueRow]:
-    return [
-        {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "OBJECT_TYPE": "TABLE",
-         "NUM_ROWS": made.rows if made.analyzed else None,
-         "BLOCKS": made.bytes // BLOCK if made.analyzed else None}
-        for made in state.tables()
-    ]  # fmt: skip
-
-
 def _tab_cols(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "COLUMN_NAME": column, "DATA_TYPE": kind,
@@ -369,7 +360,6 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "V$OSSTAT": _osstat,
     "ALL_OBJECTS": _objects,
     "ALL_TABLES": _tables,
-    "ALL_TAB_STATISTICS": _tab_statistics,
     "ALL_TAB_COLS": _tab_cols,
     "ALL_TAB_COMMENTS": _tab_comments,
     "ALL_IND_COLUMNS": lambda state, _: indexes.ind_columns(state),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from math import ceil
 
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.dialects.registry import dialect_of
@@ -20,6 +18,7 @@ _SIZES = {
     OperationName.STATS_GATHER: ("schema_tables", "relation", ""),
 }
 """Catalogue files with `byte_count`: of a schema, of a table, of one index."""
+_STATISTICS = ("table_statistics", "table_statistics", "")
 
 
 def work_bytes(job: Job, place: Place) -> float | None:
@@ -37,15 +36,27 @@ def work_bytes(job: Job, place: Place) -> float | None:
     return sum(known) if known else None
 
 
-def stale_tables(job: Job, place: Place) -> float:
+def stale_tables(job: Job, place: Place) -> int:
     """Return how many of the step's tables have stale statistics or none.
 
     Raises:
         ToolkitError: TK-0201, TK-0203.
     """
-    facts = _read(job, place, ("stale_tables", "stale_tables", ""))
-    counts = [row.get("table_count") for row in _rows(facts)]
-    return sum(float(count) for count in counts if isinstance(count, int | float))
+    return sum(row.get("is_stale") == "yes" for row in _rows(_read(job, place, _STATISTICS)))
+
+
+def old_statistics(job: Job, place: Place, seconds: float) -> list[str]:
+    """Return the tables of a step whose statistics are older than so many seconds; locked ones are left alone.
+
+    Raises:
+        ToolkitError: TK-0201, TK-0203.
+    """
+    rows = [row for row in _rows(_read(job, place, _STATISTICS)) if row.get("is_locked") != "yes"]
+    return [str(row["table_name"]) for row in rows if not _is_younger(row.get("age_seconds"), seconds)]
+
+
+def _is_younger(age: Scalar, seconds: float) -> bool:
+    return isinstance(age, int | float) and age <= seconds
 
 
 def invalid_indexes(job: Job, place: Place) -> list[str]:
@@ -58,34 +69,20 @@ def invalid_indexes(job: Job, place: Place) -> list[str]:
     return [str(row["index_name"]) for row in rows if str(row.get("is_valid", "yes")) != "yes"]
 
 
-def old_statistics(job: Job, place: Place, seconds: float) -> list[str]:
-    """Return the tables of a step whose statistics are older than so many seconds.
-
-    Raises:
-        ToolkitError: TK-0201, TK-0203.
-    """
-    files = ("statistics_older", "statistics_older", "")
-    return [str(row["table_name"]) for row in _rows(_read(job, place, files, seconds=ceil(seconds)))]
-
-
 def _rows(facts: Facts) -> Iterator[Row]:
     for key in facts.answers:
         if key != "server":
             yield from facts.rows(key)
 
 
-def _read(job: Job, place: Place, files: tuple[str, str, str], **more: Scalar) -> Facts:
+def _read(job: Job, place: Place, files: tuple[str, str, str]) -> Facts:
     """Read the files of a schema, a table or an index, for all that the step names."""
     target = place.reached.target
     dialect = dialect_of(target.engine)
     session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     try:
         server = read_facts(session, dialect, (Query("server", "server"),))
-        queries = (
-            replace(query, binds={**query.binds, **more}) if more else query
-            for query in _queries(job, server, files)
-        )
-        return read_facts(session, dialect, tuple(queries), server)
+        return read_facts(session, dialect, tuple(_queries(job, server, files)), server)
     finally:
         session.close()
 

@@ -12,7 +12,9 @@ _CLOCK_SECONDS = 2.0
 """A server tells times by the second, and its clock reads on while it is asked."""
 _INDEXES = frozenset({OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD})
 _SOME_ONLY = frozenset({"stale", "empty", "auto"})
-"""Values of `options` with which statistics of some tables only are renewed."""
+"""Values of `gather` with which statistics of some tables only are renewed."""
+_OF_PARTS = frozenset({"partition", "granularity"})
+"""Options with which those of partitions may be all that is renewed."""
 
 
 def fault_of(job: Job, place: Place, took_seconds: float) -> str | None:
@@ -39,10 +41,10 @@ def fault_of(job: Job, place: Place, took_seconds: float) -> str | None:
 
 def _gathers_all(job: Job, place: Place) -> bool:
     """Whether every table that the step names must have new statistics; duckdb does not tell their age."""
-    if place.reached.target.engine is EngineName.DUCKDB:
+    said = {**job.step.options, **job.step.levels}
+    if place.reached.target.engine is EngineName.DUCKDB or _OF_PARTS & set(said):
         return False
-    said = {**job.step.options, **job.step.levels}.get("options", "gather")
-    return str(said).lower() not in _SOME_ONLY
+    return str(said.get("gather", "gather")).lower() not in _SOME_ONLY
 
 
 def _said(names: list[str], what: str, how: str) -> str | None:

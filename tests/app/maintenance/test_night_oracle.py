@@ -1,0 +1,49 @@
+"""Nights on the Oracle stand-in: conditions from its catalogue, and what steps did is looked at afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.engines.arena import Heard
+from tests.oracle.standin import Standin, running_standin
+from toolkit.app.approvals import Approvals
+from toolkit.app.maintenance import places_of, run_plan
+from toolkit.app.maintenance.verify import fault_of
+from toolkit.design.plan_file import read_plan
+from toolkit.documents import parse_document
+from toolkit.model.plan_records import PlanRunRecord
+from toolkit.store import open_store
+
+STATS = '[[step]]\nname = "stats"\noperation = "stats-gather"\ntable = "GTEST"\n'
+REBUILD = '[[step]]\nname = "rebuild"\noperation = "index-rebuild"\ntable = "GTEST"\n'
+APPROVALS = Approvals(not_production=True)
+
+
+def run(standin: Standin, folder: Path, monkeypatch: pytest.MonkeyPatch, *steps: str) -> PlanRunRecord:
+    monkeypatch.setenv("DBATK_PASSWORD", standin.password)
+    text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\n' + "\n".join(steps)
+    plan = read_plan(parse_document(text, "n.toml"), folder)
+    with open_store(folder / "store.sqlite") as store:
+        places = places_of(plan, store, APPROVALS)
+        return run_plan(plan, places, store=store, approvals=APPROVALS, events=Heard())
+
+
+def test_indexes_and_statistics_are_renewed_and_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_standin() as standin:
+        record = run(standin, tmp_path, monkeypatch, REBUILD, STATS)
+        assert [(step.state, step.reason) for step in record.steps] == [("done", None), ("done", None)]
+        # asked what they did, from its catalogue
+        assert any("all_tab_statistics" in text.lower() and "age_seconds" in text for text in standin.statements)
+
+
+def test_statistics_from_before_a_step_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBATK_PASSWORD", "x")
+    with running_standin() as standin, open_store(tmp_path / "store.sqlite") as store:
+        monkeypatch.setenv("DBATK_PASSWORD", standin.password)
+        text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\n{STATS}'
+        (place,) = places_of(read_plan(parse_document(text, "n.toml"), tmp_path), store, APPROVALS)
+        said = fault_of(place.jobs[0], place, -1e6)
+        place.reached.target.close()
+        assert said == "1 table with statistics from before it began: `GTEST`"
