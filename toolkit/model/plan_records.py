@@ -43,6 +43,12 @@ class StepRecord:
     slow_seconds: float | None = None
     size_bytes: float | None = None
     """What it worked on, where that is known: expectations are scaled by it."""
+    size_rows: float | None = None
+    """The same in rows, by the catalogue's estimate, for engines and views that tell no bytes."""
+    verified: str | None = None
+    """What was looked at afterwards and found right, and how."""
+    unverified: str | None = None
+    """What could not be looked at, and why."""
 
     @property
     def elapsed_seconds(self) -> float | None:

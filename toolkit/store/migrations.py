@@ -67,10 +67,17 @@ def _keep_plans(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
+def _keep_what_was_verified(connection: Connection) -> None:
+    real = "DOUBLE PRECISION" if connection.dialect.name == "postgresql" else "DOUBLE"
+    for column in (f"size_rows {real}", "verified TEXT", "unverified TEXT"):
+        connection.execute(text(f"ALTER TABLE plan_step ADD COLUMN {column}"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),
     Migration(3, "what a snapshot read is one compressed document", _keep_states),
     Migration(4, "nights of a plan, and what became of each step", _keep_plans),
+    Migration(5, "what was verified of a step, and the rows it worked on", _keep_what_was_verified),
 )
 
 

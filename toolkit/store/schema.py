@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from toolkit.store.values import instant_of, instant_text
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 APPLICATION_ID = 0x64626174
 """Marks a SQLite file as ours (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
 
@@ -328,6 +328,9 @@ plan_step = Table(
     Column("expected_seconds", Double),
     Column("slow_seconds", Double),
     Column("size_bytes", Double),
+    Column("size_rows", Double),
+    Column("verified", CleanText),
+    Column("unverified", CleanText),
 )
 
 plan_newest = Index("plan_newest", plan_run.c.plan, plan_run.c.began_at)
