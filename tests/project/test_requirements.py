@@ -65,8 +65,8 @@ def test_the_smaller_sets_are_part_of_the_largest() -> None:
 
 @pytest.mark.parametrize(("name", "groups"), [
     ("core", ("core",)),
-    ("test", ("core", "postgresql", "keyring", "notify", "test")),
-    ("dev", ("core", "postgresql", "keyring", "notify", "test", "dev")),
+    ("test", ("core", "postgresql", "keyring", "notify", "dask", "test")),
+    ("dev", ("core", "postgresql", "keyring", "notify", "dask", "test", "dev")),
 ])  # fmt: skip
 def test_every_dependency_asked_for_is_pinned(name: str, groups: tuple[str, ...]) -> None:
     pinned = {package for package, _ in pins(name)}
@@ -85,7 +85,7 @@ def test_no_file_names_a_package_registry() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("name", sorted(direct("core", "postgresql", "keyring", "notify")))
+@pytest.mark.parametrize("name", sorted(direct("core", "postgresql", "keyring", "notify", "dask")))
 def test_every_dependency_of_the_package_is_imported_by_it(name: str) -> None:
     module = MODULES.get(name, name.replace("-", "_"))
     assert any(module in set(imported(tree)) for _, tree, _ in sources())
@@ -106,4 +106,4 @@ def test_every_dependency_of_the_tests_is_used_by_them(name: str) -> None:
 def test_every_dependency_has_its_reason() -> None:
     page = (ROOT / "docs/decisions/dependencies.md").read_text(encoding="utf-8")
     explained = set(re.findall(r"^\| `([a-z0-9._-]+)`", page, re.MULTILINE))
-    assert explained == direct("core", "postgresql", "keyring", "notify", "test", "dev") | {"hatchling"}
+    assert explained == direct("core", "postgresql", "keyring", "notify", "dask", "test", "dev") | {"hatchling"}
