@@ -28,6 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from toolkit.design.guards import read_guards
 from toolkit.design.head import (
     Place,
     read_between,
@@ -39,12 +40,25 @@ from toolkit.design.head import (
 from toolkit.design.plan_step import PLAIN_NAME, read_step
 from toolkit.design.window import read_windows
 from toolkit.documents import Document, check_no_secret, did_you_mean, read_document
+from toolkit.model.guards import Guards
 from toolkit.model.plan import AtDeadline, MaintenancePlan, PlanStep
 from toolkit.model.window import Windows
 
 _T = TypeVar("_T")
 _TABLES = ("plan", "step")
-_PLAN_KEYS = ("name", "targets", "target", "window", "max_degree", "concurrency", "at_once", "at_deadline")
+_PLAN_KEYS = (
+    "name", "targets", "target", "window", "max_degree", "concurrency", "at_once", "at_deadline", "guards",
+)  # fmt: skip
+    "name",
+    "targets",
+    "target",
+    "window",
+    "max_degree",
+    "concurrency",
+    "at_once",
+    "at_deadline",
+    "guards",
+)
 _MOST_STEPS = 1000
 _MOST_AT_ONCE = 256
 
@@ -84,7 +98,8 @@ def read_plan(document: Document, folder: Path, *, target: str | None = None) ->
     if len(given) > _MOST_STEPS:
         raise document.error(f"a plan has at most {_MOST_STEPS:,} steps", table="plan", code="TK-0102")
     plan = _Head(document, head)
-    steps = tuple(read_step(document, folder, one, at) for at, one in enumerate(given))
+    guards = plan.guards()
+    steps = tuple(read_step(document, folder, one, at, guards) for at, one in enumerate(given))
     _check_names(document, steps)
     _check_needs(document, steps)
     return MaintenancePlan(
@@ -97,6 +112,7 @@ def read_plan(document: Document, folder: Path, *, target: str | None = None) ->
         at_once=plan.number("at_once", 1, _MOST_AT_ONCE) or 1,
         at_deadline=plan.read("at_deadline", lambda key, value: read_word(AtDeadline, key, value))
         or AtDeadline.STOP,
+        guards=guards,
         text=document.text,
     )
 
@@ -157,6 +173,12 @@ class _Head:
 
     def windows(self) -> Windows:
         return self.read("window", lambda _, value: read_windows(value)) or Windows()
+
+    def guards(self) -> Guards:
+        if "guards" not in self._head:
+            return Guards()
+        table = "plan.guards" if "[plan.guards]" in self._document.text else "plan"
+        return read_guards(self._head["guards"], at=lambda key: Place(self._document, table, key))
 
     def number(self, key: str, low: int, high: int) -> int | None:
         def read(key: str, value: object) -> int:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from toolkit.design.build import General, build_experiment
 from toolkit.design.conditions import read_conditions
+from toolkit.design.guards import read_guards
 from toolkit.design.head import (
     HeadReader,
     Place,
@@ -23,6 +24,7 @@ from toolkit.design.options import BY_NAME
 from toolkit.documents import Document, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
+from toolkit.model.guards import Guards
 from toolkit.model.plan import ConditionKind, OnFailure, PlanStep
 from toolkit.model.values import Level
 from toolkit.model.words import Mode, OperationName
@@ -30,7 +32,7 @@ from toolkit.model.words import Mode, OperationName
 _T = TypeVar("_T")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
 """Names of plans and steps: they stand in file names, labels and metrics."""
-_STEP_KEYS = ("name", "needs", "only_if", "priority", "retries", "on_failure")
+_STEP_KEYS = ("name", "needs", "only_if", "priority", "retries", "on_failure", "guards")
 _OF_MEASUREMENTS = ("repeat", "warmup", "keep", "budget", "quiet_wait", "mode", "seed", "label")
 _MOST_RETRIES = 20
 _ANY_LEVEL = 1
@@ -61,7 +63,7 @@ def experiment_of(step: PlanStep, target: str, levels: Mapping[str, Level] | Non
     return build_experiment(step.operation, step.options, {name: (one,) for name, one in said.items()}, general)
 
 
-def read_step(document: Document, folder: Path, given: object, at: int) -> PlanStep:
+def read_step(document: Document, folder: Path, given: object, at: int, guards: Guards | None = None) -> PlanStep:
     """Read one `[[step]]`.
 
     Args:
@@ -69,6 +71,7 @@ def read_step(document: Document, folder: Path, given: object, at: int) -> PlanS
         folder: what a `query_file` is relative to.
         given: the table.
         at: which step it is, from 0.
+        guards: the plan's.
 
     Raises:
         ToolkitError: TK-0101, TK-0102, TK-0106 or TK-0107, with file and line.
@@ -106,12 +109,20 @@ def read_step(document: Document, folder: Path, given: object, at: int) -> PlanS
         time_limit_seconds=reader.general.time_limit_seconds,
         work_schema=reader.general.work_schema,
         snapshot=reader.general.snapshot,
+        guards=_guards(document, own, at, guards or Guards()),
     )
     with Place(document, "step", "only_if", at):
         _check_conditions(step)
     with Place(document, "step", "operation", at):
         experiment_of(step, "anywhere", dict.fromkeys(step.best_of, _ANY_LEVEL))
     return step
+
+
+def _guards(document: Document, own: Mapping[str, object], at: int, guards: Guards) -> Guards:
+    """Return the plan's guards with the step's own laid over them."""
+    if "guards" not in own:
+        return guards
+    return read_guards(own["guards"], over=guards, at=lambda _: Place(document, "step", "guards", at))
 
 
 _ASKED_OF = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from toolkit.model.experiment import OptionValue
+from toolkit.model.guards import Guards
 from toolkit.model.values import Level
 from toolkit.model.window import Windows
 from toolkit.model.words import OperationName
@@ -77,6 +78,7 @@ class PlanStep:
         priority: the greater is begun earlier, among those that may begin.
         retries: how often it is tried again after an error that may pass.
         time_limit_seconds: it is cancelled after so long.
+        guards: the plan's, with the step's own laid over them.
     """
 
     name: str
@@ -93,6 +95,7 @@ class PlanStep:
     time_limit_seconds: float | None = None
     work_schema: str | None = None
     snapshot: str = "auto"
+    guards: Guards = field(default_factory=Guards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,7 @@ class MaintenancePlan:
     concurrency: int = 1
     at_once: int = 1
     at_deadline: AtDeadline = AtDeadline.STOP
+    guards: Guards = field(default_factory=Guards)
     text: str = ""
     """The file as it was read."""
 
