@@ -185,3 +185,15 @@ class Lease:
     pid: int
     process_began: float
     heartbeat_at: datetime
+    boot: str | None = None
+    """Which start of which machine `host` is: two may share a name, a cloned one even everything that stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lease, since when, when its heart last beat, and whether it is alive: by the store's clock."""
+
+    lease: Lease
+    since: datetime
+    silent_seconds: float
+    alive: bool

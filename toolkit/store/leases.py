@@ -13,9 +13,9 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, or_, select, update
 
 from toolkit.errors import ToolkitError
-from toolkit.model.records import Lease
+from toolkit.model.records import Holder, Lease
 from toolkit.store import schema
-from toolkit.store.liveness import lease_is_live, process_began, this_host
+from toolkit.store.liveness import lease_is_live, process_began, this_boot, this_host
 from toolkit.store.part import Part
 
 _table = schema.lease
@@ -38,9 +38,9 @@ class Leases(Part):
             self._database.serialize(connection)
             now = self._database.now(connection)
             wanted = own_lease(target, run, now)
-            found = _select(connection, _table.c.target == target)
-            if found is not None and not _same_holder(found[0], wanted) and lease_is_live(found[0], now):
-                raise refused(*found)
+            found = _select(connection, _table.c.target == target, now)
+            if found is not None and not _same_holder(found.lease, wanted) and found.alive:
+                raise refused(found)
             connection.execute(_table.delete().where(_table.c.target == target))
             connection.execute(_table.insert().values(_row(wanted, now)))
         return wanted
@@ -56,6 +56,11 @@ class Leases(Part):
         """Give a lease back; one that is no longer its holder's is left alone."""
         with self._database.write(f"the lease of `{lease.target}`") as connection:
             connection.execute(_table.delete().where(*_own(lease)))
+
+    def holder_of(self, target: str) -> Holder | None:
+        """Return who holds the lease of a target, and whether that process is alive; None when nobody does."""
+        with self._database.read() as connection:
+            return _select(connection, _table.c.target == target, self._database.now(connection))
 
     def lease_of(self, target: str) -> Lease | None:
         """Return the lease of a target, live or not, or None."""
@@ -76,14 +81,14 @@ class Leases(Part):
 
     def _lease(self, which: ColumnElement[bool]) -> Lease | None:
         with self._database.read() as connection:
-            found = _select(connection, which)
-        return found[0] if found else None
+            found = _select(connection, which, self._database.now(connection))
+        return found.lease if found else None
 
 
 def own_lease(target: str, run: str, now: datetime) -> Lease:
     """Return the lease that this process would hold."""
     pid = os.getpid()
-    return Lease(target, run, this_host(), pid, process_began(pid), now)
+    return Lease(target, run, this_host(), pid, process_began(pid), now, this_boot())
 
 
 def refuse_live(connection: Connection, run: str, now: datetime) -> None:
@@ -93,27 +98,30 @@ def refuse_live(connection: Connection, run: str, now: datetime) -> None:
         ToolkitError: TK-0302.
     """
     parent = select(schema.run.c.parent_run).where(schema.run.c.run == run).scalar_subquery()
-    found = _select(connection, or_(_table.c.run == run, _table.c.run == parent))
-    if found is not None and lease_is_live(found[0], now):
-        raise refused(*found)
+    found = _select(connection, or_(_table.c.run == run, _table.c.run == parent), now)
+    if found is not None and found.alive:
+        raise refused(found)
 
 
-def refused(lease: Lease, since: datetime) -> ToolkitError:
-    """Say who holds a lease, where and since when."""
+def refused(holder: Holder) -> ToolkitError:
+    """Say who holds a lease, where, since when, and when it was last heard of."""
+    lease = holder.lease
     return ToolkitError(
         f"run `{lease.run}` is working on `{lease.target}`:"
-        f" process {lease.pid} on `{lease.host}`, since {since:%Y-%m-%d %H:%M:%S} UTC",
+        f" process {lease.pid} on `{lease.host}`, since {holder.since:%Y-%m-%d %H:%M:%S} UTC,"
+        f" heard of {max(0, holder.silent_seconds):.0f} s ago",
         code="TK-0302",
         hint=f"wait for it, or stop it: kill -INT {lease.pid} on that host",
     )
 
 
-def _select(connection: Connection, which: ColumnElement[bool]) -> tuple[Lease, datetime] | None:
+def _select(connection: Connection, which: ColumnElement[bool], now: datetime) -> Holder | None:
     row = connection.execute(select(_table).where(which).order_by(_table.c.heartbeat_at.desc())).first()
     if row is None:
         return None
-    lease = Lease(row.target, row.run, row.host, row.pid, row.process_began, row.heartbeat_at)
-    return lease, row.acquired_at
+    lease = Lease(row.target, row.run, row.host, row.pid, row.process_began, row.heartbeat_at, row.boot)
+    silent = (now - lease.heartbeat_at).total_seconds()
+    return Holder(lease, row.acquired_at, silent, lease_is_live(lease, now))
 
 
 def _row(lease: Lease, now: datetime) -> dict[str, object]:
@@ -125,6 +133,7 @@ def _row(lease: Lease, now: datetime) -> dict[str, object]:
         "process_began": lease.process_began,
         "acquired_at": now,
         "heartbeat_at": now,
+        "boot": lease.boot,
     }
 
 

@@ -44,7 +44,7 @@ def process_alive(lease: Lease) -> bool | None:
     A process of the same number that began at another time is another one, or ours seen after the clock was set:
     the heartbeat tells these two apart.
     """
-    if lease.host != this_host():
+    if lease.host != this_host() or lease.boot not in (None, this_boot()):
         return None
     try:
         process = psutil.Process(lease.pid)
@@ -67,6 +67,18 @@ def this_host() -> str:
         space = _FIRST_PID_NAMESPACE
     name = socket.gethostname()
     return name if space == _FIRST_PID_NAMESPACE else f"{name} ({space})"
+
+
+@cache
+def this_boot() -> str:
+    """Return what marks this start of this machine; names of hosts may be equal, as clones and containers show.
+
+    Source: https://man7.org/linux/man-pages/man4/random.4.html (`boot_id`).
+    """
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return f"{psutil.boot_time():.0f}"
 
 
 @cache

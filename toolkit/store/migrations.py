@@ -73,11 +73,26 @@ def _keep_what_was_verified(connection: Connection) -> None:
         connection.execute(text(f"ALTER TABLE plan_step ADD COLUMN {column}"))
 
 
+def _tell_hosts_apart(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE lease ADD COLUMN boot TEXT"))
+
+
+def _keep_marks(connection: Connection) -> None:
+    connection.execute(
+        text(
+            "CREATE TABLE audit_mark (path TEXT NOT NULL, log TEXT NOT NULL, line_count INTEGER NOT NULL, "
+            "last_hash TEXT NOT NULL, marked_at TEXT NOT NULL, PRIMARY KEY (path))"
+        )
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),
     Migration(3, "what a snapshot read is one compressed document", _keep_states),
     Migration(4, "nights of a plan, and what became of each step", _keep_plans),
     Migration(5, "what was verified of a step, and the rows it worked on", _keep_what_was_verified),
+    Migration(6, "hosts of one name are told apart by their boot", _tell_hosts_apart),
+    Migration(7, "how far the audit log was seen, so that it is missed when it is cut", _keep_marks),
 )
 
 

@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from toolkit.store.values import instant_of, instant_text
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 7
 APPLICATION_ID = 0x64626174
 """Marks a SQLite file as ours (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
 
@@ -281,6 +281,7 @@ lease = Table(
     Column("process_began", Double, nullable=False),
     Column("acquired_at", Instant, nullable=False),
     Column("heartbeat_at", Instant, nullable=False),
+    Column("boot", Text),
 )
 
 warning = Table(
@@ -332,6 +333,17 @@ plan_step = Table(
     Column("verified", CleanText),
     Column("unverified", CleanText),
 )
+
+audit_mark = Table(
+    "audit_mark",
+    metadata,
+    Column("path", CleanText, primary_key=True, nullable=False),
+    Column("log", Text, nullable=False),
+    Column("line_count", Integer, nullable=False),
+    Column("last_hash", Text, nullable=False),
+    Column("marked_at", Instant, nullable=False),
+)
+"""How far each audit log was seen; `path` has the host before it."""
 
 plan_newest = Index("plan_newest", plan_run.c.plan, plan_run.c.began_at)
 step_history = Index("step_history", plan_step.c.step, plan_step.c.target, plan_step.c.ended_at)
