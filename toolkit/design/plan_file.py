@@ -49,16 +49,6 @@ _TABLES = ("plan", "step")
 _PLAN_KEYS = (
     "name", "targets", "target", "window", "max_degree", "concurrency", "at_once", "at_deadline", "guards",
 )  # fmt: skip
-    "name",
-    "targets",
-    "target",
-    "window",
-    "max_degree",
-    "concurrency",
-    "at_once",
-    "at_deadline",
-    "guards",
-)
 _MOST_STEPS = 1000
 _MOST_AT_ONCE = 256
 
