@@ -191,9 +191,13 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lease, since when, when its heart last beat, and whether it is alive: by the store's clock."""
+    """Who holds a lease, since when, and whether it is alive, by the store's clock.
+
+    `in_sight` is a process of this host: its end is seen at once, that of another when its heartbeat stays out.
+    """
 
     lease: Lease
     since: datetime
     silent_seconds: float
     alive: bool
+    in_sight: bool

@@ -11,23 +11,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from toolkit.errors import ToolkitError
-from toolkit.model.records import Lease
+from toolkit.model.records import Holder, Lease
 from toolkit.runner.stop import Stop
 from toolkit.store import Store
 
 _BEAT_SECONDS = 5.0
+_LOOK_SECONDS = 1.0
 
 
 @contextmanager
-def holding_lease(store: Store, target: str, run: str, stop: Stop) -> Iterator[None]:
+def holding_lease(store: Store, target: str, run: str, stop: Stop, *, patient: bool = False) -> Iterator[None]:
     """Hold the lease of a target, with a heartbeat every 5 s, until the block ends.
 
     A lease that is no longer ours stops the run; `stop.look` asks for it at once.
 
+    Args:
+        store: where it is kept.
+        target: what it is of.
+        run: who works.
+        stop: asked to end when the lease is lost.
+        patient: wait for one whose holder is out of sight and silent, until it is heard of or its lease ends, and
+            for one that another process holds for this very run.
+
     Raises:
         ToolkitError: TK-0302 when a live run holds it; the message says who and since when.
     """
-    lease = store.acquire_lease(target, run)
+    lease = _patiently(store, target, run, stop) if patient else store.acquire_lease(target, run)
     ended = threading.Event()
 
     def beat() -> None:
@@ -51,6 +60,27 @@ def holding_lease(store: Store, target: str, run: str, stop: Stop) -> Iterator[N
         # A store that cannot be written keeps the lease; it dies with this process.
         with suppress(ToolkitError):
             store.release(lease)
+
+
+def _patiently(store: Store, target: str, run: str, stop: Stop) -> Lease:
+    first: Holder | None = None
+    while True:
+        try:
+            return store.acquire_lease(target, run)
+        except ToolkitError as error:
+            if error.code != "TK-0302":
+                raise
+            holder = store.holder_of(target)
+            first = first or holder
+            if holder is not None and holder.lease.run != run and _known_alive(holder, first):
+                raise
+        if stop.wait(_LOOK_SECONDS):
+            raise stop.because or ToolkitError("interrupted", code="TK-0130")
+
+
+def _known_alive(holder: Holder, first: Holder | None) -> bool:
+    """Tell whether a holder was seen, or heard of since we first looked."""
+    return holder.in_sight or first is None or holder.lease.heartbeat_at != first.lease.heartbeat_at
 
 
 def _lost(store: Store, lease: Lease, stop: Stop) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, or_, select, update
 from toolkit.errors import ToolkitError
 from toolkit.model.records import Holder, Lease
 from toolkit.store import schema
-from toolkit.store.liveness import lease_is_live, process_began, this_boot, this_host
+from toolkit.store.liveness import lease_is_live, process_alive, process_began, this_boot, this_host
 from toolkit.store.part import Part
 
 _table = schema.lease
@@ -121,7 +121,8 @@ def _select(connection: Connection, which: ColumnElement[bool], now: datetime) -
         return None
     lease = Lease(row.target, row.run, row.host, row.pid, row.process_began, row.heartbeat_at, row.boot)
     silent = (now - lease.heartbeat_at).total_seconds()
-    return Holder(lease, row.acquired_at, silent, lease_is_live(lease, now))
+    seen = process_alive(lease)
+    return Holder(lease, row.acquired_at, silent, lease_is_live(lease, now, lambda _: seen), seen is not None)
 
 
 def _row(lease: Lease, now: datetime) -> dict[str, object]:

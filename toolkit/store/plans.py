@@ -16,6 +16,7 @@ from toolkit.store.part import Part
 from toolkit.store.rows import AnyRow
 
 _night, _step = schema.plan_run, schema.plan_step
+_OPEN = (StepState.WAITING.value, StepState.RUNNING.value)
 
 
 class Plans(Part):
@@ -52,14 +53,16 @@ class Plans(Part):
             if done.rowcount != 1:
                 raise _unknown(plan_run)
 
-    def plan_runs(self, plan: str | None = None, limit: int = 100) -> list[PlanRunRecord]:
-        """Return the newest nights, of one plan or of all, newest first, with their steps."""
+    def plan_runs(
+        self, plan: str | None = None, limit: int = 100, *, with_steps: bool = True
+    ) -> list[PlanRunRecord]:
+        """Return the newest nights, of one plan or of all, newest first, with or without their steps."""
         query = select(_night).order_by(_night.c.began_at.desc(), _night.c.plan_run.desc()).limit(limit)
         if plan is not None:
             query = query.where(_night.c.plan == plan)
         with self._database.read() as connection:
             nights = connection.execute(query).all()
-            steps = _steps(connection, [night.plan_run for night in nights])
+            steps = _steps(connection, [night.plan_run for night in nights]) if with_steps else {}
         return [_record(night, steps.get(night.plan_run, ())) for night in nights]
 
     def load_plan_run(self, plan_run: str) -> PlanRunRecord:
@@ -73,6 +76,29 @@ class Plans(Part):
             if night is None:
                 raise _unknown(plan_run)
             return _record(night, _steps(connection, [plan_run]).get(plan_run, ()))
+
+    def steps_on(self, plan_run: str, target: str) -> list[StepRecord]:
+        """Return the steps of a night on one target, in their order."""
+        query = select(_step).where(_step.c.plan_run == plan_run, _step.c.target == target)
+        with self._database.read() as connection:
+            return [_step_record(row) for row in connection.execute(query.order_by(_step.c.position))]
+
+    def open_steps(self, plan: str, target: str) -> list[tuple[str, StepRecord]]:
+        """Return the steps on a target that nights of a plan have not ended, each with its night."""
+        query = (
+            select(_step)
+            .join(_night, _night.c.plan_run == _step.c.plan_run)
+            .where(_night.c.plan == plan, _night.c.state == RunState.RUNNING.value)
+            .where(_step.c.target == target, _step.c.state.in_(_OPEN))
+        )
+        with self._database.read() as connection:
+            return [(row.plan_run, _step_record(row)) for row in connection.execute(query)]
+
+    def is_open(self, plan_run: str) -> bool:
+        """Tell whether a night has a step, on any target, that has not ended."""
+        query = select(_step.c.position).where(_step.c.plan_run == plan_run, _step.c.state.in_(_OPEN)).limit(1)
+        with self._database.read() as connection:
+            return connection.execute(query).first() is not None
 
     def step_history(self, plan: str, step: str, target: str, limit: int = 100) -> list[StepRecord]:
         """Return what became of a step on a target, newest first, without the nights it was not begun in."""
