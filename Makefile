@@ -5,13 +5,15 @@
 
 BIN := .venv/bin
 ARGS ?=
+# Spread over the processors, whose number decides; what is left of a file goes to whoever is free.
+SPREAD := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format types contracts docs check bench wheel pins clean
 
 help:
 	@echo 'make demo       a sweep on an embedded database, and its report in dbatk-demo/'
-	@echo 'make test       the tests; ARGS="-k name" picks some'
+	@echo 'make test       the tests; ARGS="-k name" picks some, one after another'
 	@echo 'make check      lint, types, contracts and tests'
 	@echo 'make lint       ruff: rules and format'
 	@echo 'make format     let ruff write the format'
@@ -30,7 +32,7 @@ demo: .venv/.core
 	$(BIN)/dbatk demo --out dbatk-demo
 
 test: .venv/.test
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(or $(ARGS),$(SPREAD))
 
 lint: .venv/.dev
 	$(BIN)/ruff check --output-format concise .
