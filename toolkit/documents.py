@@ -117,6 +117,11 @@ def check_no_secret(document: Document, *, skip: frozenset[str] = frozenset({"qu
             )  # fmt: skip
 
 
+def holds_secret(text: str) -> bool:
+    """Tell whether a text shows a password, as far as its looks tell."""
+    return _SECRET_TEXT.search(text) is not None
+
+
 def _texts(data: object, table: str, key: str, skip: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     """Yield table, key and text of every text in a document; a list's texts bear the key of the list."""
     if isinstance(data, Mapping):

@@ -273,6 +273,20 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "the plan's window is closed, or closed while a step ran",
             "wait for the window; the next night goes on where this one stopped",
         ),
+        _entry(
+            "TK-0313",
+            _R,
+            "not approved",
+            "nobody approved it, or the plan, a script, dbatk or the database is another than was approved",
+            "look at what changed, then `dbatk plan FILE --approve`",
+        ),
+        _entry(
+            "TK-0314",
+            _R,
+            "audit log is not whole",
+            "the audit log cannot be written, was altered or is gone, and what is not logged is not approved",
+            "`dbatk audit verify` names the line",
+        ),
         # 04xx: the results store and files
         _entry(
             "TK-0401",

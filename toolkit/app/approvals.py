@@ -19,6 +19,8 @@ class Approvals:
     yes_production: str | None = None
     allow_commands: bool = False
     ask: Callable[[str], bool] | None = None
+    approval: str | None = None
+    """Hash of the approval that what runs was held against; nothing runs then that cannot be logged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Standing:
     """Licences that the profile declares and that hold today (`diagnostics_pack`, `advanced_compression` ...)."""
     declarations: Mapping[str, Licence] = field(default_factory=dict)
     """Who declared them, when, until when; those that have ended too."""
+    approved_only: bool = False
+    """Only what was approved may run here."""
 
 
 def check_production(engine: EngineName, standing: Standing, approvals: Approvals, names: frozenset[str]) -> None:
@@ -71,6 +75,21 @@ def _confirmed(approvals: Approvals, names: frozenset[str]) -> bool:
     if approvals.yes_production is None:
         return False
     return approvals.yes_production.lower() in {name.lower() for name in names}
+
+
+def check_approved(standing: Standing, approvals: Approvals) -> None:
+    """Refuse what nobody approved on a target whose profile asks for it.
+
+    Raises:
+        ToolkitError: TK-0313.
+    """
+    if standing.approved_only and approvals.approval is None:
+        raise ToolkitError(
+            f"on `{standing.profile_name}` runs only what was approved",
+            code="TK-0313",
+            hint="write a file (`--save-as FILE`), let `dbatk plan FILE --approve` approve it, "
+            "then `dbatk run FILE --approved-only`",
+        )
 
 
 def check_experiment(experiment: Experiment, standing: Standing, approvals: Approvals) -> None:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 
 from toolkit import __version__
 from toolkit.app import backup_client, backup_space, licensing
-from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production, on_live
+from toolkit.app.approvals import (
+    Approvals,
+    Standing,
+    check_approved,
+    check_experiment,
+    check_production,
+    on_live,
+)
+from toolkit.app.auditing import run_noted
 from toolkit.app.drift import warn_of_drift
 from toolkit.app.keeping import keep_best
 from toolkit.app.planning import (
@@ -107,6 +115,7 @@ def start(
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
     """
     standing = standing or Standing()
+    check_approved(standing, approvals)
     check_experiment(experiment, standing, approvals)
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
     sessions = Sessions(target, run)
@@ -127,7 +136,10 @@ def start(
             )
             _keep(bench, facts, target, standing)
             keep_rung(store, run, rung, events)
-            with licensing.sent_kept(store, run, target, facts, standing):
+            with (
+                licensing.sent_kept(store, run, target, facts, standing),
+                run_noted(store, head, facts, approvals, events),
+            ):
                 return _sweep(bench, target, planned_trials(experiment), ())
     except DatabaseError as error:
         raise refused(dialect_of(target.engine), error) from None
@@ -330,6 +342,7 @@ def resume(
     record = store.load_run(run)
     _refuse_ingested(record)
     experiment = record.head.experiment
+    check_approved(standing, approvals)
     check_experiment(experiment, standing, approvals)
     dialect = dialect_of(target.engine)
     if under is None:
@@ -337,10 +350,11 @@ def resume(
     sessions = Sessions(target, run)
     stop = stop or Stop()
     try:
-        with _lease(store, target, run, stop, under):
+        with _lease(store, target, run, stop, under), ExitStack() as noted:
             server = read_server(target, dialect)
             refuse_other_database(record.head, target, database_of(server, target))
             _approve(target, server, standing, approvals)
+            noted.enter_context(run_noted(store, record.head, server, approvals, events))
             end_ghosts(target, dialect, run)
             attempt = next_attempt(record, store)
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolkit.app.auditing import Notes
 from toolkit.app.proving import prove_after_crash
 from toolkit.app.undoing import undo_script
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
+from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import EngineName, Outcome, Role
-from toolkit.runner import Changes, end_ghosts, interrupted
+from toolkit.runner import Changes, Undone, end_ghosts, interrupted
 from toolkit.runner.backup import need_backup
 from toolkit.runner.completed import note_completed
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
@@ -56,22 +58,13 @@ def clean(
     done: list[str] = []
     left: list[str] = []
     backup: list[str] = []
+    notes = Notes(store, events)
     for head in _heads(target, dialect, run, store):
         if under is None:
             store.refuse_live_run(head.run)
-        sessions = Sessions(target, f"{head.run}-clean")
-        try:
-            end_ghosts(target, dialect, head.run)
-            script = undo_script(head, store, dialect, events)
-            journal = store.journal(head.run)
-            changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
-            prove_after_crash(head, store, dialect, sessions, changes, events)
-            undone = changes.undo_all()
-            needs = need_backup(sessions, dialect, journal.entries())
-        except DatabaseError as error:
-            raise refused(dialect, error) from None
-        finally:
-            sessions.close()
+        with notes.around(_cleaning(head, under), AuditKind.CLEAN_END) as ending:
+            undone, needs = _clean_one(head, target, store, events, allow_commands)
+            ending.details += (*undone.done, *(f"left: {sentence}" for sentence in undone.left))
         done += [f"{head.run}: {sentence}" for sentence in undone.done]
         left += [f"{head.run}: {sentence}" for sentence in undone.left]
         backup += [f"{head.run}: {sentence}" for sentence in needs]
@@ -79,6 +72,36 @@ def clean(
             store.warn(head.run, sentence)
         events.emit(Event("cleanup", f"run {head.run}: {len(undone.done)} undone, {len(undone.left)} left"))
     return CleanReport(tuple(done), tuple(left), tuple(backup))
+
+
+def _clean_one(
+    head: RunHead, target: Target, store: Store, events: Events, allow_commands: bool
+) -> tuple[Undone, tuple[str, ...]]:
+    """Undo what one run left; return what came of it, and what needs a backup."""
+    dialect = dialect_of(target.engine)
+    sessions = Sessions(target, f"{head.run}-clean")
+    try:
+        end_ghosts(target, dialect, head.run)
+        script = undo_script(head, store, dialect, events)
+        journal = store.journal(head.run)
+        changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
+        prove_after_crash(head, store, dialect, sessions, changes, events)
+        return changes.undo_all(), tuple(need_backup(sessions, dialect, journal.entries()))
+    except DatabaseError as error:
+        raise refused(dialect, error) from None
+    finally:
+        sessions.close()
+
+
+def _cleaning(head: RunHead, under: str | None) -> AuditEvent:
+    return AuditEvent(
+        AuditKind.CLEAN_BEGIN,
+        step=head.experiment.name,
+        target=head.experiment.target,
+        database=head.target_name,
+        run=head.run,
+        details=() if under is None else (f"part of {under}",),
+    )
 
 
 def _heads(target: Target, dialect: Dialect, run: str | None, store: Store) -> list[RunHead]:

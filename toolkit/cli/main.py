@@ -11,6 +11,7 @@ import typer
 
 from toolkit import __version__
 from toolkit.cli.accounts import add_accounts
+from toolkit.cli.audit import add_audit
 from toolkit.cli.awr import add_awr
 from toolkit.cli.awr_fetch import add_fetch
 from toolkit.cli.backup import add_backup
@@ -25,6 +26,7 @@ from toolkit.cli.schedule import add_schedule
 from toolkit.cli.snapshots import add_snapshots
 from toolkit.cli.targets import add_targets
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.store.actor import set_command
 
 _USAGE: type[BaseException] = typer.BadParameter.__mro__[1]
 _SHOWN: type[BaseException] = typer.BadParameter.__mro__[2]
@@ -82,6 +84,7 @@ def build_app() -> typer.Typer:
     add_schedule(app)
     add_notices(app)
     add_accounts(app)
+    add_audit(app)
     return app
 
 
@@ -110,6 +113,7 @@ def _take_signals() -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit status; whatever goes wrong has been shown by then."""
     as_json, debug = _has(arguments, "--json"), _has(arguments, "--debug")
+    set_command(arguments)
     try:
         answer = build_app()(args=list(arguments), prog_name="dbatk", standalone_mode=False)
         return answer if isinstance(answer, int) else ExitCode.DONE

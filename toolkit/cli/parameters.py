@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from toolkit.errors import ToolkitError
+from toolkit.errors import ExitCode, ToolkitError
 
 
 class Said:
@@ -90,7 +90,15 @@ def add_command(
     def command(**values: object) -> int:
         said = Said(values)
         _refuse_secret(said.text("store"))
-        return body(said)
+        try:
+            return body(said)
+        except ToolkitError as error:
+            if error.exit_code is ExitCode.REFUSED:
+                from toolkit.app.auditing import note_refusal
+
+                plan = said.text("file") or said.text("plan")
+                note_refusal(error, said.text("store"), plan, said.text("target"))
+            raise
 
     made = list(parameters)
     command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]

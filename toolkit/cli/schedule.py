@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from typer.core import TyperGroup
 
+from toolkit.cli.groups import DefaultGroup
 from toolkit.cli.output import out_json, out_raw, out_table, say
 from toolkit.cli.parameters import APPROVALS, OUTPUT, TARGET, Said, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
@@ -34,13 +34,10 @@ _ADDING = (
 )
 
 
-class _PlanGroup(TyperGroup):
+class _PlanGroup(DefaultGroup):
     """Takes `schedule PLAN` for `schedule add PLAN`."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        if args and args[0] not in self.commands and args[0] != "--help":
-            args = ["add", *args]
-        return super().parse_args(ctx, args)
+    default = "add"
 
 
 def add_schedule(app: typer.Typer) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 import platformdirs
@@ -59,6 +60,13 @@ def find_place(location: str | Path | None) -> Place:
 def default_path() -> Path:
     """Return the file used when nobody names one."""
     return home_based(lambda: platformdirs.user_data_dir("dbatk", appauthor=False)) / "store.sqlite"
+
+
+def audit_path(place: Place) -> Path:
+    """Return where the audit log of a store lies: beside it, or for a database in the user's data folder."""
+    if place.path is not None:
+        return place.path.with_name(f"{place.path.name}.audit.jsonl")
+    return default_path().with_name(f"store-{sha256(place.shown.encode()).hexdigest()[:8]}.audit.jsonl")
 
 
 def _file(text: str) -> Place:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from toolkit.store.audit import AuditLog
+from toolkit.store.audit_marks import AuditMarks
 from toolkit.store.database import BUSY_SECONDS
 from toolkit.store.deleting import Deleting
 from toolkit.store.journal import Journals
 from toolkit.store.leases import Leases
-from toolkit.store.location import default_path, find_place
+from toolkit.store.location import audit_path, default_path, find_place
 from toolkit.store.names import Names
 from toolkit.store.opening import open_database
 from toolkit.store.plans import Plans
@@ -21,7 +24,7 @@ from toolkit.store.transfer import Transfer
 from toolkit.store.trials import Trials
 
 
-class Store(Runs, Plans, Trials, Journals, Leases, Reading, Names, Deleting, Transfer, Snapshots):
+class Store(Runs, Plans, Trials, Journals, Leases, Reading, Names, Deleting, Transfer, Snapshots, AuditMarks):
     """Keeps runs. Safe to use from several threads and several processes at once.
 
     Every method is one short transaction; what is written is durable when the method returns. Methods raise
@@ -32,6 +35,11 @@ class Store(Runs, Plans, Trials, Journals, Leases, Reading, Names, Deleting, Tra
     def place(self) -> str:
         """Where it is, without secrets."""
         return self._database.place.shown
+
+    @cached_property
+    def audit(self) -> AuditLog:
+        """The audit log that belongs to this store."""
+        return AuditLog(audit_path(self._database.place), self)
 
     def undo_script(self, run: str) -> Path:
         """Return where the undo script of a run is kept while something is left to undo: beside the store.

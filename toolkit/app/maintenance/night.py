@@ -6,17 +6,20 @@ import random
 import secrets
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 
 from toolkit.app.approvals import Approvals
+from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import utc_now
 from toolkit.app.maintenance.place_night import Night, Now, PlaceNight
 from toolkit.app.maintenance.places import Place
 from toolkit.errors import ToolkitError
+from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import ENDED_WELL, PlanRunRecord, StepRecord, StepState
 from toolkit.model.protocols import Event, Events
@@ -62,19 +65,46 @@ def run_plan(
     store.begin_plan_run(_record(night, places, began))
     state = RunState.INTERRUPTED
     try:
-        with night.stop.listening():
+        with night.stop.listening(), _noted(night):
             _all_places(night, places)
-        steps = store.load_plan_run(plan_run).steps
-        if all(step.state in ENDED_WELL for step in steps):
-            state = RunState.DONE
-        elif any(step.state is StepState.FAILED for step in steps):
-            state = RunState.FAILED
+        state = _state_of(night)
     finally:
         stopped = "; ".join(dict.fromkeys(night.stopped_by)) or None
         store.end_plan_run(plan_run, state, now(), stopped)
     if night.refused and len(night.refused) == len(places):
         raise night.refused[0]
     return store.load_plan_run(plan_run)
+
+
+def _state_of(night: Night) -> RunState:
+    steps = night.store.load_plan_run(night.plan_run).steps
+    if all(step.state in ENDED_WELL for step in steps):
+        return RunState.DONE
+    failed = any(step.state is StepState.FAILED for step in steps)
+    return RunState.FAILED if failed else RunState.INTERRUPTED
+
+
+@contextmanager
+def _noted(night: Night) -> Iterator[None]:
+    """Note in the audit log that a night begins, and what stopped it."""
+    approved = (f"approved as {night.approvals.approval}",) if night.approvals.approval else ()
+    event = AuditEvent(
+        AuditKind.PLAN_BEGIN,
+        plan=night.plan.name,
+        run=night.plan_run,
+        hash=f"sha256:{plan_hash(night.plan)}",
+        details=approved,
+    )
+    notes = notes_of(night.store, night.approvals, night.events)
+    with notes.around(event, AuditKind.PLAN_END) as ending:
+        yield
+        ending.outcome = _state_of(night).value
+        ending.details += dict.fromkeys(night.stopped_by)
+
+
+def plan_hash(plan: MaintenancePlan) -> str:
+    """Return the hash of a plan's text, by which its nights are told apart."""
+    return sha256(plan.text.encode()).hexdigest()
 
 
 def _opening(plan: MaintenancePlan, instant: datetime) -> Span | None:
@@ -102,7 +132,7 @@ def _record(night: Night, places: Sequence[Place], began: datetime) -> PlanRunRe
     return PlanRunRecord(
         night.plan_run,
         night.plan.name,
-        sha256(night.plan.text.encode()).hexdigest(),
+        plan_hash(night.plan),
         RunState.RUNNING,
         began,
         socket.gethostname(),

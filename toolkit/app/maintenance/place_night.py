@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from toolkit.app.approvals import Approvals
+from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import Attempt, child_of, utc_now
 from toolkit.app.maintenance.choice import Choice, choose
 from toolkit.app.maintenance.conditions import unmet
@@ -17,6 +18,7 @@ from toolkit.app.maintenance.expect import expected, slow_items
 from toolkit.app.maintenance.figures import work_bytes
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.errors import ToolkitError
+from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure
 from toolkit.model.plan_records import StepRecord, StepState
 from toolkit.model.protocols import DatabaseError, Event, Events
@@ -251,6 +253,19 @@ class PlaceNight:
         text = f"{record.step} on {self._place.name}: {record.state}{said}"
         data = {"step": record.step, "target": self._place.name, "state": record.state.value}
         self._night.events.emit(Event("step", text, data))
+        if record.state not in _OPEN:
+            self._log(record)
+
+    def _log(self, record: StepRecord) -> None:
+        night = self._night
+        event = AuditEvent(
+            AuditKind.STEP, plan=night.plan.name, step=record.step, target=self._place.name,
+            run=record.run or night.plan_run, outcome=record.state.value, reason=record.reason,
+        )  # fmt: skip
+        try:
+            notes_of(night.store, night.approvals, night.events).write(event)
+        except ToolkitError as error:
+            self._halt(error.sentence, None)
 
 
 def _embedded(target: Target) -> bool:

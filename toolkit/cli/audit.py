@@ -1,0 +1,141 @@
+"""`audit`: who did what to which database and schedule, and whether the log of it is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit.cli.groups import DefaultGroup
+from toolkit.cli.output import out, out_json, out_table, say
+from toolkit.cli.parameters import OUTPUT, Said, add_command, option
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.model.audit import AuditLine
+
+_LIMIT = 50
+
+
+class _AuditGroup(DefaultGroup):
+    """Takes `audit` for `audit list`."""
+
+    default = "list"
+    alone = True
+
+
+def add_audit(app: typer.Typer) -> None:
+    """Add the group and its commands."""
+    group = typer.Typer(
+        help="Who did what, and when: `audit` is short for `audit list`.",
+        rich_markup_mode=None,
+        add_completion=False,
+        cls=_AuditGroup,
+    )
+    listed = [
+        option("plan", "only what belongs to this plan or step", metavar="NAME"),
+        option("kind", "only lines of this kind: approve, refuse, run-end, ...", metavar="KIND"),
+        option("limit", "newest lines shown (50)", kind=int, metavar="N"),
+        *OUTPUT,
+    ]
+    add_command(group, "list", _list, listed, "List what was done, approved and refused, newest first.")
+    earlier = option("earlier", "a log that lay there before and was put away", metavar="FILE")
+    add_command(group, "verify", _verify, [earlier, *OUTPUT], "Find the first line that is not what it was.")
+    app.add_typer(group, name="audit")
+
+
+# -- list -------------------------------------------------------------------------------------------------------
+def _list(said: Said) -> int:
+    from toolkit.store import open_store
+
+    limit = said.number("limit") or _LIMIT
+    with open_store(said.text("store")) as store:
+        found = [line for line in store.audit.events() if _wanted(line, said)][-limit:][::-1]
+        path = store.audit.path
+    if said.flag("json"):
+        out_json({"log": str(path), "lines": [_document(line) for line in found]})
+    elif not found:
+        say(f"nothing is logged in {path}")
+    else:
+        rows = ((line.at[:19].replace("T", " "), _who(line), line.event.kind.value, _what(line)) for line in found)
+        out_table(("at (UTC)", "who", "what", ""), rows, whole=frozenset({"at (UTC)", "what"}))
+    return ExitCode.DONE
+
+
+def _wanted(line: AuditLine, said: Said) -> bool:
+    from toolkit.documents import did_you_mean
+    from toolkit.model.audit import AuditKind
+
+    kind, name = said.text("kind"), said.text("plan")
+    if kind is not None and kind not in list(AuditKind):
+        raise ToolkitError(
+            f"`--kind` cannot be `{kind}`",
+            code="TK-0102",
+            hint=did_you_mean(kind, [one.value for one in AuditKind]),
+        )
+    event = line.event
+    return (kind is None or event.kind == kind) and (name is None or name in (event.plan, event.step))
+
+
+def _who(line: AuditLine) -> str:
+    who = line.actor
+    return f"{who.login} as {who.user}" if who.login else who.user
+
+
+def _what(line: AuditLine) -> str:
+    event = line.event
+    name = " ".join(dict.fromkeys(one for one in (event.plan, event.step) if one))
+    parts = [
+        f"{name} on {event.target}" if name and event.target else name or event.target,
+        event.run,
+        event.outcome if event.outcome != "begun" else None,
+        event.reason,
+    ]
+    return "; ".join(one for one in parts if one) or "; ".join(event.details)
+
+
+def _document(line: AuditLine) -> dict[str, object]:
+    from dataclasses import asdict
+
+    said = {name: value for name, value in asdict(line.event).items() if value is not None}
+    who = {name: value for name, value in asdict(line.actor).items() if value is not None}
+    return {"number": line.number, "at": line.at, **said, "who": who, "before": line.before}
+
+
+# -- verify -----------------------------------------------------------------------------------------------------
+def _verify(said: Said) -> int:
+    from toolkit.store import open_store
+    from toolkit.store.audit_check import verify
+
+    earlier = said.text("earlier")
+    with open_store(said.text("store")) as store:
+        verdict = verify(store.audit, None if earlier is None else Path(earlier))
+        path = store.audit.path
+    if said.flag("json"):
+        out_json(
+            {
+                "log": str(path),
+                "whole": verdict.whole,
+                "lines": verdict.lines,
+                "faults": [{"line": at, "sentence": sentence} for at, sentence in verdict.faults],
+                "notes": list(verdict.notes),
+            }
+        )
+        return ExitCode.DONE if verdict.whole else ExitCode.FAILED
+    for sentence in _told(verdict.faults):
+        out(sentence)
+    for note in verdict.notes:
+        out(f"note: {note}")
+    if verdict.whole:
+        span = f", {verdict.begin:%Y-%m-%d %H:%M} to {verdict.end:%Y-%m-%d %H:%M} UTC" if verdict.begin else ""
+        out(f"{path}: {verdict.lines} lines{span}, each as it was written")
+        return ExitCode.DONE
+    say(f"\nhint: {path} is no proof from there on; compare it with a copy elsewhere")
+    return ExitCode.FAILED
+
+
+def _told(faults: tuple[tuple[int, str], ...]) -> Iterator[str]:
+    for at, sentence in faults:
+        yield f"line {at}: {sentence}" if at else sentence

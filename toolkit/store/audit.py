@@ -1,0 +1,254 @@
+"""The audit log: JSON lines that are only ever added, each with the hash of the one before.
+
+A file, not a table: the operating system can make it append-only (`chattr +a`), a shipper of logs can follow it,
+and it can be written while the store is locked or damaged. The store keeps in turn how many lines it has seen and
+the hash of the last, so that a log that was cut, replaced or removed is found by the store, an altered line by the
+chain. A process writes a line by one `write` under a lock of the file and waits until it is on disk.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+from toolkit.errors import ToolkitError
+from toolkit.model.audit import Actor, AuditEvent, AuditKind, AuditLine, AuditMark
+from toolkit.store.actor import actor
+
+_TAIL_BYTES = 1 << 16
+_MOST_DETAILS = 100
+_LONGEST_TEXT = 2000
+_MODE, _FOLDER_MODE = 0o600, 0o700
+
+
+class Marks(Protocol):
+    """Where it is kept how far a log was seen."""
+
+    def audit_mark(self, path: str) -> AuditMark | None: ...
+
+    def set_audit_mark(self, path: str, mark: AuditMark) -> None: ...
+
+
+class AuditLog:
+    """One log file; safe to use from several threads and processes at once.
+
+    Args:
+        path: where it lies; made with its first line.
+        marks: the store that remembers how far it has seen the log; None where there is none.
+    """
+
+    def __init__(self, path: Path, marks: Marks | None = None) -> None:
+        self.path = path
+        self._marks = marks
+        self._turn = threading.Lock()
+
+    def write(self, event: AuditEvent) -> str:
+        """Add a line; it is on disk when this returns. Return its hash.
+
+        Raises:
+            ToolkitError: TK-0314 when it cannot be written.
+        """
+        try:
+            with self._turn, self._locked() as handle:
+                lines = list(_new_lines(handle, event, self._mark))
+                _append(handle, lines)
+                log, count = _log_of(handle), _number(lines[-1])
+        except OSError as error:
+            raise ToolkitError(
+                f"the audit log `{self.path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
+                code="TK-0314",
+                hint="free space there, or mend its permissions; what was not logged was not approved either",
+            ) from None
+        last = hash_of(lines[-1])
+        if self._marks is not None:
+            # a store that is locked or full sees the line with the next one
+            with suppress(ToolkitError):
+                self._marks.set_audit_mark(self._key, AuditMark(log, count, last))
+        return last
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines as they are, without their ends; none where there is no log.
+
+        Raises:
+            ToolkitError: TK-0314 when it cannot be read.
+        """
+        try:
+            with self.path.open("rb") as file:
+                for line in file:
+                    yield line.removesuffix(b"\n")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ToolkitError(
+                f"the audit log `{self.path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
+                code="TK-0314",
+            ) from None
+
+    def events(self) -> Iterator[AuditLine]:
+        """Yield every line that can be read, in order."""
+        for raw in self.lines():
+            line = parse_line(raw)
+            if line is not None:
+                yield line
+
+    def ends_whole(self) -> bool:
+        """Tell whether the last line has its end."""
+        try:
+            with self.path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - 1))
+                return size == 0 or file.read(1) == b"\n"
+        except OSError:
+            return True
+
+    @property
+    def mark(self) -> AuditMark | None:
+        """How far the store has seen this log."""
+        return self._mark()
+
+    @property
+    def _key(self) -> str:
+        return f"{actor().host}:{self.path}"
+
+    def _mark(self) -> AuditMark | None:
+        return None if self._marks is None else self._marks.audit_mark(self._key)
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        """Give the file, alone; one that was moved away while we waited is not written to."""
+        self.path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        while True:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                if not _is_still(self.path, handle):
+                    continue
+                yield handle
+                return
+            finally:
+                os.close(handle)
+
+
+def parse_line(raw: bytes) -> AuditLine | None:
+    """Read a line; None for what is none."""
+    try:
+        data = json.loads(raw)
+        who = Actor(**{**data["who"], "command": tuple(data["who"].get("command", ()))})
+        known = {one.name for one in fields(AuditEvent)}
+        said = {name: value for name, value in data.items() if name in known}
+        event = AuditEvent(**{**said, "kind": AuditKind(data["kind"]), "details": tuple(said.get("details", ()))})
+        return AuditLine(int(data["number"]), str(data["at"]), who, event, data["before"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+# -- writing ------------------------------------------------------------------------------------------------------
+def _new_lines(handle: int, event: AuditEvent, mark: Callable[[], AuditMark | None]) -> Iterator[bytes]:
+    """Yield what is to be added: a first line to a new log, a word about a line that was cut, and the line."""
+    size = os.fstat(handle).st_size
+    number, before, torn = 0, None, False
+    if size == 0:
+        known = mark()
+        details = [f"log {secrets.token_hex(8)}"]
+        if known is not None:
+            details.append(f"after log {known.log}: {known.lines} lines, the last {known.last}")
+        number, line = 1, _line(1, AuditEvent(AuditKind.LOG_BEGIN, details=tuple(details)), None)
+        before = hash_of(line)
+        yield line
+    else:
+        number, last, torn = _last(handle, size)
+        before = hash_of(last)
+    if torn:
+        number += 1
+        reason = "the line before was cut short: a power failure, or a full disk"
+        line = _line(number, AuditEvent(AuditKind.LINE_CUT, reason=reason), before)
+        before = hash_of(line)
+        yield line
+    yield _line(number + 1, event, before)
+
+
+def _line(number: int, event: AuditEvent, before: str | None) -> bytes:
+    said = {name: value for name, value in asdict(_bounded(event)).items() if value not in (None, (), "")}
+    who = {name: value for name, value in asdict(actor()).items() if value not in (None, (), "")}
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return json.dumps({"number": number, "at": at, **said, "who": who, "before": before}).encode("ascii")
+
+
+def _bounded(event: AuditEvent) -> AuditEvent:
+    """Keep a line so short that one `write` takes it and a tail finds it."""
+    details, more = event.details[:_MOST_DETAILS], len(event.details) - _MOST_DETAILS
+    shown = tuple(one[: _LONGEST_TEXT // 4] for one in details) + ((f"and {more} more",) if more > 0 else ())
+    return replace(event, details=shown, reason=event.reason and event.reason[:_LONGEST_TEXT])
+
+
+def _append(handle: int, lines: list[bytes]) -> None:
+    torn = _needs_end(handle)
+    data = (b"\n" if torn else b"") + b"".join(line + b"\n" for line in lines)
+    written = os.write(handle, data)
+    if written != len(data):
+        raise OSError(28, "no space left on device")
+    os.fsync(handle)
+
+
+def _needs_end(handle: int) -> bool:
+    size = os.fstat(handle).st_size
+    return size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+
+
+def _last(handle: int, size: int) -> tuple[int, bytes, bool]:
+    """Return number and text of the last line, and whether it was cut short."""
+    torn = _needs_end(handle)
+    reach = _TAIL_BYTES
+    while True:
+        reach = min(reach, size)
+        pieces = os.pread(handle, reach, size - reach).removesuffix(b"\n").split(b"\n")
+        if len(pieces) > 1 or reach == size:
+            break
+        reach *= 4
+    number = _number(pieces[-1])
+    return number or _count(handle, size) + torn, pieces[-1], torn
+
+
+def _count(handle: int, size: int) -> int:
+    return sum(os.pread(handle, _TAIL_BYTES, at).count(b"\n") for at in range(0, size, _TAIL_BYTES))
+
+
+def _number(raw: bytes) -> int:
+    line = parse_line(raw)
+    return 0 if line is None else line.number
+
+
+def _log_of(handle: int) -> str:
+    """Return which log this is, as its first line says."""
+    return log_name(os.pread(handle, _TAIL_BYTES, 0).split(b"\n", 1)[0])
+
+
+def log_name(first: bytes) -> str:
+    """Return what the first line of a log calls it; empty where it is no first line."""
+    line = parse_line(first)
+    if line is None or line.event.kind is not AuditKind.LOG_BEGIN or not line.event.details:
+        return ""
+    return line.event.details[0].removeprefix("log ")
+
+
+def hash_of(raw: bytes) -> str:
+    """Return the hash of a line."""
+    return sha256(raw).hexdigest()
+
+
+def _is_still(path: Path, handle: int) -> bool:
+    try:
+        there, ours = path.stat(follow_symlinks=False), os.fstat(handle)
+    except FileNotFoundError:
+        return False
+    return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)

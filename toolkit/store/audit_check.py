@@ -1,0 +1,120 @@
+"""Whether an audit log is whole: every line in its place, and nothing that the store has seen gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+
+from toolkit.model.audit import AuditKind, AuditLine, AuditMark
+from toolkit.store.audit import AuditLog, hash_of, log_name, parse_line
+
+
+@dataclass(frozen=True, slots=True)
+class AuditVerdict:
+    """What was found.
+
+    Attributes:
+        lines: how many there are.
+        faults: each with its line (0: the log as a whole), the first first.
+        notes: what is strange and explains itself.
+        begin: when the first line was written, and `end` the last.
+    """
+
+    lines: int
+    faults: tuple[tuple[int, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    begin: datetime | None = None
+    end: datetime | None = None
+
+    @property
+    def whole(self) -> bool:
+        return not self.faults
+
+
+def verify(log: AuditLog, earlier: Path | None = None) -> AuditVerdict:
+    """Follow the chain from the first line to the last, and hold it against what the store has seen.
+
+    Args:
+        log: which one.
+        earlier: a log that lay there before and was put away: the first line says how it must end.
+
+    Raises:
+        ToolkitError: TK-0314 when it cannot be read.
+    """
+    raws = list(log.lines())
+    torn_end = bool(raws) and not log.ends_whole()
+    parsed = [parse_line(raw) for raw in raws]
+    faults = [*_chain(raws, parsed, torn_end), *_against(log.mark, raws, log.path), *_removed(parsed, earlier)]
+    notes = list(_cuts(parsed, raws))
+    if torn_end:
+        notes.append(f"line {len(raws)} was cut short; the next line will say so")
+    known = [line for line in parsed if line is not None]
+    return AuditVerdict(
+        len(raws),
+        tuple(sorted(faults)),
+        tuple(notes),
+        datetime.fromisoformat(known[0].at) if known else None,
+        datetime.fromisoformat(known[-1].at) if known else None,
+    )
+
+
+def _chain(raws: list[bytes], parsed: list[AuditLine | None], torn_end: bool) -> Iterator[tuple[int, str]]:
+    """Yield the first line that is not what it was, and stop: all behind it hangs in the air."""
+    if raws and (parsed[0] is None or parsed[0].event.kind is not AuditKind.LOG_BEGIN):
+        yield 1, "it is not the first line of a log"
+        return
+    for at, (raw, line) in enumerate(zip(raws, parsed, strict=True), 1):
+        following = parsed[at] if at < len(parsed) else None
+        if line is None:
+            excused = following is not None and following.event.kind is AuditKind.LINE_CUT
+            if not excused and not (torn_end and at == len(raws)):
+                yield at, "it was altered: it cannot be read"
+                return
+        elif line.number != at:
+            yield at, f"it bears the number {line.number}: lines were taken out or put in before it"
+            return
+        if following is not None and following.before != hash_of(raw):
+            yield at, f"it was altered: line {at + 1} does not know it so"
+            return
+
+
+def _against(mark: AuditMark | None, raws: list[bytes], path: Path) -> Iterator[tuple[int, str]]:
+    if mark is None:
+        return
+    seen = f"the store has seen {mark.lines} lines of it"
+    if not raws:
+        yield 0, f"the log `{path}` is gone: {seen}"
+    elif log_name(raws[0]) != mark.log:
+        yield 0, f"this is another log: {seen.removesuffix(' of it')} of log {mark.log}"
+    elif len(raws) < mark.lines:
+        yield len(raws) + 1, f"lines were cut off: {seen}"
+    elif hash_of(raws[mark.lines - 1]) != mark.last:
+        yield mark.lines, "it was altered: the store has seen another one"
+
+
+def _removed(parsed: list[AuditLine | None], earlier: Path | None) -> Iterator[tuple[int, str]]:
+    """Yield that an earlier log is missing, unless it is shown and ends as the first line says."""
+    first = parsed[0] if parsed else None
+    if first is None or len(first.event.details) < 2:
+        return
+    said = first.event.details[1]
+    if earlier is None:
+        yield 1, f"an earlier log lay here and is gone ({said})"
+        return
+    before = AuditLog(earlier)
+    raws = list(before.lines())
+    shown = f"after log {log_name(raws[0])}: {len(raws)} lines, the last {hash_of(raws[-1])}" if raws else ""
+    if shown != said:
+        yield 1, f"`{earlier}` is not the log that lay here before ({said})"
+    for at, fault in verify(before).faults:
+        yield 1, f"`{earlier}`, line {at}: {fault}"
+
+
+def _cuts(parsed: list[AuditLine | None], raws: list[bytes]) -> Iterator[str]:
+    del raws
+    for at, (line, following) in enumerate(pairwise(parsed), 1):
+        if line is None and following is not None and following.event.kind is AuditKind.LINE_CUT:
+            yield f"line {at} was cut short, and line {at + 1} says so"
