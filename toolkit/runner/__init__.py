@@ -5,6 +5,7 @@ from toolkit.runner.changes import Changes, Undone
 from toolkit.runner.environment import environment_of
 from toolkit.runner.ghosts import end_ghosts
 from toolkit.runner.lease import holding_lease
+from toolkit.runner.locks import Locks, holding_locks
 from toolkit.runner.stop import Stop
 from toolkit.runner.sweep import Sweep, missing
 from toolkit.runner.trial import interrupted
@@ -13,6 +14,7 @@ from toolkit.runner.undo_script import UndoScript
 __all__ = [
     "Bench",
     "Changes",
+    "Locks",
     "Stop",
     "Sweep",
     "UndoScript",
@@ -20,6 +22,7 @@ __all__ = [
     "end_ghosts",
     "environment_of",
     "holding_lease",
+    "holding_locks",
     "interrupted",
     "missing",
     "spec_of",

@@ -72,13 +72,13 @@ def _patiently(store: Store, target: str, run: str, stop: Stop) -> Lease:
                 raise
             holder = store.holder_of(target)
             first = first or holder
-            if holder is not None and holder.lease.run != run and _known_alive(holder, first):
+            if holder is not None and holder.lease.run != run and known_alive(holder, first):
                 raise
         if stop.wait(_LOOK_SECONDS):
             raise stop.because or ToolkitError("interrupted", code="TK-0130")
 
 
-def _known_alive(holder: Holder, first: Holder | None) -> bool:
+def known_alive(holder: Holder, first: Holder | None) -> bool:
     """Tell whether a holder was seen, or heard of since we first looked."""
     return holder.in_sight or first is None or holder.lease.heartbeat_at != first.lease.heartbeat_at
 

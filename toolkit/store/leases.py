@@ -7,6 +7,7 @@ as its heartbeat where the process cannot be seen (`liveness`).
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,8 +18,10 @@ from toolkit.model.records import Holder, Lease
 from toolkit.store import schema
 from toolkit.store.liveness import lease_is_live, process_alive, process_began, this_boot, this_host
 from toolkit.store.part import Part
+from toolkit.store.rows import AnyRow
 
 _table = schema.lease
+_PART = 500
 
 
 class Leases(Part):
@@ -44,6 +47,31 @@ class Leases(Part):
             connection.execute(_table.delete().where(_table.c.target == target))
             connection.execute(_table.insert().values(_row(wanted, now)))
         return wanted
+
+    def acquire_leases(self, targets: Sequence[str], run: str) -> dict[str, ToolkitError]:
+        """Take the leases of many targets at once, and return why some cannot be had (TK-0302), by target."""
+        with self._database.write("the leases of a plan") as connection:
+            self._database.serialize(connection)
+            now = self._database.now(connection)
+            holders = _holders(connection, targets, now)
+            held = {
+                name: refused(holder)
+                for name, holder in holders.items()
+                if holder.alive and not _same_holder(holder.lease, own_lease(name, run, now))
+            }
+            free = [name for name in targets if name not in held]
+            for some in _in_parts(free):
+                connection.execute(_table.delete().where(_table.c.target.in_(some)))
+                connection.execute(_table.insert(), [_row(own_lease(name, run, now), now) for name in some])
+        return held
+
+    def heartbeat_all(self, run: str) -> frozenset[str]:
+        """Say that this process is at work for a run; return the targets whose leases are still its own."""
+        with self._database.write(f"the leases of run `{run}`") as connection:
+            now = self._database.now(connection)
+            own = _own(own_lease("", run, now))[1:]
+            connection.execute(update(_table).where(*own).values(heartbeat_at=now))
+            return frozenset(connection.execute(select(_table.c.target).where(*own)).scalars())
 
     def heartbeat(self, lease: Lease) -> bool:
         """Say that the holder of a lease is at work; False when the lease is no longer its own."""
@@ -117,8 +145,10 @@ def refused(holder: Holder) -> ToolkitError:
 
 def _select(connection: Connection, which: ColumnElement[bool], now: datetime) -> Holder | None:
     row = connection.execute(select(_table).where(which).order_by(_table.c.heartbeat_at.desc())).first()
-    if row is None:
-        return None
+    return None if row is None else _holder(row, now)
+
+
+def _holder(row: AnyRow, now: datetime) -> Holder:
     lease = Lease(row.target, row.run, row.host, row.pid, row.process_began, row.heartbeat_at, row.boot)
     silent = (now - lease.heartbeat_at).total_seconds()
     seen = process_alive(lease)
@@ -136,6 +166,20 @@ def _row(lease: Lease, now: datetime) -> dict[str, object]:
         "heartbeat_at": now,
         "boot": lease.boot,
     }
+
+
+def _holders(connection: Connection, targets: Sequence[str], now: datetime) -> dict[str, Holder]:
+    found: dict[str, Holder] = {}
+    for some in _in_parts(targets):
+        for row in connection.execute(select(_table).where(_table.c.target.in_(some))):
+            found[row.target] = _holder(row, now)
+    return found
+
+
+def _in_parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield some of the names after the other: a statement takes only so many values."""
+    for at in range(0, len(names), _PART):
+        yield names[at : at + _PART]
 
 
 def _same_holder(one: Lease, other: Lease) -> bool:

@@ -54,9 +54,11 @@ class Reading(Part):
         with self._database.read() as connection:
             return _read_head(connection, run)
 
-    def children_of(self, run: str) -> list[RunHead]:
-        """Return the heads of the runs that a plan's run consists of, oldest first."""
+    def children_of(self, run: str, target: str | None = None) -> list[RunHead]:
+        """Return the heads of the runs that a plan's run consists of, on one target or all, oldest first."""
         query = _heads().where(schema.run.c.parent_run == run)
+        if target is not None:
+            query = query.where(schema.run.c.target == target)
         with self._database.read() as connection:
             return [_head(row) for row in connection.execute(query.order_by(schema.run.c.began_at))]
 
