@@ -81,6 +81,11 @@ def count(value: int | None) -> str:
     return MISSING if value is None else f"{value:,}"
 
 
+def counted(value: int, one: str, many: str = "") -> str:
+    """Spell a number of things: `1 index`, `1,024 indexes`; `many` defaults to `one` with an s."""
+    return f"{value:,} {one if value == 1 else many or f'{one}s'}"
+
+
 def seconds(value: float | None) -> str:
     """Spell a time: `12.3 ms`, `4.56 s`, `34 min 05 s`, `2 h 05 min`."""
     if value is None or math.isnan(value):

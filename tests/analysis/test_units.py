@@ -10,6 +10,12 @@ from toolkit import units
 from toolkit.errors import ToolkitError
 
 
+def test_one_thing_is_told_as_one() -> None:
+    assert units.counted(1, "index", "indexes") == "1 index"
+    assert units.counted(0, "trial") == "0 trials"
+    assert units.counted(1024, "index", "indexes") == "1,024 indexes"
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

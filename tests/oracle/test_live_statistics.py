@@ -261,7 +261,7 @@ def test_statistics_that_somebody_else_moves_are_not_proven_and_not_put_back_una
         answer = bench.run(*LIVE)
         kept = [name for name in standin.tables() if name.endswith("_S1")]
         assert answer.environment["published_statistics"].startswith(
-            "not proven: published statistics of 1 tables"
+            "not proven: published statistics of 1 table are"
         )
         assert "DBMS_STATS.RESTORE_TABLE_STATS( ownname => 'DBATK' , tabname => 'GTEST'" in answer.warnings
         assert "TO_TIMESTAMP_TZ('20" in answer.warnings and "+00:00'" in answer.warnings

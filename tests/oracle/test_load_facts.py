@@ -96,7 +96,7 @@ def test_a_degree_that_partitions_cannot_use_is_said_before() -> None:
 def test_the_target_that_was_measured_is_named() -> None:
     facts = replace(assumed(**TARGET, **PARTITIONED[2]), assumed=False)
     text = said(work(INSERT, 4), facts)
-    assert "copy with range partitions, 1 indexes, 2 keys and 2 checks" in text
+    assert "copy with range partitions, 1 index, 2 keys and 2 checks" in text
     assert "not the HASH subpartitions" in text
     assert "1 foreign keys, trigger T1" in text
     assert "without partitions, indexes" in said(work(INSERT, 4, bare=True), facts)

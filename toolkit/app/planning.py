@@ -25,6 +25,7 @@ from toolkit.operations.place import check_work, reads_of
 from toolkit.runner import spec_of
 from toolkit.runner.outer_script import with_outer_factors
 from toolkit.targets.base import Target
+from toolkit.units import byte_size, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +188,9 @@ def describe(experiment: Experiment, target: Target, standing: Standing | None =
 
 
 def _notes(facts: Facts, trials: Sequence[PlannedTrial]) -> list[str]:
-    notes = [f"{len(trials)} trials, {sum(trial.warmup for trial in trials)} of them warm-ups"]
+    notes = [f"{counted(len(trials), 'trial')}, {sum(trial.warmup for trial in trials)} of them warm-ups"]
     size = facts.value("source", "byte_count") or facts.value("target", "byte_count")
     if isinstance(size, int | float) and size > 0:
-        from toolkit.units import byte_size
-
         notes.append(f"each trial works on about {byte_size(float(size))}")
     notes.append("the time is estimated after the first sweep")
     return notes
@@ -322,7 +321,7 @@ def _head(
     known = f"{'assumed ' if facts.assumed else ''}{facts.engine.value} {facts.release}"
     lines = [f"dbatk {experiment.operation}, {experiment.mode}", known, f"read before: {reads}"]
     if experiment.mode is Mode.MEASUREMENT:
-        sweeps = f"{experiment.repeat} repeats and {experiment.warmup} warm-up sweep(s)"
+        sweeps = f"{counted(experiment.repeat, 'repeat')} and {counted(experiment.warmup, 'warm-up sweep')}"
         lines.append(f"{sweeps}, interleaved; shown once per cell")
         if any(_makes_objects(one) for one in scripts):
             lines.append("objects named DBATK_RUN_* are dropped again; RUN stands for the run's id")

@@ -11,7 +11,7 @@ from toolkit.model.words import OperationName
 from toolkit.operations import Planner, operation
 from toolkit.rendering import step_of
 from toolkit.targets.base import Target
-from toolkit.units import byte_size
+from toolkit.units import byte_size, counted
 
 _MOST_LINES = 400
 _LEAST_FREEDOM = 4
@@ -32,8 +32,7 @@ def too_few(cells: int, repeat: int) -> tuple[str, ...]:
     if cells < 2 or (cells - 1) * (repeat - 1) >= _LEAST_FREEDOM:
         return ()
     enough = 1 + -(-_LEAST_FREEDOM // (cells - 1))
-    repeats = "1 repeat" if repeat == 1 else f"{repeat} repeats"
-    sentence = f"{repeats} of each cell will not tell a difference from noise"
+    sentence = f"{counted(repeat, 'repeat')} of each cell will not tell a difference from noise"
     return (f"{sentence}; --repeat {enough} is the least that can",)
 
 

@@ -10,6 +10,7 @@ import typer
 from toolkit.cli.output import out_json, say
 from toolkit.cli.parameters import OUTPUT, TARGET, Said, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.units import counted
 
 if TYPE_CHECKING:
     from toolkit.app.bundle import Exported
@@ -50,7 +51,7 @@ def _export(said: Said) -> int:
         document = {"run": exported.run, "folder": str(exported.folder), "trials": exported.trials}
         out_json({**document, "warnings": list(exported.notes)})
     else:
-        say(f"wrote {exported.folder}: run {exported.run}, {exported.trials} trials")
+        say(f"wrote {exported.folder}: run {exported.run}, {counted(exported.trials, 'trial')}")
         say("\nhint: read its README.txt, copy the folder to the server, and run `sh run.sh` there")
     return ExitCode.DONE
 
@@ -89,5 +90,5 @@ def _ingest(said: Said) -> int:
         for sentence in taken.warnings:
             say(f"warning: {sentence}")
         if not said.flag("json"):
-            say(f"run {taken.run}: {taken.added} trials added, {taken.missing} still to be run\n")
+            say(f"run {taken.run}: {counted(taken.added, 'trial')} added, {taken.missing} still to be run\n")
         return show_result(store, taken.run, said)

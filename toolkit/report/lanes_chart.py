@@ -9,7 +9,7 @@ from toolkit.report.chart import Chart, Frame, Span, thin
 from toolkit.report.safe import clean
 from toolkit.report.scales import Scale, Tick, linear
 from toolkit.report.tables import Table, left, right, table
-from toolkit.units import byte_size, percent, quantity, seconds, time_unit
+from toolkit.units import byte_size, counted, percent, quantity, seconds, time_unit
 
 _MOST_SPANS, _MOST_LANES = 2000, 64
 _ROW, _BAR = 18.0, 12.0
@@ -80,9 +80,8 @@ def _row(found: Lanes, lane: Lane, *, known: bool) -> list[str]:
 def _described(found: Lanes, lane_word: str) -> str:
     last = found.last
     ends = f"; the last to end is {clean(last.label)} on {clean(last.lane)}" if last else ""
-    return (
-        f"{len(found.bars):,} pieces on {len(found.lanes):,} {lane_word}s in {seconds(found.span_seconds)}{ends}."
-    )
+    pieces, lanes = counted(len(found.bars), "piece"), counted(len(found.lanes), lane_word)
+    return f"{pieces} on {lanes} in {seconds(found.span_seconds)}{ends}."
 
 
 def _notes(found: Lanes, shown: int) -> tuple[str, ...]:

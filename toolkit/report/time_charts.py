@@ -26,7 +26,7 @@ from toolkit.report.chart import (
 from toolkit.report.safe import clean
 from toolkit.report.scales import Scale, linear
 from toolkit.report.tables import Table, left, right, table
-from toolkit.units import number, percent, seconds, time_unit
+from toolkit.units import counted, number, percent, seconds, time_unit
 
 
 def order_chart(found: RunAnalysis) -> Chart | None:
@@ -143,8 +143,8 @@ def _describe_order(trials: Sequence[TrialRecord], levels: Sequence[float | None
     known = [level for trial, level in zip(trials, levels, strict=True) if trial.counts and level is not None]
     apart = sum(not trial.counts for trial in trials)
     return (
-        f"{len(trials)} trials, each as a share of the median of its cell: "
-        f"from {percent(min(known))} to {percent(max(known))}; {apart} trials do not count."
+        f"{counted(len(trials), 'trial')}, each as a share of the median of its cell: "
+        f"from {percent(min(known))} to {percent(max(known))}; {apart} {'does' if apart == 1 else 'do'} not count."
     )
 
 

@@ -31,7 +31,7 @@ from toolkit.report.tables import (
     trials_table,
 )
 from toolkit.report.time_charts import order_chart
-from toolkit.units import count, seconds
+from toolkit.units import count, counted, seconds
 
 _SCRIPTS = "script*.sql"
 
@@ -151,7 +151,10 @@ def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
         yield "factors", factors
     yield "mode", _mode(run)
     yield "when", _when(head.began_at, head.ended_at)
-    yield "state", f"{head.state.value}, {count(head.trials_ended)} of {count(head.trials_planned)} trials ended"
+    yield (
+        "state",
+        f"{head.state.value}, {count(head.trials_ended)} of {counted(head.trials_planned, 'trial')} ended",
+    )
 
 
 def _option(value: object) -> str:
@@ -164,9 +167,8 @@ def _mode(run: RunRecord) -> str:
     experiment = run.head.experiment
     if run.head.mode is Mode.JOB:
         return "job: done once"
-    warm = f", {count(experiment.warmup)} warm-up sweep{'s' if experiment.warmup != 1 else ''} before"
-    repeats = "1 repeat" if experiment.repeat == 1 else f"{count(experiment.repeat)} repeats"
-    return f"measurement: {repeats} of each cell{warm if experiment.warmup else ''}"
+    warm = f", {counted(experiment.warmup, 'warm-up sweep')} before"
+    return f"measurement: {counted(experiment.repeat, 'repeat')} of each cell{warm if experiment.warmup else ''}"
 
 
 def _when(began: datetime, ended: datetime | None) -> str:

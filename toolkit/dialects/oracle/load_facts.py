@@ -13,6 +13,7 @@ from toolkit.dialects.oracle.work import ctas
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Mode, OperationName
+from toolkit.units import counted
 
 _HINTS = re.compile(r"/\*\+(.*?)\*/|--\+([^\n]*)", re.DOTALL)
 _DEGREE_HINTS = ("PARALLEL", "NO_PARALLEL", "NOPARALLEL", "SHARED", "PARALLEL_INDEX")
@@ -157,9 +158,10 @@ def _copied(work: Work, facts: Facts) -> Iterator[str]:
     kinds = _names(facts, "constraints", "constraint_type")
     keys, checks = kinds.count("P") + kinds.count("U"), kinds.count("C")
     shape = f"{made.method.lower()} partitions, " if made else ""
+    indexes = counted(len(indexes_of(facts, table)), "index", "indexes")
     yield (
-        f"measured into a copy with {shape}{len(indexes_of(facts, table))} indexes, {keys} keys and {checks} "
-        "checks (NOT NULL among them)"
+        f"measured into a copy with {shape}{indexes}, {counted(keys, 'key')} and {counted(checks, 'check')} "
+        "(NOT NULL among them)"
     )
     missing = [f"{kinds.count('R')} foreign keys"] if "R" in kinds else []
     missing += [f"trigger {name}" for name in _names(facts, "triggers", "trigger_name")]

@@ -19,6 +19,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import StepKind
+from toolkit.units import counted
 
 _MOST = 20
 _COMPARED = ("objects", "analyzed", "newest", "ages", "rows_told")
@@ -88,10 +89,10 @@ def _plain(value: Scalar) -> str:
 def _not_proven(moved: Mapping[QualifiedName, str], facts: Facts, kept: ObjectRef | None) -> Proof:
     names = [f"{name}: {why}" for name, why in list(moved.items())[:_MOST]]
     if len(moved) > _MOST:
-        names.append(f"and {len(moved) - _MOST} more tables")
+        names.append(f"and {counted(len(moved) - _MOST, 'more table')}")
     return Proof(
         good=False,
-        sentence=f"not proven: published statistics of {len(moved)} tables are not as they were before",
+        sentence=f"not proven: published statistics of {counted(len(moved), 'table')} are not as they were before",
         details=tuple(names),
         mend=tuple(_mend(name, facts, kept) for name in moved),
     )
@@ -132,15 +133,17 @@ def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
     chosen = works[0].option("gather") not in (None, "gather")
     if chosen:
         return Proof(
-            good=True, sentence=f"{gathered} tables have statistics newer than {begun}, {len(old)} have not"
+            good=True,
+            sentence=f"of {counted(gathered + len(old), 'table')} {gathered} got statistics newer than {begun}",
         )
     if not old:
         whose = "the one table" if gathered == 1 else f"all {gathered} tables"
         return Proof(good=True, sentence=f"verified: the statistics of {whose} are newer than {begun}")
-    more = [f"and {len(old) - _MOST} more tables"] if len(old) > _MOST else []
+    more = [f"and {counted(len(old) - _MOST, 'more table')}"] if len(old) > _MOST else []
+    tables = counted(len(old), "table")
     return Proof(
         good=False,
-        sentence=f"the statistics of {len(old)} tables are not newer than {begun}, those of {gathered} are",
+        sentence=f"the statistics of {tables} are not newer than {begun}, those of {gathered} are",
         details=(*old[:_MOST], *more),
     )
 

@@ -11,6 +11,7 @@ from toolkit.dialects.oracle.statistics.shield import on_live, table_of
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import SupportState
+from toolkit.units import counted
 
 _SENT_AS = {
     "DEGREE": ("degree", "degree_constant"),
@@ -93,10 +94,10 @@ def _stored(work: Work, facts: Facts) -> str:
     if table is not None:
         shown = ", ".join(f"{row['preference_name']} {row['preference_value']}" for row in rows)
         return f"table {table} has preferences of its own: {shown}"
-    counted = Counter(str(row["preference_name"]) for row in rows)
-    shown = ", ".join(f"{name} ({count})" for name, count in sorted(counted.items()))
+    times = Counter(str(row["preference_name"]) for row in rows)
+    shown = ", ".join(f"{name} ({count})" for name, count in sorted(times.items()))
     tables = len({row["preferring_table"] for row in rows})
-    return f"{tables} tables of {owner_of(work)} have preferences of their own: {shown}"
+    return f"preferences of their own in {counted(tables, 'table')} of {owner_of(work)}: {shown}"
 
 
 def _tables(work: Work, facts: Facts) -> list[tuple[str, str | None]]:
