@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.numbers import Numbers
@@ -71,10 +72,14 @@ def efficiency(table: Table, numbers: Numbers) -> dict[str, Scalar] | None:
 def _pairs(row: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return label and value wherever a label stands in a row."""
     return [
-        (label_of(cell), row[place + 1] if place + 1 < len(row) else "")
+        (label_of(cell), next((one for one in takewhile(_is_value, row[place + 1 :]) if one), ""))
         for place, cell in enumerate(row)
         if cell.endswith(":")
     ]
+
+
+def _is_value(cell: str) -> bool:
+    return not cell.endswith(":")
 
 
 def label_of(cell: str) -> str:

@@ -80,7 +80,7 @@ def read_report(raw: bytes, name: str) -> Report:
     facts = read_header(document, numbers)
     facts["file"] = name
     facts["kind"] = "statspack" if _STATSPACK.search(document.title) else "awr"
-    builder = _Builder(numbers)
+    builder = _Builder(numbers, facts["container_name"])
     for table in document.tables:
         builder.add(table)
     known = rac.instances(document.tables, numbers)
@@ -176,8 +176,9 @@ def _report(builder: _Builder, document: Document, facts: Mapping[str, Scalar], 
 class _Builder:
     """Sorts the tables of a report into its sections."""
 
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: Numbers, container: Scalar = None) -> None:
         self.numbers = numbers
+        self.container = container
         self.sections: dict[str, object] = {}
         self.others: list[Table] = []
         self.warnings: list[str] = []
@@ -252,6 +253,8 @@ class _Builder:
             "sql_by_reads": None, "segments": {}, "init_parameters": {}, "instances": [],
         }  # fmt: skip
         found = {**nothing, **self.sections}
+        if isinstance(kept := self.sections.get("init_parameters"), dict):
+            found.update(_parameters(kept, self.container))
         ratios = found["instance_efficiency_pct"]
         found["buffer_hit_pct"] = ratios.get("Buffer Hit") if isinstance(ratios, dict) else None
         if not found["wait_classes"] and (classes := found.get("foreground_wait_classes")):
@@ -297,7 +300,7 @@ def _keep_texts(sections: dict[str, object], name: str, table: Table, rows: list
 def _keep_segments(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
     segments = sections.setdefault(name, {})
     assert isinstance(segments, dict)
-    share = next((i for i, key in enumerate(table.keys) if key.startswith("%")), len(table.columns))
+    share = next((i for i, key in enumerate(table.keys) if re.match(r"%|pct\b", key)), len(table.columns))
     metric = table.columns[share - 1] if share else ""
     for row in rows:
         row["value"] = row.get(snake(reduce(metric)))
@@ -305,18 +308,43 @@ def _keep_segments(sections: dict[str, object], name: str, table: Table, rows: l
 
 
 def _keep_parameters(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+    """Keep parameters by the container they are set in, none where the report knows no containers."""
     del table
-    parameters = sections.setdefault(name, {})
-    changed = sections.setdefault("init_parameters_changed", {})
-    assert isinstance(parameters, dict)
+    found, changed = sections.setdefault(name, {}), sections.setdefault(f"{name}_changed", {})
+    assert isinstance(found, dict)
     assert isinstance(changed, dict)
+    above: Scalar = None
     for row in rows:
-        parameter, begin = row["name"], row["begin"]
-        if not parameter:
+        parameter = above = row["name"] or above
+        begin = row["begin"]
+        if not parameter or not (row["name"] or begin):
             continue
+        parameters = found.setdefault(row.get("pdb"), {})
         parameters[parameter] = _both(parameters.get(parameter), begin)
         if row.get("end"):
             changed[parameter] = {"begin": begin, "end": row["end"]}
+
+
+def _parameters(found: Mapping[Scalar, Mapping[str, Scalar]], container: Scalar) -> dict[str, object]:
+    """Return the parameters that hold in a container, and those of every container that is named.
+
+    Args:
+        found: Parameters by the container they are set in; None for what is inherited or has no container.
+        container: The container a report is of, None for the root or a database without containers.
+    """
+    order = [container, None, _ROOT] if container else [_ROOT, None]
+    others = [name for name in found if name not in order]
+    return {
+        "init_parameters": {
+            name: value
+            for place in reversed([*order, *others])
+            for name, value in found.get(place, {}).items()
+        },
+        "init_parameters_by_container": {str(name): values for name, values in found.items() if name is not None},
+    }  # fmt: skip
+
+
+_ROOT = "CDB$ROOT"
 
 
 def _both(known: Scalar, more: Scalar) -> Scalar:

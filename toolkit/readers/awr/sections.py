@@ -195,7 +195,7 @@ SECTIONS = (
         ),
         ("name", "value"),
         words=r"operating system stat|os stat",
-        forbids=r"per (second|trans|hour)",
+        forbids=r"per (trans|hour)",
     ),
     Section(
         "instance_activity",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 _IDENTITY = re.compile(r"[0-9a-z]{13}|\d{4,10}")
 _MODULE = re.compile(r"\s*Module:\s*(.*)")
 _CONTAINER = re.compile(r"\s*PDB:\s*(.*)")
+_WORD = re.compile(r"[\w$#]+")
+_LAST = re.compile(r"[\w$#]+$")
+_FIRST = re.compile(r"[\w$#]+")
 _NARROW = 64
 """Statspack breaks SQL at 64 characters, AWR near 80."""
 
@@ -28,9 +32,35 @@ class _Row:
     container: str = ""
     text: list[str] = field(default_factory=list)
 
-    def finished(self, width: int) -> tuple[str, ...]:
-        whole = "".join(line if len(line) >= width - 1 else f"{line} " for line in self.text).strip()
+    def finished(self, width: int, known: Container[str]) -> tuple[str, ...]:
+        whole = "".join(
+            f"{line} " if _parts(line, following, width, known) else line
+            for line, following in zip_longest(self.text, self.text[1:], fillvalue="")
+        ).strip()
         return (*self.cells, self.module, self.container, whole)
+
+
+def _parts(line: str, following: str, width: int, known: Container[str]) -> bool:
+    """Whether a space stood where a line is broken.
+
+    Space at the end of a line is lost, and AWR squeezes it within a line as well: then only words that are whole
+    elsewhere tell where one of them was broken.
+    """
+    if len(line) >= width:
+        return False
+    last, first = _LAST.search(line), _FIRST.match(following)
+    if last is None or first is None:
+        return len(line) < width - 1
+    joined = last[0] + first[0]
+    if joined in known or last[0].endswith("_"):
+        return False
+    return len(line) < width - 1 or (last[0] in known and first[0] in known)
+
+
+def _known(rows: Iterable[_Row]) -> set[str]:
+    """Return the words that stand whole within a line."""
+    lines = (line for row in rows for line in row.text)
+    return {word for line in lines for word in _WORD.findall(line)[1:-1]}
 
 
 def is_metrics(cells: Sequence[str]) -> bool:
@@ -65,4 +95,5 @@ def statement_rows(lines: Iterable[Statement], width: int) -> list[tuple[str, ..
     wrapped = longest if longest > _NARROW else _NARROW
     if not rows[0].text:
         rows = rows[1:]
-    return [row.finished(wrapped) for row in rows]
+    known = _known(rows)
+    return [row.finished(wrapped, known) for row in rows]

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from toolkit.readers.awr.rulers import cut, stacked_rows
+from toolkit.readers.awr.rulers import cut, figures, stacked_rows
 from toolkit.readers.awr.statements import Statement, is_metrics, statement_rows
 from toolkit.readers.awr.tables import Document, Table, reduce
 
-_RULER = re.compile(r"[ ~]*-{2,}(?: +[-~]{2,})*\s*")
-_SPAN = re.compile(r"-{2,}")
+_RULER = re.compile(r"(?=.*--)[ ~]*-+(?: +[-~]+)*\s*")
+_SPAN = re.compile(r"-+")
+_GROUP = re.compile(r"-{2,} ?([^\s-](?:.*?[^\s-])?) ?-{2,}")
+"""A heading over several columns, drawn between dashes."""
 _TERMINATOR = re.compile(r" {6,}-{20,}\s*")
 _TILDES = re.compile(r"\s*~{3,}")
 _SECTION = re.compile(r"(\S.*?)\s*(?:DB/Inst\b|DB/I$|for DB:)")
@@ -106,7 +108,7 @@ class _Reader:
                 self.section = re.split(r"\s{2,}", name)[0]
             self._labelled(_columns(heads, spans))
             return
-        below = self._second_ruler()
+        below = self._second_ruler(spans)
         if below and _groups(spans, self.lines[below]):
             self.at = below
             self._ruled(self.lines[below])
@@ -117,13 +119,13 @@ class _Reader:
             names, second = columns, [match.span() for match in _SPAN.finditer(self.lines[below])]
             columns = tuple(words for words, _, _ in _columns(self.lines[self.at : below], second))
             self.at, first, spans = below + 1, spans, second
-            rows = stacked_rows(self._body(), spans, first)
+            rows = stacked_rows(self._body(spans, stacked=True), spans, first)
             columns = (*names, *columns)
         elif columns and reduce(columns[-1]) in {"sql id", "old hash value", "hash value"}:
             rows = self._statements(spans, columns)
             columns = (*columns, "SQL Module", "PDB Name", "SQL Text")
         else:
-            rows = stacked_rows(self._body(), spans, None)
+            rows = stacked_rows(self._body(spans), spans, None)
             if any(row[0] for row in rows):
                 columns = ("", *columns)
             else:
@@ -131,14 +133,14 @@ class _Reader:
         self.tables.append(Table(section, "", columns, rows))
         self.floor = self.at
 
-    def _second_ruler(self) -> int | None:
+    def _second_ruler(self, spans: Sequence[tuple[int, int]]) -> int | None:
         """Return the line of a second ruler where a first one only names what stands in a line of its own."""
         for place in range(self.at + 1, min(self.at + 5, len(self.lines))):
             line = self.lines[place]
             if not self.lines[place - 1].strip() or _TERMINATOR.fullmatch(line):
                 return None
             if _RULER.fullmatch(line):
-                return place
+                return None if _adds_up(line, spans) else place
         return None
 
     def _heads(self) -> tuple[list[str], str]:
@@ -161,15 +163,27 @@ class _Reader:
             place -= 1
         return heads, self.section
 
-    def _body(self) -> Sequence[str]:
+    def _body(self, spans: Sequence[tuple[int, int]], *, stacked: bool = False) -> Sequence[str]:
         """Return the lines below a ruler down to the end of the table, and go on after them."""
-        begin = self.at
+        body = []
         while self.at < len(self.lines):
             line = self.lines[self.at]
-            if not line.strip() or _TERMINATOR.fullmatch(line) or _RULER.fullmatch(line) or _SECTION.match(line):
+            if line.strip() and not _RULER.fullmatch(line) and not _SECTION.match(line):
+                body.append(line)
+            elif not (line.strip() and _adds_up(line, spans)) and not (stacked and self._parted(spans)):
                 break
             self.at += 1
-        return self.lines[begin : self.at]
+        return body
+
+    def _parted(self, spans: Sequence[tuple[int, int]]) -> bool:
+        """Whether an empty line only parts the names and figures of one thing from those of the next."""
+        name, values = self._line(self.at + 1), self._line(self.at + 2)
+        return (
+            not self._line(self.at).strip()
+            and bool(name.strip() and values.strip())
+            and not figures(name, spans)
+            and (figures(values, spans) or _SECTION.match(values) is not None)
+        )
 
     def _statements(self, spans: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
         begin = self.at
@@ -191,11 +205,21 @@ class _Reader:
         self.floor = self.at
 
 
+def _adds_up(line: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a ruler only stands above a sum: it has columns of the ruler of its table, and not all."""
+    own = {match.span() for match in _SPAN.finditer(line)} if _RULER.fullmatch(line) else set()
+    return bool(own) and own < set(spans)
+
+
 def _columns(heads: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, int, int]]:
     """Return the heading over each span of a ruler: each word counts for the span it stands over."""
     words: list[list[str]] = [[] for _ in spans]
     for head in heads:
-        for match in _WORD.finditer(head):
+        for group in _GROUP.finditer(head):
+            for found, (begin, end) in zip(words, spans, strict=True):
+                if group.start() <= (begin + end) // 2 < group.end():
+                    found.append(group[1])
+        for match in _WORD.finditer(_GROUP.sub(lambda group: " " * len(group[0]), head)):
             shared = [min(match.end(), end + 1) - max(match.start(), begin - 1) for begin, end in spans]
             best = max(range(len(spans)), key=shared.__getitem__)
             if shared[best] > 0:
@@ -259,6 +283,13 @@ def _continued(rows: Sequence[tuple[str, ...]], table: Table) -> list[tuple[str,
     for row in table.rows:
         if joined and table.columns[-1:] == ("SQL Text",) and not is_metrics(row):
             joined[-1] = (*joined[-1][:-1], joined[-1][-1] + row[-1])
+        elif joined and not row[0] and joined[-1][0] and _named_only(joined[-1], row):
+            joined[-1] = tuple(name or figure for name, figure in zip(joined[-1], row, strict=True))
         else:
             joined.append(row)
     return joined
+
+
+def _named_only(last: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether a page break parted the names of a row from its figures."""
+    return len(last) == len(row) and not any(name and figure for name, figure in zip(last, row, strict=True))

@@ -1,0 +1,177 @@
+"""What text reports do to tables: names in lines of their own, sums, groups, page breaks, broken words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.readers.awr_samples import STATSPACK, TEXT
+from toolkit.readers.awr.report import read_report
+
+
+def document(section: str, report: str = TEXT) -> dict[str, Any]:
+    whole = report.replace("End of Report", f"{section}\n          {'-' * 61}\n\nEnd of Report")
+    return read_report(whole.encode(), "r").document()
+
+
+def rows(section: str, heading: str) -> list[list[str]]:
+    tables = [table for table in document(section)["tables"] if heading in table["columns"]]
+    assert len(tables) == 1, [table["columns"] for table in tables]
+    return [list(row) for row in tables[0]["rows"]]
+
+
+def test_things_with_an_empty_line_between_them_are_one_table() -> None:
+    found = rows(FILES, "Filename")
+    assert found == [
+        ["TOOLS", "/a/tools01.dbf", "1", "0.5"], ["TOOLS", "/a/tools02.dbf", "22", ""],
+        ["USERS", "/a/users01.dbf", "3", "1.5"],
+    ]  # fmt: skip
+
+
+FILES = """File IO Stats  DB/Inst: ACME/acme1  Snaps: 7-8
+->ordered by Tablespace, File
+
+Tablespace               Filename
+------------------------ ----------------------------------------------------
+                 Av
+         Reads  Rds
+-------------- ----
+TOOLS                    /a/tools01.dbf
+             1  0.5
+                         /a/tools02.dbf
+            22
+
+USERS                    /a/users01.dbf
+             3  1.5
+"""
+
+
+def test_a_page_break_between_a_name_and_its_figures_parts_nothing() -> None:
+    head, body = FILES.split("USERS                    /a/users01.dbf\n")
+    again = FILES[: FILES.index("TOOLS")]
+    assert rows(f"{head}USERS                    /a/users01.dbf\n{again}{body}", "Filename") == rows(
+        FILES, "Filename"
+    )
+
+
+def test_a_sum_belongs_to_its_table() -> None:
+    found = rows(
+        """Sums  DB/Inst: ACME/acme1  Snaps: 7-8
+
+Region                                 Bytes
+------------------------------ -------------
+Left                                   1,000
+Right                                    500
+                               -------------
+sum                                    1,500
+""",
+        "Region",
+    )
+    assert found == [["Left", "1,000"], ["Right", "500"], ["sum", "1,500"]]
+
+
+def test_a_column_may_be_one_character_wide() -> None:
+    found = rows(
+        """Marks  DB/Inst: ACME/acme1  Snaps: 7-8
+
+   Size
+    (M)    Used
+- ----- -------
+B    10     5.5
+E    20    15.5
+""",
+        "Used",
+    )
+    assert found == [["B", "10", "5.5"], ["E", "20", "15.5"]]
+
+
+def test_headings_between_dashes_belong_to_the_columns_below_them() -> None:
+    columns = document(
+        """Things  DB/Inst: ACME/acme1  Snaps: 7-8
+
+            ------ Read ------- ------ Write ------
+Thing          Data  Requests      Data  Requests
+---------- -------- ---------- -------- ----------
+one               1          2        3          4
+"""
+    )["tables"][-1]["columns"]
+    assert list(columns) == ["Thing", "Read Data", "Read Requests", "Write Data", "Write Requests"]
+
+
+def test_figures_too_wide_for_their_columns_do_not_run_together() -> None:
+    found = rows(
+        """Pools  DB/Inst: ACME/acme1  Snaps: 7-8
+
+P      Buffers Hit %        Gets
+--- ---------- ----- -----------
+D      352,636  97.3############
+E      352,636  97.3123,456,7890
+""",
+        "Gets",
+    )
+    assert found == [["D", "352,636", "97.3", "############"], ["E", "352,636", "", "97.3123,456,7890"]]
+
+
+def test_a_value_broken_at_the_end_of_the_last_column_is_put_together() -> None:
+    found = rows(
+        """Sleeps  DB/Inst: ACME/acme1  Snaps: 7-8
+
+Latch        Sleeps 1->3+
+------------ ------------
+left         0/3090/1168/
+             1185
+right        0/393/1/0
+""",
+        "Sleeps 1->3+",
+    )
+    assert found == [["left", "0/3090/1168/1185"], ["right", "0/393/1/0"]]
+
+
+def test_a_word_broken_between_lines_is_whole_where_it_is_known_elsewhere() -> None:
+    head = TEXT[TEXT.index("        Elapsed   ") : TEXT.index("            12.5  ")]
+    long = "select order_mode, order_total, c.name, c.street, c.town, c.country from orders or"
+    head = head.replace("Elapsed", "    CPU", 1)
+    text = f"""SQL ordered by CPU Time              DB/Inst: ACME/acme1  Snaps: 7-8
+
+{head}            12.5              5          2.50    1.0    2.0    3.0 cbcdefghijk12
+select name, or
+der_mode, product_
+line from orders where
+order_mode = 1
+
+             2.5              5          2.50    1.0    2.0    3.0 dbcdefghijk12
+{long[:80]}
+"""
+    (first, _) = document(text)["sql_by_cpu"]
+    assert first["text"] == "select name, order_mode, product_line from orders where order_mode = 1"
+
+
+def test_the_figures_of_the_host_in_statspack_are_no_activity_of_the_instance() -> None:
+    found = document(
+        """OS Statistics  DB/Inst: ACME/acme1  Snaps: 7-8
+
+Statistic                                  Total         per Second
+------------------------- ---------------------- ------------------
+IN_BYTES                               1,114,112                492
+BUSY_TICKS                               226,129
+""",
+        STATSPACK,
+    )
+    assert [(one["name"], one["value"]) for one in found["os_stats"]] == [
+        ("IN_BYTES", 1_114_112),
+        ("BUSY_TICKS", 226_129),
+    ]
+    assert "instance_activity" not in found
+
+
+def test_a_parameter_with_several_values_keeps_them_all() -> None:
+    found = document(
+        """init.ora Multi-Valued Parameters  DB/Inst: ACME/acme1  Snaps: 7-8
+
+                                                                End value
+Parameter Name                Begin value                       (if different)
+----------------------------- --------------------------------- --------------
+control_files                 /a/one.ctl
+                              /a/two.ctl
+"""
+    )
+    assert found["init_parameters"] == {"control_files": "/a/one.ctl, /a/two.ctl"}
