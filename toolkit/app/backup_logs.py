@@ -11,8 +11,7 @@ from toolkit.analysis.lanes import Lanes, balance_sentences
 from toolkit.analysis.rman_lanes import lanes_of_log
 from toolkit.dialects.oracle.errors import catalogue, is_frame
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.readers.rman.decode import lines_of
-from toolkit.readers.rman.log import read_log
+from toolkit.readers.rman.log import read_file
 from toolkit.readers.rman.model import Log, LogOutcome, Message
 
 CODE = "TK-0116"
@@ -91,7 +90,7 @@ def _read(file: Path, *, picture: bool) -> ReadLog:
         raise ToolkitError(f"there is no file `{file}`", code=CODE, hint="check the path")
     try:
         with file.open("rb") as opened:
-            log = read_log(lines_of(opened))
+            log = read_file(opened)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ToolkitError(f"`{file}` cannot be read: {reason}", code=CODE, hint="check its rights") from None

@@ -6,6 +6,9 @@ from collections import deque
 
 from toolkit.readers.rman.model import ArchivedLog, Datafile, Piece, Reading, Section
 
+Inputs = tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...], tuple[str, ...]]
+"""What goes into a set: data files, archived logs, and what else it includes."""
+
 
 class Draft:
     """A piece that is finished and whose handle, or whose set's end, is still to come."""
@@ -42,7 +45,7 @@ class Channel:
         self.files: list[Datafile] = []
         self.logs: list[ArchivedLog] = []
         self.extra: list[str] = []
-        self.sealed: tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...]] | None = None
+        self.sealed: Inputs | None = None
         self.section: Section | None = None
         self.number: int | None = None
         self.begin: str | None = None

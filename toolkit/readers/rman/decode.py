@@ -7,9 +7,10 @@ import html
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import BinaryIO
 
-_STEP = 1 << 20
+_STEP = 1 << 18
 _SNIFFED = 1 << 16
 _LONGEST_LINE = 1 << 16
 _BOMS = (
@@ -26,16 +27,22 @@ _LONGEST_UNPACKED = 20_000_000_000
 
 
 def lines_of(file: BinaryIO) -> Iterator[str]:
-    """Return the lines of a file, without their ends; any bytes will do.
+    """Return the lines of a file, without their ends; see `blocks_of`."""
+    for block in blocks_of(file):
+        yield from block[:-1].split("\n")
 
-    Memory does not grow with the file: it is decoded a megabyte at a time, and a line longer than 64 kB is cut.
+
+def blocks_of(file: BinaryIO) -> Iterator[str]:
+    """Return the text of a file in blocks of whole lines, each with one line feed behind it; any bytes will do.
+
+    Memory does not grow with the file: it is decoded a part at a time, and a line longer than 64 kB is cut.
     """
     first = file.read(_SNIFFED)
     chunks: Iterable[bytes] = _chunks(first, file)
     if first[:2] == b"\x1f\x8b":
         chunks = iter(_unpacked(chunks))
         first = next(chunks, b"")
-        chunks = _again(first, chunks)
+        chunks = chain([first], chunks)
     encoding, skipped = _encoding(first)
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     text = decoder.decode(first[skipped:_SNIFFED])
@@ -44,37 +51,35 @@ def lines_of(file: BinaryIO) -> Iterator[str]:
     rest = ""
     for number, chunk in enumerate(chunks):
         more = decoder.decode(chunk[skipped:] if number == 0 else chunk)
-        lines = _ends(rest + more if rest else more)
-        rest = lines.pop()
-        if len(rest) > _LONGEST_LINE:
-            lines.append(rest[:_LONGEST_LINE])
-            rest = ""
-        yield from lines if clean is None else _cleaned(lines, clean)
+        block, rest = _cut(_plain_ends(rest + more if rest else more))
+        if block:
+            yield block if clean is None else _cleaned(block, clean)
     rest += decoder.decode(b"", final=True)
     if rest:
-        yield from [rest] if clean is None else _cleaned([rest], clean)
+        rest = rest.rstrip("\r")
+        yield f"{rest}\n" if clean is None else _cleaned(f"{rest}\n", clean)
 
 
-def _ends(text: str) -> list[str]:
+def _plain_ends(text: str) -> str:
     if "\r" not in text:
-        return text.split("\n")
-    held = text[-1] == "\r"
-    lines = (text[:-1] if held else text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if held:
-        # half of a line end, perhaps: the next chunk tells
-        lines[-1] += "\r"
-    return lines
+        return text
+    # half of a line end, perhaps: the next chunk tells
+    held = "\r" if text[-1] == "\r" else ""
+    return (text[:-1] if held else text).replace("\r\n", "\n").replace("\r", "\n") + held
+
+
+def _cut(text: str) -> tuple[str, str]:
+    """Return the whole lines of a text and the one that has not ended."""
+    end = text.rfind("\n") + 1
+    if len(text) - end > _LONGEST_LINE:
+        return f"{text[: end + _LONGEST_LINE]}\n", ""
+    return text[:end], text[end:]
 
 
 def _chunks(first: bytes, file: BinaryIO) -> Iterator[bytes]:
     yield first
     while chunk := file.read(_STEP):
         yield chunk
-
-
-def _again(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
 
 
 def _unpacked(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -130,6 +135,6 @@ def _cleaner(text: str) -> Callable[[str], list[str]] | None:
     return clean
 
 
-def _cleaned(lines: Iterable[str], clean: Callable[[str], list[str]]) -> Iterator[str]:
-    for line in lines:
-        yield from clean(line)
+def _cleaned(block: str, clean: Callable[[str], list[str]]) -> str:
+    lines = [part for line in block[:-1].split("\n") for part in clean(line)]
+    return "\n".join(lines) + "\n"

@@ -8,12 +8,13 @@ readings, and then the order of messages decides first.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from toolkit.readers.rman import words
 from toolkit.readers.rman.channels import Channel
 from toolkit.readers.rman.model import ArchivedLog, Datafile, Message
-from toolkit.readers.rman.stamps import DATE
+from toolkit.readers.rman.shapes import Clause, Command, Shape, Shapes, command_of, prefix_of
 
 if TYPE_CHECKING:
     from toolkit.readers.rman.machine import Machine
@@ -21,21 +22,19 @@ if TYPE_CHECKING:
 _LONGEST = 1200
 """No message of RMAN's is longer: such a line is something else."""
 _WRAPS_FROM = 75
-_LONGEST_OPERATION = 200
-_FIRST_OF_CODES = frozenset("ROPTLSKs")
 
 
-def _shape(prefix: str) -> re.Pattern[str]:
+@lru_cache(maxsize=200)
+def _kind_of(told: str) -> str:
+    """Return the type of a set, as an English client says it, from the words of any language."""
+    level = words.NUMBER.search(told)
+    compressed = "compressed " if words.COMPRESSED.search(told) else ""
+    return f"{compressed}{f'incremental level {level[0]}' if level else 'full'} datafile"
+
+
+def _like(prefix: str) -> re.Pattern[str]:
     """Return what the prefix of any line looks like: the same with other digits."""
     return re.compile(re.sub(r"\d+", lambda _: r"\d+", re.escape(prefix.rstrip())) + r"\s*")
-
-
-def _may_be_decorated(rest: str) -> bool:
-    """Whether one of the words stands in it that every message has which can be told behind a prefix."""
-    return (
-        "channel " in rest or " at " in rest or "name=" in rest or "handle=" in rest or "input " in rest
-        or "RMAN-" in rest or "ORA-" in rest or "database" in rest or "Manager" in rest
-    )  # fmt: skip
 
 
 class Foreign:
@@ -44,6 +43,7 @@ class Foreign:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._words = set(words.CHANNEL_WORDS)
+        self._shapes = Shapes()
         self._code_line = 0
         self._long_code = False
         self._depth = 0
@@ -58,46 +58,43 @@ class Foreign:
             if known is not None:
                 self._behind(line[known.end() :].rstrip('",') if known[0].endswith('"') else line[known.end() :])
                 return
-        if self._coloned(line) or self._head(line) or self._plain(line):
+        shape = self._shapes(line)
+        if (
+            (shape.word and self._channel(line, shape))
+            or (shape.head and self._head(line))
+            or self._plain(line, shape)
+        ):
             self._machine.ordinary()
-        elif not self._prompted(line) and not self._faulty(line):
+        elif not (shape.prompted and self._prompted(line)) and not self._faulty(line, shape) and shape.last:
             self._last(line)
 
     def _prompted(self, line: str) -> bool:
         """Read what was typed: at a prompt of SQL*Plus, or as a further line of a command."""
         machine = self._machine
-        if line[0] == "S" and line.startswith(("SQL>", "SQL >")):
+        if line[0] == "S":
             machine.in_sql = True
-            return True
-        if ">" in line[:6] and line[0].isdigit():
+        else:
             machine.sessions.more(line)
             machine.identity.command(line)
-            return True
-        return False
+        return True
 
-    def _faulty(self, line: str) -> bool:
+    def _faulty(self, line: str, shape: Shape) -> bool:
         if self._long_code and self._wrapped_code(line):
             return True
-        if line[0] in _FIRST_OF_CODES:
-            return ("-" in line[:5] and self.coded(line)) or self._startup(line)
-        return False
+        return shape.coded and (self.coded(line) or self._startup(line))
 
     def _last(self, line: str) -> None:
         """Read what stands behind a prefix, or a row of a validation."""
-        if "FAILED" in line:
-            row = words.CORRUPT_ROW.match(line)
-            if row:
-                self._machine.corrupt.append(int(row[1]))
-                return
-        if not self._depth and _may_be_decorated(line[1:]):
+        row = words.CORRUPT_ROW.match(line)
+        if row:
+            self._machine.corrupt.append(int(row[1]))
+        elif not self._depth:
             self._decorated(line)
 
     # -- banners and sessions
 
     def _head(self, line: str) -> bool:
         machine = self._machine
-        if len(line) > 160:
-            return False
         plain = line.isascii()
         found = words.BANNER.search(line) if not plain or "Manager" in line else None
         if found:
@@ -159,7 +156,9 @@ class Foreign:
         machine = self._machine
         text = text.strip()
         if number in {words.BEGINS_OP, words.ENDS_OP} and not text.startswith(("Starting ", "Finished ")):
-            self._operation(text, begins=number == words.BEGINS_OP)
+            command = command_of(text)
+            if command is not None:
+                self._operation(text, command, begins=number == words.BEGINS_OP)
             return
         if number in words.BEGINS_SET and not text.startswith("channel "):
             found = words.ANY_CHANNEL.match(text)
@@ -187,10 +186,10 @@ class Foreign:
 
     def _decorated(self, line: str) -> None:
         """Read a message behind a time, a host's name or another tool's prefix."""
-        found = words.DECORATED.match(line) or words.PURE_PREFIX.match(line)
-        if found is None or not found.end():
+        found = prefix_of(line)
+        if found is None:
             return
-        self._prefix = _shape(found[0])
+        self._prefix = _like(found[0])
         self._behind(line[found.end() :].rstrip('",') if found[0].endswith('"') else line[found.end() :])
 
     def _behind(self, line: str) -> None:
@@ -203,59 +202,58 @@ class Foreign:
 
     # -- channels
 
-    def _coloned(self, line: str) -> bool:
-        if ":" not in line and "\uff1a" not in line:
+    def _channel(self, line: str, shape: Shape) -> bool:
+        if shape.sid:
+            self._words.add(shape.word)
+        elif shape.word not in self._words:
             return False
-        found = words.ANY_CHANNEL.match(line)
-        return found is not None and self._channel(found)
-
-    def _channel(self, found: re.Match[str]) -> bool:
-        word, name, rest = found.groups()
-        if rest[:3].upper() == "SID":
-            self._words.add(word.strip().lower())
-        elif word.strip().lower() not in self._words:
-            return False
-        elif word == "channel":
+        channels = self._machine.channels
+        begin, end = shape.name
+        name = line[begin:end]
+        if shape.english and not shape.sid:
             # in English all that matters of a channel was told before this
-            return name in self._machine.channels.by_name
-        if words.NAME.match(rest):
+            return name in channels.by_name
+        if shape.bare:
             # `canal asignado: c1`, where the word before the colon is no channel
-            self._machine.channels.get(rest)
+            channels.get(line[shape.rest :])
             return True
-        channel = self._machine.channels.get(name)
-        if rest[:3].upper() != "SID":
-            self._says(channel, rest)
+        channel = channels.get(name)
+        if not shape.sid:
+            self._says(channel, line[shape.rest :], shape)
         return True
 
-    def _says(self, channel: Channel, rest: str) -> None:
+    def _says(self, channel: Channel, rest: str, shape: Shape) -> None:
         """Tell what a channel says by what it looks like and by what the channel did last."""
-        machine = self._machine
-        date = DATE.search(rest)
-        elapsed = None if date else words.ELAPSED.search(rest)
-        if date is not None and "=" not in rest:
-            self._piece(channel, rest, date[0], date.span())
-        elif elapsed is not None:
-            self._complete(channel, int(elapsed[1]) * 3600 + int(elapsed[2]) * 60 + int(elapsed[3]))
-        elif "=" in rest:
-            handle = words.HANDLE.search(rest)
-            if handle:
-                channel.handles.append(handle[1])
-        elif machine.operations.reading() is None and not channel.open:
+        saying = shape.saying(rest)
+        if saying.piece is not None:
+            self._piece(channel, rest, saying.piece)
+        elif saying.elapsed is not None:
+            hours, minutes, seconds = [int(rest[begin:end]) for begin, end in saying.elapsed]
+            self._complete(channel, hours * 3600 + minutes * 60 + seconds)
+        elif saying.keyed:
+            if saying.handle is not None:
+                begin, end = saying.handle
+                channel.handles.append(rest[begin:end])
+        elif self._machine.operations.reading() is None and not channel.open:
             self._set(channel, rest)
 
-    def _piece(self, channel: Channel, rest: str, stamp: str, span: tuple[int, int]) -> None:
-        channels = self._machine.channels
-        outside = rest[: span[0]] + " " + rest[span[1] :]
-        number = words.NUMBER.search(outside)
-        if number is None or self._machine.operations.reading():
+    def _piece(self, channel: Channel, rest: str, clause: Clause) -> None:
+        machine = self._machine
+        channels = machine.channels
+        if clause.number is None or machine.operations.reading():
             return
-        piece = int(number[0])
-        self._machine.operations.stamp(stamp)
-        begun, ended = words.BEGIN_WORDS.search(outside), words.END_WORDS.search(outside)
-        ends = ended and not begun
-        if begun and not ended and channel.open and (channel.number, channel.begin) == (piece, stamp):
+        begin, end = clause.number
+        piece = int(rest[begin:end])
+        begin, end = clause.date
+        stamp = machine.operations.stamp(machine.shared[rest[begin:end]])
+        if (
+            clause.begins
+            and not clause.ends
+            and channel.open
+            and (channel.number, channel.begin) == (piece, stamp)
+        ):
             return
-        if (channel.open and channel.number == piece) or (not channel.open and ends):
+        if (channel.open and channel.number == piece) or (not channel.open and clause.ends and not clause.begins):
             channels.end_piece(channel, piece, stamp)
         else:
             channels.begin_piece(channel, piece, stamp)
@@ -281,22 +279,20 @@ class Foreign:
         if channel.texts[-1:] != [rest]:
             channel.texts.append(rest)
         told = channel.texts[-2] if len(channel.texts) > 1 else rest
-        level = words.NUMBER.search(told)
-        compressed = "compressed " if words.COMPRESSED.search(told) else ""
-        channel.set_type = f"{compressed}{f'incremental level {level[0]}' if level else 'full'} datafile"
+        channel.set_type = _kind_of(told)
         self._machine.channels.filling = channel
 
     # -- lines without a channel
 
-    def _plain(self, line: str) -> bool:
+    def _plain(self, line: str, shape: Shape) -> bool:
         machine = self._machine
-        automatic = words.AUTOMATIC.search(line) if "ORA_" in line else None
+        automatic = words.AUTOMATIC.search(line) if shape.automatic else None
         if automatic:
             machine.channels.get(automatic[1])
             return True
-        if "=" in line:
+        if shape.keyed:
             return self._keyed(line)
-        if len(line) < _LONGEST_OPERATION and words.NUMBER.search(line) and self._operation(line):
+        if shape.command is not None and self._operation(line, shape.command):
             return True
         filling = machine.channels.filling
         if (
@@ -363,20 +359,17 @@ class Foreign:
             channel.set_type = f"{compressed}archived log"
         return True
 
-    def _operation(self, line: str, *, begins: bool | None = None) -> bool:
+    def _operation(self, line: str, command: Command, *, begins: bool | None = None) -> bool:
         """Read the beginning or the end of a command: its name, a date, and the turn it is."""
         operations = self._machine.operations
-        name, date = words.OPERATION.search(line), DATE.search(line)
-        if name is None or date is None:
-            return False
-        outside = line[: date.start()] + " " + line[date.end() :]
+        op, clause = command
         if begins is None:
-            begins, ends = bool(words.BEGIN_WORDS.search(outside)), bool(words.END_WORDS.search(outside))
+            begins, ends = clause.begins, clause.ends
             if begins == ends and (begins or not operations.begun):
                 return False
             if begins == ends:
-                begins = not operations.is_open(name[1])
-        op, stamp = name[1], date[0].strip()
+                begins = not operations.is_open(op)
+        stamp = line[clause.date[0] : clause.date[1]].strip()
         self._machine.channels.forget_empty()
         if begins:
             operations.begin(op, stamp, self._machine.number)

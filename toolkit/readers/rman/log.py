@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import BinaryIO
 
-from toolkit.readers.rman.blocks import feed_all
+from toolkit.readers.rman.blocks import blocks_of_lines, feed_all
+from toolkit.readers.rman.decode import blocks_of
 from toolkit.readers.rman.machine import Machine
 from toolkit.readers.rman.model import Log, LogOutcome, Message, Piece
 from toolkit.readers.rman.stamps import has_time, parser
@@ -20,8 +22,17 @@ def read_log(lines: Iterable[str]) -> Log:
     Returns:
         What they say. `recognised` is False when no line was RMAN's.
     """
+    return _read(blocks_of_lines(lines))
+
+
+def read_file(file: BinaryIO) -> Log:
+    """Read a log as `read_log` does, from the bytes of its file."""
+    return _read(blocks_of(file))
+
+
+def _read(blocks: Iterable[str]) -> Log:
     machine = Machine()
-    feed_all(machine, lines)
+    feed_all(machine, blocks)
     machine.end()
     return _log(machine)
 

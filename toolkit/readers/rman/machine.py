@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from toolkit.readers.rman import words
-from toolkit.readers.rman.channels import Channel, Channels
+from toolkit.readers.rman.channels import Channel, Channels, Inputs
 from toolkit.readers.rman.faults import Faults
 from toolkit.readers.rman.foreign import Foreign
 from toolkit.readers.rman.identity import Identity
-from toolkit.readers.rman.model import ArchivedLog, Datafile, Section
+from toolkit.readers.rman.model import Datafile, Section
 from toolkit.readers.rman.operations import Operations
 from toolkit.readers.rman.parts import Shared, handle_of, is_command, seconds_of
 from toolkit.readers.rman.sessions import Sessions
 
 _WRAPS_FROM = 58
 """Terminals and mails wrap at 60 columns or more; a shorter line was ended by RMAN."""
-
-_MOST_KNOWN = 1000
 
 Handler = Callable[[str], bool]
 
@@ -35,10 +33,10 @@ class Machine:
         self.number = 0
         self.corrupt: list[int] = []
         self.in_sql = False
-        self.inputs: dict[str, tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...]]] = {}
+        self.inputs: dict[str, Inputs] = {}
         self.shared = Shared()
-        self._known: set[str] = set()
-        self._partial = ""
+        self.partial = ""
+        """A line that waits for its end."""
         self._grown: tuple[Channel, int] | None = None
         self._by_start: dict[str, Handler] = {
             "channe": self._channel, "input ": self._input, "piece ": self._handle, "Starti": self._starting,
@@ -66,10 +64,8 @@ class Machine:
             self.number -= 1
             self.blank()
             return
-        if line in self._known and self.free:
-            return
         handler = self._by_start.get(line[:6])
-        if self._partial:
+        if self.partial:
             if handler is None or (handler is self._input and not line.startswith("input ")):
                 line = self._joined(line)
                 handler = self._by_start.get(line[:6])
@@ -84,18 +80,13 @@ class Machine:
     def blank(self) -> None:
         """Take an empty line: nothing is wrapped across it."""
         self.number += 1
-        if self._partial:
+        if self.partial:
             self._give_up()
         self._grown = None
 
-    @property
-    def free(self) -> bool:
-        """Whether the next line stands for itself: no stack is open, and no line waits for its end."""
-        return not (self._partial or self.faults.in_stack or self.in_sql)
-
     def end(self) -> None:
         """The log is over: whatever is open stays unfinished."""
-        if self._partial:
+        if self.partial:
             self._give_up()
         self.channels.lose_all()
         self.sessions.end()
@@ -328,8 +319,6 @@ class Machine:
         if not line.startswith("using channel ") or " " in line[14:]:
             return False
         self.channels.get(line[14:])
-        if len(self._known) < _MOST_KNOWN:
-            self._known.add(line)
         return True
 
     def _released(self, line: str) -> bool:
@@ -360,11 +349,11 @@ class Machine:
     # -- lines that were wrapped
 
     def _hold(self, line: str) -> bool:
-        self._partial = line
+        self.partial = line
         return True
 
     def _joined(self, line: str) -> str:
-        held, self._partial = self._partial, ""
+        held, self.partial = self.partial, ""
         spaced = (
             words.CONTINUES.match(line)
             or held.endswith((":", " at", " piece"))
@@ -373,7 +362,7 @@ class Machine:
         return f"{held}{' ' if spaced else ''}{line}"
 
     def _give_up(self) -> None:
-        held, self._partial = self._partial, ""
+        held, self.partial = self.partial, ""
         if held.startswith("piece "):
             self.take_handle(*handle_of(held))
 

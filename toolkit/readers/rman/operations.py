@@ -36,13 +36,15 @@ class Operations:
 
     def end(self, op: str, stamp: str, line: int) -> None:
         """A command has ended; one whose beginning is not in the log is kept without it."""
-        place = next((place for place in reversed(self._open) if self.all[place].op == op), None)
         stamp = self.stamp(stamp.strip())
-        if place is None:
-            self.all.append(Operation(op, None, stamp, line))
+        for place in reversed(self._open):
+            begun = self.all[place]
+            if begun.op == op:
+                self._open.remove(place)
+                self.all[place] = Operation(op, begun.start, stamp, begun.line)
+                break
         else:
-            self._open.remove(place)
-            self.all[place] = self.all[place]._replace(finish=stamp)
+            self.all.append(Operation(op, None, stamp, line))
         if op == words.AUTOBACKUP:
             self.autobackup = None
         self._sessions.finished()
@@ -53,9 +55,11 @@ class Operations:
 
     def reading(self) -> str | None:
         """Return the innermost open command that reads back: restore, recover or validate."""
-        return next(
-            (self.all[place].op for place in reversed(self._open) if self.all[place].op in words.READING_OPS), None
-        )
+        for place in reversed(self._open):
+            op = self.all[place].op
+            if op in words.READING_OPS:
+                return op
+        return None
 
     def abort(self) -> None:
         """An error ended every open command."""

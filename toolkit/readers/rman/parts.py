@@ -10,11 +10,7 @@ _MOST_SHARED = 20_000
 
 def is_command(op: str, stamp: str) -> bool:
     """Whether RMAN speaks, and not a script around it that begins at some hour."""
-    return (
-        words.OPERATION.fullmatch(op) is not None
-        and len(stamp) < _LONGEST_STAMP
-        and words.NUMBER.search(stamp) is not None
-    )
+    return op in words.COMMANDS and len(stamp) < _LONGEST_STAMP and words.NUMBER.search(stamp) is not None
 
 
 def seconds_of(text: str) -> int | None:
@@ -44,17 +40,11 @@ def handle_of(text: str) -> tuple[str | None, str | None, str | None]:
     )
 
 
-class Shared:
-    """Texts that many pieces have alike, kept once."""
+class Shared(dict[str, str]):
+    """Texts that many pieces have alike, kept once: `shared[text]` is the one that is kept."""
 
-    def __init__(self) -> None:
-        self._kept: dict[str, str] = {}
-
-    def __call__(self, text: str) -> str:
-        """Return the text that is kept."""
-        kept = self._kept.get(text)
-        if kept is None:
-            kept = text
-            if len(self._kept) < _MOST_SHARED:
-                self._kept[text] = text
-        return kept
+    def __missing__(self, text: str) -> str:
+        """Keep a text that is new, as long as there is room."""
+        if len(self) < _MOST_SHARED:
+            self[text] = text
+        return text

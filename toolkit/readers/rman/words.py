@@ -42,12 +42,16 @@ WARNING_WORDS = re.compile(
 )
 STANDBY = re.compile(r"standby|备用|スタンバイ|резервн|en espera|en attente", re.IGNORECASE)
 
-OPERATION = re.compile(
-    r"(?<![A-Za-z_])(Control File and SPFILE Autobackup|implicit crosscheck backup|implicit crosscheck copy"
-    r"|Duplicate (?:Db|PDB)|block ?recover|backup|restore|recover|validate|convert|flashback|transport|repair"
-    r"|copy|duplicate)"
-    r"(?![A-Za-z_])"
-)
+COMMANDS = frozenset(
+    {
+        "Control File and SPFILE Autobackup", "implicit crosscheck backup", "implicit crosscheck copy",
+        "Duplicate Db", "Duplicate PDB", "block recover", "blockrecover", "backup", "restore", "recover",
+        "validate", "convert", "flashback", "transport", "repair", "copy", "duplicate",
+    }
+)  # fmt: skip
+"""Commands as they stand between `Starting` and `at`, in every language."""
+_LONGEST_FIRST = "|".join(sorted(COMMANDS, key=len, reverse=True))
+OPERATION = re.compile(rf"(?<![A-Za-z_])({_LONGEST_FIRST})(?![A-Za-z_])")
 AUTOBACKUP = "Control File and SPFILE Autobackup"
 READING_OPS = frozenset({"restore", "recover", "validate"})
 RUNS_WORK = frozenset(
