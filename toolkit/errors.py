@@ -274,6 +274,13 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "wait for the window; the next night goes on where this one stopped",
         ),
         _entry(
+            "TK-0311",
+            _R,
+            "stopped by a guard",
+            "a limit of the plan's guards was passed while a step ran, or others waited too long behind it",
+            "see the account for what was passed; the next night goes on where the step stopped",
+        ),
+        _entry(
             "TK-0313",
             _R,
             "not approved",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from toolkit.dialects.base import Dialect
+from toolkit.dialects.guards import GuardFiles
 from toolkit.dialects.states import States
 from toolkit.model.words import EngineName
 
@@ -19,3 +20,9 @@ def states_of(engine: EngineName) -> States:
     """Return what a snapshot reads of an engine."""
     states: States = import_module(f"toolkit.dialects.{engine.value}.states").STATES
     return states
+
+
+def guards_of(engine: EngineName) -> GuardFiles:
+    """Return what an engine answers the guards of a plan."""
+    guards: GuardFiles = import_module(f"toolkit.dialects.{engine.value}.guards").GUARDS
+    return guards

@@ -1,0 +1,199 @@
+"""What the guards of a target let a plan do: which step must wait for its begin, and which is to be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.app.maintenance.guards.look import Look, Reading, breach, reading_behind
+from toolkit.app.maintenance.guards.reader import GuardReader
+from toolkit.app.maintenance.guards.watch import GuardWatch
+from toolkit.app.maintenance.places import Place
+from toolkit.errors import ToolkitError
+from toolkit.model.guards import OF_LOCKS, WAIT_WITHOUT_WINDOW_SECONDS, Guard, Guards, OnBreach, Unreadable
+from toolkit.model.plan import PlanStep
+from toolkit.units import seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Why a step may not begin now; `for_good` when it has waited long enough."""
+
+    reason: str
+    for_good: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Bad:
+    """A guard that keeps a step from its work: in words, and since how many looks."""
+
+    guard: Guard
+    sentence: str
+    looks: int
+
+
+class GuardKeeper:
+    """Keeps the guards of one target through a night; with no guard it lets everything pass.
+
+    Before a step begins, the newest look decides: one that shows a limit passed keeps it waiting, one that does
+    not lets it begin. A step that runs is stopped only when `looks` looks in a row show a limit passed, and at once
+    when a session has waited behind it for longer than `max_blocking`.
+
+    Args:
+        place: the target and its jobs.
+        plan_run: the night, which is also the name of the guards' session.
+        runs: returns the step of each run that is at work here.
+        note: told what the account is to say.
+        now: the clock.
+        in_window: whether a window ends the night.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        plan_run: str,
+        runs: Callable[[], Mapping[str, str]],
+        note: Callable[[str], None],
+        now: Callable[[], datetime],
+        *,
+        in_window: bool,
+    ) -> None:
+        self._guards = {job.step.name: job.step.guards for job in place.jobs}
+        self._runs, self._note, self._now, self._in_window = runs, note, now, in_window
+        self._every: dict[tuple[str, Guard], int] = {}
+        self._seen = 0
+        self._said: set[Guard] = set()
+        self._since: dict[str, datetime] = {}
+        self._why: dict[str, str] = {}
+        self._watch = self._watching(place, plan_run)
+
+    def _watching(self, place: Place, plan_run: str) -> GuardWatch | None:
+        watched = watched_guards(self._guards.values())
+        if not watched:
+            return None
+        refused: dict[str, str] = {}
+        target = place.reached.target
+        return GuardWatch(
+            lambda: GuardReader(target, plan_run, place.jobs, watched, refused),
+            watched,
+            lambda: (plan_run, *self._runs()),
+            min(guards.every_seconds for guards in self._guards.values()),
+        )
+
+    def __enter__(self) -> GuardKeeper:
+        if self._watch is not None:
+            self._watch.begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._watch is not None:
+            self._watch.end()
+
+    # -- before a step ------------------------------------------------------------------------------------------
+    def before(self, step: PlanStep) -> Held | None:
+        """Return why a step may not begin now, or None; it is asked again until it may."""
+        if self._watch is None or not step.guards.limits:
+            return None
+        number, look = self._watch.latest
+        if number == 0:
+            return Held("its guards are looked at")
+        self._count(number, look)
+        bad = next(self._bad(step.name, look, look.behind), None)
+        if bad is None:
+            self._begins(step.name)
+            return None
+        since = self._since.setdefault(step.name, self._now())
+        if step.name not in self._why:
+            self._note(f"`{step.name}` waits: {bad.sentence}")
+        self._why[step.name] = bad.sentence
+        waited = (self._now() - since).total_seconds()
+        refused = bad.looks >= step.guards.looks and look.readings[bad.guard].value is None
+        if waited < self._patience(step.guards) and not refused:
+            return Held(bad.sentence)
+        told = f" after {seconds(waited)} of waiting" if waited >= 1 else ""
+        return Held(f"not begun{told}: {bad.sentence}", for_good=True)
+
+    def waits_for(self, step: str) -> str | None:
+        """Return what a step waits for, or None when it does not."""
+        return self._why.get(step)
+
+    def _begins(self, step: str) -> None:
+        why, since = self._why.pop(step, None), self._since.pop(step, None)
+        if why is not None and since is not None:
+            self._note(f"`{step}` waited {seconds((self._now() - since).total_seconds())}: {why}")
+
+    def _patience(self, guards: Guards) -> float:
+        if guards.wait_at_most_seconds is not None:
+            return guards.wait_at_most_seconds
+        return float("inf") if self._in_window else WAIT_WITHOUT_WINDOW_SECONDS
+
+    # -- while steps run ----------------------------------------------------------------------------------------
+    def to_stop(self, working: Collection[str]) -> Iterator[tuple[str, ToolkitError]]:
+        """Return the steps that are to be stopped now, and why."""
+        if self._watch is None:
+            return
+        number, look = self._watch.latest
+        self._count(number, look)
+        for step in working:
+            bad = self._stopping(step, look)
+            if bad is not None:
+                yield (
+                    step,
+                    ToolkitError(
+                        f"stopped by the guard `{bad.guard}`: {bad.sentence}",
+                        code="TK-0311",
+                        hint="the next night goes on with it",
+                    ),
+                )
+
+    def _stopping(self, step: str, look: Look) -> _Bad | None:
+        guards = self._guards[step]
+        for bad in self._bad(step, look, self._own(step, look)):
+            if bad.guard is Guard.BLOCKING and look.readings[bad.guard].unread is None:
+                return bad
+            if guards.on_breach is OnBreach.STOP and bad.looks >= guards.looks:
+                return bad
+        return None
+
+    # -- judging ------------------------------------------------------------------------------------------------
+    def _count(self, number: int, look: Look) -> None:
+        """Take note of a new look: how many in a row showed a guard bad, and what could not be read."""
+        if number == self._seen:
+            return
+        self._seen = number
+        for guard, reading in look.readings.items():
+            if reading.unread is not None and guard not in self._said:
+                self._said.add(guard)
+                self._note(f"the guard `{guard}` cannot be read: {reading.unread}")
+        for step, guards in self._guards.items():
+            own = self._own(step, look)
+            for guard in guards.limits:
+                bad = self._sentence(step, guard, look, own) is not None
+                self._every[step, guard] = self._every.get((step, guard), 0) + 1 if bad else 0
+
+    def _own(self, step: str, look: Look) -> list[str]:
+        """Return those runs of a step behind which others wait."""
+        runs = self._runs() if look.behind else {}
+        return [run for run in look.behind if runs.get(run) == step]
+
+    def _bad(self, step: str, look: Look, ours: Iterable[str]) -> Iterator[_Bad]:
+        """Return what is bad for a step, if what waits behind some runs of ours is its matter."""
+        for guard in self._guards[step].limits:
+            sentence = self._sentence(step, guard, look, ours)
+            if sentence is not None:
+                yield _Bad(guard, sentence, self._every.get((step, guard), 0))
+
+    def _sentence(self, step: str, guard: Guard, look: Look, ours: Iterable[str]) -> str | None:
+        guards, reading = self._guards[step], look.readings.get(guard, Reading(None, "not known"))
+        shown = [reading_behind(guard, look.behind[run]) for run in ours] if guard in OF_LOCKS else [reading]
+        found = [breach(guards, guard, each) for each in shown]
+        if reading.unread is not None and guards.unreadable is Unreadable.STOP:
+            found.append(f"the guard `{guard}` cannot be read: {reading.unread}")
+        return next((sentence for sentence in found if sentence is not None), None)
+
+
+def watched_guards(each: Iterable[Guards]) -> Sequence[Guard]:
+    """Return the guards that any of some tables has, in a steady order."""
+    named = {guard for guards in each for guard in guards.limits}
+    return [guard for guard in Guard if guard in named]

@@ -1,0 +1,177 @@
+"""Reads guards: from the database in a session of their own, from the host where the database does not tell."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from toolkit.app.maintenance.guards import spoken
+from toolkit.app.maintenance.guards.look import Look, Reading, behind
+from toolkit.app.maintenance.places import Job
+from toolkit.dialects.registry import dialect_of, guards_of
+from toolkit.errors import ToolkitError
+from toolkit.model.guards import OF_LOCKS, Guard
+from toolkit.model.protocols import Connection, DatabaseError
+from toolkit.model.values import Row, Scalar
+from toolkit.model.words import EngineName, Role
+from toolkit.rendering import sql_file
+from toolkit.runner import spec_of
+from toolkit.targets.base import SessionTag, Target
+
+_PLACES = "guard_places"
+
+
+class _Unread(Exception):  # noqa: N818 - a sentence, not a fault
+    """Why something could not be read."""
+
+
+class GuardReader:
+    """Reads the guards of one target; what was refused once is not asked again.
+
+    Args:
+        target: where.
+        name: of its session.
+        jobs: whose objects' tablespaces are watched.
+        guards: which are read.
+        refused: files and why they were refused, kept from reader to reader.
+    """
+
+    def __init__(
+        self, target: Target, name: str, jobs: Sequence[Job], guards: Collection[Guard], refused: dict[str, str]
+    ) -> None:
+        self._target, self._tag = target, SessionTag(name, "guards")
+        self._jobs, self._guards, self._refused = jobs, guards, refused
+        self._engine = guards_of(target.engine)
+        self._session: Connection | None = None
+        self._places: tuple[Row, ...] | None = None
+        self._rows: dict[str, tuple[Row, ...]] = {}
+
+    def read(self, ours: Collection[str]) -> Look:
+        """Read every guard once; what cannot be read is a reading too.
+
+        Args:
+            ours: names of the runs at work, and of the night.
+        """
+        self._rows = {}
+        readings = {guard: self._reading(guard, ours) for guard in self._guards}
+        edges = [
+            row
+            for guard in OF_LOCKS
+            for name in self._engine.files.get(guard, ())
+            for row in self._rows.get(name, ())
+        ]
+        return Look(readings, behind(edges, ours))
+
+    def close(self) -> None:
+        """Close the session; never raises."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    # -- one guard ----------------------------------------------------------------------------------------------
+    def _reading(self, guard: Guard, ours: Collection[str]) -> Reading:
+        lacking = self._engine.lacks.get(guard)
+        if lacking is not None:
+            return Reading(None, lacking)
+        try:
+            if guard in self._engine.files:
+                return spoken.READINGS[guard](self._answer(guard, ours))
+            return self._load() if guard is Guard.LOAD else self._space(guard)
+        except _Unread as error:
+            return Reading(None, "not known", str(error))
+
+    def _answer(self, guard: Guard, ours: Collection[str]) -> tuple[Row, ...]:
+        """Return the rows of the first file of a guard that is not refused."""
+        binds: dict[str, Scalar] = {}
+        if guard is Guard.ACTIVE_SESSIONS:
+            binds = {"ours": _listed(ours)}
+        elif guard is Guard.TABLESPACE:
+            binds = {"places": _listed(str(row["place"]) for row in self._known_places())}
+        reason = ""
+        for name in self._engine.files[guard]:
+            try:
+                return self._file(name, binds)
+            except _Unread as error:
+                reason = reason or str(error)
+        raise _Unread(reason)
+
+    def _load(self) -> Reading:
+        self._only_here("the load of its host")
+        return spoken.load([{"load_average": psutil.getloadavg()[0], "cpu_count": psutil.cpu_count()}])
+
+    def _space(self, guard: Guard) -> Reading:
+        """Return the free bytes of the fullest disk of one kind of place."""
+        self._only_here("the free space of its disks")
+        kind = guard.value.rpartition(".")[2]
+        rows = [row for row in self._known_places() if row["place_kind"] == kind and row["path"]]
+        return spoken.space(
+            [{"place": row["path"], "free_byte_count": self._free(str(row["path"]))} for row in rows]
+        )
+
+    def _only_here(self, what: str) -> None:
+        if not self._target.local:
+            raise _Unread(f"{self._target.engine} does not tell {what} by SQL, and it is on another host")
+
+    def _free(self, path: str) -> int:
+        place = Path(path)
+        # what an embedded engine has not made yet, it will make in a folder that is there
+        while self._target.engine is EngineName.DUCKDB and not place.exists() and place != place.parent:
+            place = place.parent
+        try:
+            return shutil.disk_usage(place).free
+        except OSError as error:
+            raise _Unread(f"`{path}` cannot be looked at: {(error.strerror or 'unknown').lower()}") from None
+
+    # -- the database -------------------------------------------------------------------------------------------
+    def _known_places(self) -> tuple[Row, ...]:
+        """Return where the objects of the plan lie; asked once."""
+        if self._places is None:
+            schemas, tablespaces = self._named()
+            binds = {"schemas": _listed(schemas), "tablespaces": _listed(tablespaces)}
+            self._places = self._file(_PLACES, binds)
+        return self._places
+
+    def _named(self) -> tuple[set[str], set[str]]:
+        """Return the schemas and tablespaces that the steps name."""
+        dialect = dialect_of(self._target.engine)
+        schemas: set[str] = set()
+        tablespaces: set[str] = set()
+        for job in self._jobs:
+            spec = spec_of(job.experiment)
+            schemas |= {dialect.parse_name(text).name for text in spec.names("schema")}
+            for option in ("table", "index"):
+                given = spec.text(option)
+                schema = dialect.parse_name(given).schema if given else None
+                schemas |= {schema} if schema else set()
+            given = spec.text("tablespace")
+            tablespaces |= {dialect.parse_name(given).name} if given else set()
+        return schemas, tablespaces
+
+    def _file(self, name: str, binds: Mapping[str, Scalar]) -> tuple[Row, ...]:
+        if name in self._refused:
+            raise _Unread(self._refused[name])
+        if name not in self._rows:
+            self._rows[name] = self._asked(name, binds)
+        return self._rows[name]
+
+    def _asked(self, name: str, binds: Mapping[str, Scalar]) -> tuple[Row, ...]:
+        try:
+            if self._session is None:
+                self._session = self._target.connect(Role.MONITOR, self._tag, read_only=True)
+            return self._session.execute(sql_file(self._target.engine.value, name), binds or None).rows
+        except ToolkitError as error:
+            raise _Unread(error.sentence) from None
+        except DatabaseError as error:
+            if error.lost:
+                self.close()
+            else:
+                self._refused[name] = error.sentence
+            raise _Unread(error.sentence) from None
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Spell names between bars, as the files take them."""
+    return "|" + "|".join(names) + "|"

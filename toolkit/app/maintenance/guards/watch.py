@@ -1,0 +1,65 @@
+"""Looks at guards again and again, on a thread of its own; a session that hangs never holds up anything else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection
+from functools import partial
+
+from toolkit.app.maintenance.guards.look import Look, Reading
+from toolkit.app.maintenance.guards.reader import GuardReader
+from toolkit.model.guards import Guard
+from toolkit.runner.patience import PATIENCE_SECONDS, within
+from toolkit.units import seconds
+
+
+def look_once(reader: GuardReader, guards: Collection[Guard], ours: Collection[str]) -> tuple[Look, bool]:
+    """Return a look, and whether the reader answered in time; one that did not is to be given up.
+
+    What does not answer in time is closed by its own thread.
+    """
+    try:
+        return within(PATIENCE_SECONDS, partial(reader.read, ours)), True
+    except TimeoutError:
+        reason = f"the session of the guards did not answer within {seconds(PATIENCE_SECONDS)}"
+        threading.Thread(target=reader.close, daemon=True, name="farewell").start()
+    except Exception as error:  # noqa: BLE001 - a fault of ours must not end the night
+        reason = f"fault of dbatk: {error!r}"
+    return Look({guard: Reading(None, "not known", reason) for guard in guards}), False
+
+
+class GuardWatch:
+    """Looks from `begin` to `end`; `latest` is the newest look and its number, from 1."""
+
+    def __init__(
+        self,
+        reader: Callable[[], GuardReader],
+        guards: Collection[Guard],
+        ours: Callable[[], Collection[str]],
+        every_seconds: float,
+    ) -> None:
+        self._new_reader, self._guards, self._ours, self._every = reader, guards, ours, every_seconds
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.latest: tuple[int, Look] = (0, Look())
+
+    def begin(self) -> None:
+        self._thread = threading.Thread(target=self._run, daemon=True, name="guards")
+        self._thread.start()
+
+    def _run(self) -> None:
+        reader, number = self._new_reader(), 0
+        while not self._ended.is_set():
+            look, answered = look_once(reader, self._guards, self._ours())
+            if not answered:
+                reader = self._new_reader()
+            number += 1
+            self.latest = (number, look)
+            self._ended.wait(self._every)
+        reader.close()
+
+    def end(self) -> None:
+        """Look no more; a look that hangs is not waited for much longer than it may take."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(PATIENCE_SECONDS)

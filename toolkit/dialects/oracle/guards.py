@@ -1,0 +1,20 @@
+"""What Oracle answers the guards of a plan; all of it is free of any pack."""
+
+from __future__ import annotations
+
+from toolkit.dialects.guards import GuardFiles
+from toolkit.model.guards import Guard
+
+_LOCKS = ("guard_locks", "guard_locks_instance")
+GUARDS = GuardFiles(
+    {
+        Guard.ACTIVE_SESSIONS: ("guard_sessions",),
+        Guard.LAG: ("guard_lag",),
+        Guard.TABLESPACE: ("guard_tablespaces",),
+        Guard.TEMP: ("guard_temp",),
+        Guard.RECOVERY_AREA: ("guard_recovery_area",),
+        Guard.LOAD: ("guard_load",),
+        Guard.LOCK_WAITERS: _LOCKS,
+        Guard.BLOCKING: _LOCKS,
+    }
+)
