@@ -58,6 +58,15 @@ class StepRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanNote:
+    """What happened on a target beside its steps: what was waited for, what could not be watched."""
+
+    target: str
+    text: str
+    noted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRunRecord:
     """One execution of a plan: what people call a night."""
 
@@ -73,3 +82,4 @@ class PlanRunRecord:
     window_end: datetime | None = None
     stopped_by: str | None = None
     steps: tuple[StepRecord, ...] = ()
+    notes: tuple[PlanNote, ...] = ()

@@ -86,6 +86,17 @@ def _keep_marks(connection: Connection) -> None:
     )
 
 
+def _keep_notes_of_nights(connection: Connection) -> None:
+    key = 'TEXT COLLATE "C"' if connection.dialect.name == "postgresql" else "TEXT"
+    connection.execute(
+        text(
+            f"CREATE TABLE plan_note (plan_run {key} NOT NULL, position INTEGER NOT NULL, target TEXT NOT NULL, "
+            "text TEXT NOT NULL, noted_at TEXT NOT NULL, PRIMARY KEY (plan_run, position), "
+            "FOREIGN KEY(plan_run) REFERENCES plan_run (plan_run) ON DELETE CASCADE)"
+        )
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),
     Migration(3, "what a snapshot read is one compressed document", _keep_states),
@@ -93,6 +104,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(5, "what was verified of a step, and the rows it worked on", _keep_what_was_verified),
     Migration(6, "hosts of one name are told apart by their boot", _tell_hosts_apart),
     Migration(7, "how far the audit log was seen, so that it is missed when it is cut", _keep_marks),
+    Migration(8, "what a night waited for, and what could not be watched", _keep_notes_of_nights),
 )
 
 

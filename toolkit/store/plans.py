@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan_records import PlanNote, PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store import schema
 from toolkit.store.part import Part
 from toolkit.store.rows import AnyRow
 
-_night, _step = schema.plan_run, schema.plan_step
+_night, _step, _note = schema.plan_run, schema.plan_step, schema.plan_note
+_LISTS = ("steps", "notes")
 _OPEN = (StepState.WAITING.value, StepState.RUNNING.value)
 
 
@@ -25,7 +26,7 @@ class Plans(Part):
     def begin_plan_run(self, record: PlanRunRecord) -> None:
         """Store a night and all its steps, which wait."""
         with self._database.write(f"plan `{record.plan}`") as connection:
-            fields = {name: value for name, value in asdict(record).items() if name != "steps"}
+            fields = {name: value for name, value in asdict(record).items() if name not in _LISTS}
             connection.execute(_night.insert().values(fields | {"state": record.state.value}))
             if record.steps:
                 connection.execute(_step.insert(), [_row(record.plan_run, step) for step in record.steps])
@@ -40,6 +41,14 @@ class Plans(Part):
             )
             if done.rowcount != 1:
                 raise _unknown(plan_run)
+
+    def note_plan_run(self, plan_run: str, note: PlanNote) -> None:
+        """Store what happened in a night beside its steps; durable on return."""
+        with self._database.write(f"plan run `{plan_run}`") as connection:
+            self._database.serialize(connection)
+            known = select(func.count()).select_from(_note).where(_note.c.plan_run == plan_run)
+            position = connection.execute(known).scalar_one()
+            connection.execute(_note.insert().values(asdict(note) | {"plan_run": plan_run, "position": position}))
 
     def end_plan_run(self, plan_run: str, state: RunState, at: datetime, stopped_by: str | None = None) -> None:
         """Store how a night ended, when, and what stopped it.
@@ -66,7 +75,7 @@ class Plans(Part):
         return [_record(night, steps.get(night.plan_run, ())) for night in nights]
 
     def load_plan_run(self, plan_run: str) -> PlanRunRecord:
-        """Return one night with its steps.
+        """Return one night with its steps and notes.
 
         Raises:
             ToolkitError: TK-0109 when no such night is stored.
@@ -75,7 +84,8 @@ class Plans(Part):
             night = connection.execute(select(_night).where(_night.c.plan_run == plan_run)).first()
             if night is None:
                 raise _unknown(plan_run)
-            return _record(night, _steps(connection, [plan_run]).get(plan_run, ()))
+            steps = _steps(connection, [plan_run]).get(plan_run, ())
+            return replace(_record(night, steps), notes=_notes(connection, plan_run))
 
     def steps_on(self, plan_run: str, target: str) -> list[StepRecord]:
         """Return the steps of a night on one target, in their order."""
@@ -120,6 +130,11 @@ def _steps(connection: Connection, nights: Sequence[str]) -> dict[str, tuple[Ste
     for row in connection.execute(query):
         found.setdefault(row.plan_run, []).append(_step_record(row))
     return {night: tuple(steps) for night, steps in found.items()}
+
+
+def _notes(connection: Connection, plan_run: str) -> tuple[PlanNote, ...]:
+    query = select(_note).where(_note.c.plan_run == plan_run).order_by(_note.c.position)
+    return tuple(PlanNote(row.target, row.text, row.noted_at) for row in connection.execute(query))
 
 
 def _row(plan_run: str, step: StepRecord) -> dict[str, object]:

@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from toolkit.store.values import instant_of, instant_text
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 APPLICATION_ID = 0x64626174
 """Marks a SQLite file as ours (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
 
@@ -344,6 +344,19 @@ audit_mark = Table(
     Column("marked_at", Instant, nullable=False),
 )
 """How far each audit log was seen; `path` has the host before it."""
+
+plan_note = Table(
+    "plan_note",
+    metadata,
+    Column(
+        "plan_run", RunId, ForeignKey("plan_run.plan_run", ondelete="CASCADE"), primary_key=True, nullable=False
+    ),
+    _position(),
+    Column("target", CleanText, nullable=False),
+    Column("text", CleanText, nullable=False),
+    Column("noted_at", Instant, nullable=False),
+)
+"""What happened in a night beside its steps: what was waited for, what could not be watched."""
 
 plan_newest = Index("plan_newest", plan_run.c.plan, plan_run.c.began_at)
 step_history = Index("step_history", plan_step.c.step, plan_step.c.target, plan_step.c.ended_at)
