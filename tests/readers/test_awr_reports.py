@@ -256,3 +256,22 @@ def test_bytes_of_any_kind_do_no_harm(text: str, place: float, junk: bytes) -> N
     survive(raw[:at] + junk + raw[at:])
     survive(raw[:at] + junk + raw[at + len(junk) :])
     survive(junk)
+
+
+@pytest.mark.parametrize(("head", "told"), [
+    ("<html><head><title>ASH Report - From 01-Jan-25 To 02-Jan-25</title>", "an ASH report"),
+    ("\nASH Report For ACME/acme1\n", "an ASH report"),
+    ("          ADDM Report for Task 'TASK_1'\n", "an ADDM report"),
+    ("WORKLOAD REPOSITORY COMPARE PERIOD REPORT\n", "comparison of two periods"),
+    ("\nWORKLOAD REPOSITORY SQL Report\n", "of a single statement"),
+    ("<html><script id=\"fxtmodel\" type=\"text/xml\"><!--FXTMODEL--><report>", "an active report"),
+])  # fmt: skip
+def test_another_report_of_oracle_is_named_for_what_it_is(head: str, told: str) -> None:
+    with pytest.raises(ToolkitError, match=told):
+        read_report(f"{head}{html() if '<' in head else TEXT.replace('WORKLOAD', 'A')}".encode(), "r")
+
+
+def test_a_report_that_ends_with_findings_is_still_a_report() -> None:
+    assert (
+        document(TEXT.replace("End of Report", "ADDM Report for Task 'X'\n\nEnd of Report"))["db_name"] == "ACME"
+    )

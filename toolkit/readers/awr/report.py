@@ -14,6 +14,7 @@ from toolkit.readers.awr.decode import text_of
 from toolkit.readers.awr.header import contradictions, read_header
 from toolkit.readers.awr.html import preformatted, read_html
 from toolkit.readers.awr.numbers import Numbers, guess_comma
+from toolkit.readers.awr.others import other_report
 from toolkit.readers.awr.sections import lacking, metric_of, records, section_of
 from toolkit.readers.awr.tables import Document, Table, reduce, snake
 from toolkit.readers.awr.text import read_text
@@ -32,7 +33,6 @@ _REPORT = re.compile(
     r"WORKLOAD REPOSITORY|STATSPACK\s+(?:STATISTICS\s+)?report|AWR (?:RAC )?Report|DB/Inst:|Begin Snap\b|DB Id\b",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period", re.IGNORECASE)
 _STATSPACK = re.compile(r"STATSPACK", re.IGNORECASE)
 _SEARCHED = 4_000_000
 _LARGE = 8_000_000
@@ -97,10 +97,10 @@ def read_report(raw: bytes, name: str) -> Report:
 
 
 def _document(text: str, name: str) -> Document:
+    if other := other_report(text):
+        raise _no_report(name, *other)
     if not _REPORT.search(text, 0, _SEARCHED):
         raise _no_report(name, _SILENT)
-    if _COMPARED.search(text, 0, 20_000):
-        raise _no_report(name, "it is Oracle's own comparison of two periods, not the report of one")
     if _HTML.search(text, 0, 20_000):
         document = read_html(text)
         if document.tables:
@@ -114,11 +114,11 @@ def _sample(tables: Sequence[Table]) -> list[str]:
     return list(islice((cell for table in tables for row in table.rows for cell in row), 5000))
 
 
-def _no_report(name: str, why: str) -> ToolkitError:
+def _no_report(name: str, why: str, hint: str = "") -> ToolkitError:
     return ToolkitError(
         f"`{name}` is no AWR or Statspack report: {why}",
         code="TK-0113",
-        hint="give the file that awrrpt.sql, awrgrpt.sql or spreport.sql wrote, html or text",
+        hint=hint or "give the file that awrrpt.sql, awrgrpt.sql or spreport.sql wrote, html or text",
     )
 
 
