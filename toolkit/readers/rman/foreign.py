@@ -216,9 +216,12 @@ class Foreign:
         if shape.bare:
             # `canal asignado: c1`, where the word before the colon is no channel
             channels.get(line[shape.rest :])
+            self._machine.heard(line)
             return True
         channel = channels.get(name)
-        if not shape.sid:
+        if shape.sid:
+            self._machine.heard(line)
+        else:
             self._says(channel, line[shape.rest :], shape)
         return True
 

@@ -16,6 +16,7 @@ from toolkit.readers.rman.sessions import Sessions
 
 _WRAPS_FROM = 58
 """Terminals and mails wrap at 60 columns or more; a shorter line was ended by RMAN."""
+_MOST_HEARD = 1000
 
 Handler = Callable[[str], bool]
 
@@ -35,6 +36,7 @@ class Machine:
         self.in_sql = False
         self.inputs: dict[str, Inputs] = {}
         self.shared = Shared()
+        self._heard: set[str] = set()
         self.partial = ""
         """A line that waits for its end."""
         self._grown: tuple[Channel, int] | None = None
@@ -64,6 +66,8 @@ class Machine:
             self.number -= 1
             self.blank()
             return
+        if line in self._heard and not (self.partial or self.in_sql or self.faults.in_stack):
+            return
         handler = self._by_start.get(line[:6])
         if self.partial:
             if handler is None or (handler is self._input and not line.startswith("input ")):
@@ -91,6 +95,11 @@ class Machine:
         self.channels.lose_all()
         self.sessions.end()
         self.faults.quiet()
+
+    def heard(self, line: str) -> None:
+        """Note a line that says nothing new when it comes again, unless something is open that it ends."""
+        if len(self._heard) < _MOST_HEARD:
+            self._heard.add(line)
 
     def ordinary(self) -> None:
         """Note an ordinary message of RMAN's: no stack goes on across it."""
@@ -313,16 +322,21 @@ class Machine:
             return False
         self.channels.get(name)
         self.ordinary()
+        self.heard(line)
         return True
 
     def _using(self, line: str) -> bool:
         if not line.startswith("using channel ") or " " in line[14:]:
             return False
         self.channels.get(line[14:])
+        self.heard(line)
         return True
 
     def _released(self, line: str) -> bool:
-        return line.startswith("released channel")
+        if not line.startswith("released channel"):
+            return False
+        self.heard(line)
+        return True
 
     def _noise(self, line: str) -> bool:
         return line.startswith(
