@@ -108,7 +108,11 @@ def _objects(facts: Facts) -> Iterator[Step]:
     yield from steps(
         (DIALECT.has_rows(SOURCE), DIALECT.identity(copy), DIALECT.instant(), DIALECT.sessions_of(RUN))
     )
-    yield from steps((*DIALECT.drop(copy), *DIALECT.drop(INDEX)))
+    yield from steps((*DIALECT.drop(copy), *DIALECT.drop(INDEX), *DIALECT.reading_begin()))
+    for load in (
+        work(CTAS, 4), work(INSERT, 1, where="ID > 5 AND IDNAME LIKE 'a%'"), work(CTAS, 2, query=_QUERY),
+    ):  # fmt: skip
+        yield from steps((DIALECT.count_target(load), DIALECT.count_source(load)))
     for identity, born in (("70001 2026-11-21 05:13:42", None), (None, 1795284000), (None, None)):
         guarded = DIALECT.by_hand('DROP TABLE "DBATK"."it\'s" PURGE', copy, identity, born)
         assert guarded is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,18 +22,19 @@ from toolkit.design.head import (
     read_word,
 )
 from toolkit.design.options import BY_NAME
+from toolkit.design.rows import ROW_KEYS, read_counted_rows, read_expected_rows
 from toolkit.documents import Document, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.guards import Guards
-from toolkit.model.plan import ConditionKind, OnFailure, PlanStep
+from toolkit.model.plan import ConditionKind, ExpectedRows, OnFailure, PlanStep
 from toolkit.model.values import Level
 from toolkit.model.words import Mode, OperationName
 
 _T = TypeVar("_T")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
 """Names of plans and steps: they stand in file names, labels and metrics."""
-_STEP_KEYS = ("name", "needs", "only_if", "priority", "retries", "on_failure", "guards")
+_STEP_KEYS = ("name", "needs", "only_if", "priority", "retries", "on_failure", "guards", *ROW_KEYS)
 _OF_MEASUREMENTS = ("repeat", "warmup", "keep", "budget", "quiet_wait", "mode", "seed", "label")
 _MOST_RETRIES = 20
 _ANY_LEVEL = 1
@@ -110,6 +112,8 @@ def read_step(document: Document, folder: Path, given: object, at: int, guards: 
         work_schema=reader.general.work_schema,
         snapshot=reader.general.snapshot,
         guards=_guards(document, own, at, guards or Guards()),
+        expect_rows=read("expect_rows", partial(read_expected_rows, operation)) or ExpectedRows(),
+        count_rows=read("count_rows", partial(read_counted_rows, operation)),
     )
     with Place(document, "step", "only_if", at):
         _check_conditions(step)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.dialects.answers import Ceiling, Check, ErrorAdvice, GoesOn, Grant, Granted, Room, Told, Watching
+from toolkit.dialects.counting import Counting
 from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
@@ -119,7 +120,7 @@ class Work:
         return self.options.get(name)
 
 
-class Dialect(Protocol):
+class Dialect(Counting, Protocol):
     """All that is particular to an engine, without a connection."""
 
     engine: EngineName
@@ -332,10 +333,6 @@ class Dialect(Protocol):
         self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
     ) -> tuple[Call, ...]:
         """Put the rows of a table into a copy of it, off the clock, so that a load finds it filled."""
-        ...
-
-    def has_rows(self, table: QualifiedName) -> Call:
-        """Ask whether a table has a row at all (column `has_rows`, 1 or 0), cheaply."""
         ...
 
     def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:

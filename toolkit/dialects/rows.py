@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import ContextValue, Work
+from toolkit.dialects.base import Call, ContextValue, Work
 
 ALL_ROWS: dict[str, ContextValue] = {
     "columns": None,
@@ -26,3 +26,20 @@ def rows_of(work: Work) -> dict[str, ContextValue]:
         "sample_blocks": work.option("sample_by") == "blocks",
         "sample_seed": None if percent is None else int(str(work.option("sample_seed") or 1)),
     }
+
+
+def count_target(work: Work) -> Call:
+    """Count the rows of the table that a load makes or fills."""
+    return Call("count_rows", {"table": work.object.name}, keep_as="rows")
+
+
+def count_source(work: Work, **more: ContextValue) -> Call:
+    """Count the rows that a load reads; the condition was checked before."""
+    where = work.option("where")
+    values: dict[str, ContextValue] = {
+        "source": work.source,
+        "query": work.query,
+        "where": None if where is None else str(where),
+        **more,
+    }
+    return Call("count_source", values, keep_as="rows")

@@ -33,6 +33,28 @@ class AtDeadline(StrEnum):
     """It may end."""
 
 
+class RowCount(StrEnum):
+    """What is counted again after a load, beside the number that the engine tells."""
+
+    SOURCE = "source"
+    """What it read, by the same condition, and what it made."""
+    TARGET = "target"
+    """Only what it made."""
+    NONE = "none"
+    """Nothing: the engine's number is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedRows:
+    """How many rows a load is to make; none at all must be allowed."""
+
+    at_least: int = 1
+    at_most: int | None = None
+
+    def hold(self, rows: int) -> bool:
+        return self.at_least <= rows and (self.at_most is None or rows <= self.at_most)
+
+
 class ConditionKind(StrEnum):
     """What a condition measures."""
 
@@ -79,6 +101,9 @@ class PlanStep:
         retries: how often it is tried again after an error that may pass.
         time_limit_seconds: it is cancelled after so long.
         guards: the plan's, with the step's own laid over them.
+        expect_rows: how many rows a load is to make; another number is a failure.
+        count_rows: what is counted after a load; None leaves it to its source: a table is counted again, a query
+            is not.
     """
 
     name: str
@@ -96,6 +121,8 @@ class PlanStep:
     work_schema: str | None = None
     snapshot: str = "auto"
     guards: Guards = field(default_factory=Guards)
+    expect_rows: ExpectedRows = field(default_factory=ExpectedRows)
+    count_rows: RowCount | None = None
 
 
 @dataclass(frozen=True, slots=True)

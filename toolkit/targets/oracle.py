@@ -22,7 +22,7 @@ from toolkit.targets.oracle_guard import Guard
 from toolkit.targets.scalars import plain_rows
 
 # DDL would commit a read-only transaction and go on, so a session that only reads is kept so here.
-_READS = re.compile(r"\s*(?:SELECT|WITH)\b", re.IGNORECASE)
+_READS = re.compile(r"\s*(?:SELECT|WITH|SET\s+TRANSACTION\s+READ\s+ONLY)\b", re.IGNORECASE)
 
 _ROWS = 1000
 # Limits of DBMS_APPLICATION_INFO and DBMS_SESSION in bytes; action has 32 before 12.2.

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.engines.arena import Heard
-from tests.oracle.standin import Standin, running_standin
+from tests.oracle.standin import Scenario, Standin, running_standin
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import places_of, run_plan
-from toolkit.app.maintenance.verify import fault_of
+from toolkit.app.maintenance.verify import look_at
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.plan_records import PlanRunRecord
+from toolkit.runner import Stop
 from toolkit.store import open_store
 
 STATS = '[[step]]\nname = "stats"\noperation = "stats-gather"\ntable = "GTEST"\n'
@@ -44,6 +45,22 @@ def test_statistics_from_before_a_step_are_a_fault(tmp_path: Path, monkeypatch: 
         monkeypatch.setenv("DBATK_PASSWORD", standin.password)
         text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\n{STATS}'
         (place,) = places_of(read_plan(parse_document(text, "n.toml"), tmp_path), store, APPROVALS)
-        said = fault_of(place.jobs[0], place, -1e6)
+        said = look_at(place.jobs[0], place, -1e6, run="", store=store, before=None, stop=Stop()).fault
         place.reached.target.close()
         assert said == "1 table with statistics from before it began: `GTEST`"
+
+
+COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "GTEST"\ntable = "G2"\ndegree = 2\n'
+ADD = '[[step]]\nname = "add"\noperation = "insert"\nsource = "GTEST"\ntable = "G3"\n'
+
+
+def test_loads_are_counted_in_a_read_only_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_standin(Scenario(rows=500)) as standin:
+        rest = COPY.replace('"copy"', '"before"').replace("G2", "G3") + 'where = "ID < 100"\n'
+        before, copy, add = run(standin, tmp_path, monkeypatch, rest, COPY, ADD).steps
+        assert [step.state for step in (before, copy, add)] == ["done"] * 3, before.reason
+        assert "the source under the same condition has 100, counted as it was before" in str(before.verified)
+        assert "the new table has 500; the source has 500, counted as it was before" in str(copy.verified)
+        assert "the target had 100 and has 600; the source has 500" in str(add.verified)
+        assert [step.unverified for step in (before, copy, add)] == [None] * 3
+        assert standin.statements.count("SET TRANSACTION READ ONLY") == 3

@@ -10,12 +10,16 @@ import pytest
 from tests.engines.arena import Heard
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
+from toolkit.app.execute import start
 from toolkit.app.maintenance import Place, places_of, run_plan
-from toolkit.app.maintenance.verify import fault_of
+from toolkit.app.maintenance import attempt as attempting
+from toolkit.app.maintenance.places import Job
+from toolkit.app.maintenance.verify import look_at
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import PlanRunRecord
+from toolkit.runner import Stop
 from toolkit.store import Store, open_store
 
 pytestmark = pytest.mark.postgresql
@@ -73,14 +77,61 @@ def test_indexes_are_rebuilt_when_they_are_large_enough(server: Server, store: S
     assert states(done) == {"rebuild": "done"}, done.steps[0].reason
 
 
+def fault_of(job: Job, place: Place, took_seconds: float, store: Store) -> str | None:
+    return look_at(job, place, took_seconds, run="", store=store, before=None, stop=Stop()).fault
+
+
 def test_statistics_older_than_the_step_and_invalid_indexes_are_faults(server: Server, store: Store) -> None:
     _, (place,) = made(server, store, STATS, REBUILD)
     stats, rebuild = place.jobs
-    assert "2 tables with statistics from before it began: `a`, `part`" in str(fault_of(stats, place, 60))
-    assert fault_of(rebuild, place, 60) is None
+    assert "2 tables with statistics from before it began: `a`, `part`" in str(fault_of(stats, place, 60, store))
+    assert fault_of(rebuild, place, 60, store) is None
     with server.connect() as session:
         session.execute("ANALYZE night.a, night.part")
         session.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'night.a_ix'::regclass")
-    assert fault_of(stats, place, 60) is None
-    assert fault_of(rebuild, place, 60) == "1 index invalid afterwards: `a_ix`"
+    assert fault_of(stats, place, 60, store) is None
+    assert fault_of(rebuild, place, 60, store) == "1 index invalid afterwards: `a_ix`"
     place.reached.target.close()
+
+
+COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "night.a"\ntable = "night.b"\nwhere = "id <= 100"\n'
+ADD = '[[step]]\nname = "add"\noperation = "insert"\nsource = "night.a"\ntable = "night.c"\n'
+
+
+def test_loads_are_counted_as_the_database_was_before_them(server: Server, store: Store) -> None:
+    with server.connect() as session:
+        session.execute("CREATE TABLE night.c (id int)")
+    copy, add = run(server, store, COPY, ADD).steps
+    assert (copy.state, copy.unverified) == ("done", None), copy.reason
+    assert "the source under the same condition has 100, counted as it was before the load" in str(copy.verified)
+    assert (add.state, add.unverified) == ("done", None)
+    assert "the target had 0 and has 20,000" in str(add.verified)
+
+
+def test_rows_that_a_trigger_swallows_are_a_failure(server: Server, store: Store) -> None:
+    with server.connect() as session:
+        session.execute("CREATE TABLE night.c (id int)")
+        session.execute(
+            "CREATE FUNCTION night.swallow() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN IF new.id % 2 = 0 THEN RETURN NULL; END IF; RETURN new; END $$"
+        )
+        session.execute("CREATE TRIGGER s BEFORE INSERT ON night.c FOR EACH ROW EXECUTE FUNCTION night.swallow()")
+    (step,) = run(server, store, ADD).steps
+    assert (step.state, step.reason) == (
+        "failed", "the source has 20,000, before and after, but 10,000 rows were loaded",
+    )  # fmt: skip
+
+
+def test_a_source_that_others_fill_meanwhile_is_seen_as_it_was(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def and_more(*given: object, **options: object) -> str:
+        done = start(*given, **options)  # type: ignore[arg-type]
+        with server.connect() as session:
+            session.execute("INSERT INTO night.a SELECT 0 FROM generate_series(1, 50)")
+        return done
+
+    monkeypatch.setattr(attempting, "start", and_more)
+    (step,) = run(server, store, COPY.replace('where = "id <= 100"\n', "")).steps
+    assert (step.state, step.unverified) == ("done", None)
+    assert "the source has 20,000, counted as it was before the load" in str(step.verified)

@@ -247,6 +247,14 @@ class Engine(IndexWork):
         data.execute(f"DROP INDEX {quote(index.table[0])}.{quote(index.name[1])}")
         del self.state.objects["INDEX", command.name]
 
+    def _do_read_only(self, session: Session, data: duckdb.DuckDBPyConnection, _: Command) -> None:
+        """See everything as it is now: DuckDB's transaction does from its first look at the catalogue on."""
+        if session.in_transaction:
+            raise ora(1453)
+        data.execute("BEGIN TRANSACTION READ ONLY")
+        data.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+        session.in_transaction = True
+
     def _do_commit(self, session: Session, data: duckdb.DuckDBPyConnection, _: Command) -> None:
         self.commit(session, data)
 

@@ -16,6 +16,7 @@ _TEXTS = {
     1031: "insufficient privileges",
     1408: "such column list already indexed",
     1418: "specified index does not exist",
+    1453: "SET TRANSACTION must be first statement of transaction",
     1452: "cannot CREATE UNIQUE INDEX; duplicate keys found",
     1555: 'snapshot too old: rollback segment number 9 with name "_SYSSMU9$" too small',
     1652: "unable to extend temp segment by 128 in tablespace TEMP",

@@ -8,9 +8,12 @@ from datetime import UTC, datetime
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.execute import resume, start
+from toolkit.app.maintenance.closing import child_of
+from toolkit.app.maintenance.loaded import Reader, as_before
+from toolkit.app.maintenance.looked import Looked
 from toolkit.app.maintenance.places import Job, Place
-from toolkit.app.maintenance.verify import fault_of
-from toolkit.app.repair import clean
+from toolkit.app.maintenance.verify import look_at
+from toolkit.app.repair import clean, load_in_doubt
 from toolkit.app.results import ended_well, find_run
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -25,8 +28,9 @@ from toolkit.store import Store
 _FIRST_WAIT_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 300.0
 _SHOWN = 3
-_PASSING = frozenset({"TK-0201", "TK-0202", "TK-0404"})
-"""Of our own errors those that may be gone at the next try: no connection, a lost one, a locked store."""
+_PASSING = frozenset({"TK-0201", "TK-0202", "TK-0401", "TK-0404"})
+"""Of our own errors those that may be gone at the next try: no connection, a lost one, a full or a locked store."""
+_CUT_OFF = frozenset({StepState.STOPPED, StepState.RUNNING})
 
 
 def utc_now() -> datetime:
@@ -64,37 +68,59 @@ class Attempt:
             earlier: of other nights, newest first.
             stop: asked when the window closes or somebody stops the plan.
         """
-        run, went_on = self._left_behind(job, earlier), False
+        run = self._left_behind(job, earlier)
+        went_on = run is not None
         tries = 0
         while True:
             tries += 1
-            went_on = went_on or (run is not None and tries == 1)
-            ended = self._once(job, run, stop)
+            with as_before(job, self.place) as before:
+                ended = self._once(job, run, stop)
+                looked = self._look(job, record, ended, before, stop)
             again = ended.state is StepState.FAILED and ended.passing and tries <= job.step.retries
             if not again or stop.wait(min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (tries - 1))):
                 break
             self.events.emit(Event("warning", f"{job.step.name}: {ended.reason}; trying again"))
             run = ended.run if self._can_go_on(ended.run) else None
-        reason = ended.reason
-        fault = self._fault(job, record) if ended.state is StepState.DONE else None
-        if fault is not None:
-            ended, reason = replace(ended, state=StepState.FAILED), fault
+        if looked.fault is not None:
+            ended = replace(ended, state=StepState.FAILED, reason=looked.fault)
         elif ended.state is StepState.DONE and went_on:
-            reason = "went on with what an earlier night had begun"
+            ended = replace(ended, reason="went on with what an earlier night had begun")
         if ended.state is StepState.FAILED and job.step.on_failure is OnFailure.UNDO and ended.run is not None:
-            reason = f"{reason}; {self._undo(ended.run)}"
-        return replace(record, state=ended.state, run=ended.run, reason=reason, tries=tries)
+            ended = replace(ended, reason=f"{ended.reason}; {self._undo(ended.run)}")
+        return replace(
+            record,
+            state=ended.state,
+            run=ended.run,
+            reason=ended.reason,
+            tries=tries,
+            verified="; ".join(looked.verified) or None,
+            unverified="; ".join(looked.unverified) or None,
+        )
 
-    def _fault(self, job: Job, record: StepRecord) -> str | None:
-        began = record.began_at or self.now()
-        return fault_of(job, self.place, (self.now() - began).total_seconds())
+    def _look(
+        self, job: Job, record: StepRecord, ended: Ended, before: Reader | ToolkitError | None, stop: Stop
+    ) -> Looked:
+        """Look at what a step did that says it ended well."""
+        if ended.state is not StepState.DONE or ended.run is None:
+            return Looked()
+        took = (self.now() - (record.began_at or self.now())).total_seconds()
+        try:
+            return look_at(job, self.place, took, run=ended.run, store=self.store, before=before, stop=stop)
+        except Exception as error:  # noqa: BLE001 - one step never ends the night
+            return Looked(f"whether it was done could not be verified: fault of dbatk: {error!r}")
 
     def _left_behind(self, job: Job, earlier: Sequence[StepRecord]) -> str | None:
-        """Return the run that an earlier night began and did not end, if this step would do the same."""
+        """Return the run that an earlier night began and did not end, if this step would do the same.
+
+        A load in doubt is returned in any case: going on with it is refused until somebody has counted its rows.
+        """
         last = next((step for step in earlier if step.run is not None), None)
-        if last is None or last.state not in (StepState.STOPPED, StepState.RUNNING) or last.run is None:
+        if last is None or last.run is None or not self._is_known(last.run):
             return None
-        if not self._can_go_on(last.run):
+        if load_in_doubt(last.run, self.store):
+            return last.run
+        cut_off = last.state in _CUT_OFF or bool(self.store.unended_trials(last.run))
+        if not cut_off or not self._can_go_on(last.run):
             return None
         head = self.store.load_head(last.run)
         if _same_work(head, job):
@@ -106,15 +132,22 @@ class Attempt:
         return None
 
     def _can_go_on(self, run: str | None) -> bool:
-        if run is None:
+        if run is None or not self._is_known(run):
             return False
+        return self.store.load_head(run).state is not RunState.DONE or load_in_doubt(run, self.store)
+
+    def _is_known(self, run: str) -> bool:
+        """Tell whether a run is still stored: somebody may have deleted it."""
         try:
-            return self.store.load_head(run).state is not RunState.DONE
-        except ToolkitError:
+            self.store.load_head(run)
+        except ToolkitError as error:
+            if error.code != "TK-0109":
+                raise
             return False
+        return True
 
     def _once(self, job: Job, run: str | None, stop: Stop) -> Ended:
-        before = {head.run for head in self.store.children_of(self.plan_run)}
+        before = {head.run for head in self.store.children_of(self.plan_run, self.place.name)}
         try:
             reached, experiment = self.place.reached, job.experiment
             if run is None:
@@ -171,16 +204,6 @@ class Attempt:
             return f"could not be undone: {error.sentence}"
         left = f", {len(report.left)} left: see `dbatk clean`" if report.left else ""
         return f"{len(report.done)} change(s) put back{left}"
-
-
-def child_of(store: Store, plan_run: str, step: str, target: str) -> str | None:
-    """Return the newest run that a night began for a step on a target, or None."""
-    found = [
-        head.run
-        for head in store.children_of(plan_run)
-        if (head.experiment.name, head.experiment.target) == (step, target)
-    ]
-    return found[-1] if found else None
 
 
 def _same_work(head: RunHead, job: Job) -> bool:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from toolkit.app.maintenance.figures import invalid_indexes, old_statistics
+from toolkit.app.maintenance.loaded import LOADS, Reader, look_at_load
+from toolkit.app.maintenance.looked import Looked
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.errors import ToolkitError
-from toolkit.model.words import EngineName, OperationName
+from toolkit.model.words import EngineName, OperationName, Outcome
+from toolkit.runner import Stop
+from toolkit.store import Store
+from toolkit.units import number
 
 _SHOWN = 3
 _CLOCK_SECONDS = 2.0
@@ -17,39 +22,77 @@ _OF_PARTS = frozenset({"partition", "granularity"})
 """Options with which those of partitions may be all that is renewed."""
 
 
-def fault_of(job: Job, place: Place, took_seconds: float) -> str | None:
-    """Return what is wrong with what a step did, or None; what cannot be looked at is wrong too.
+def look_at(
+    job: Job,
+    place: Place,
+    took_seconds: float,
+    *,
+    run: str,
+    store: Store,
+    before: Reader | ToolkitError | None,
+    stop: Stop,
+) -> Looked:
+    """Return what is wrong with what a step did, what was verified and what could not be.
 
-    Indexes must be valid, statistics newer than the step's beginning. That a load made rows, and a backup ended
-    well, the run itself has looked at.
+    Rows loaded are those read, indexes are valid, statistics newer than the step's beginning, a backup is whole as
+    far as its program or the database tells.
 
     Args:
         job: the step here.
         place: its target.
         took_seconds: since it began.
+        run: what did it.
+        store: where the run is.
+        before: of a load, a session that sees the database as it was before.
+        stop: cuts a count off.
     """
     try:
+        if job.step.operation in LOADS:
+            return look_at_load(job, place, run, store, before, stop)
         if job.step.operation in _INDEXES:
-            return _said(invalid_indexes(job, place), "index", "invalid afterwards")
-        if job.step.operation is OperationName.STATS_GATHER and _gathers_all(job, place):
-            old = old_statistics(job, place, took_seconds + _CLOCK_SECONDS)
-            return _said(old, "table", "with statistics from before it began")
+            invalid = invalid_indexes(job, place)
+            return _looked(invalid, "index", "invalid afterwards", "every index is valid, by the catalogue")
+        if job.step.operation is OperationName.STATS_GATHER:
+            return _of_statistics(job, place, took_seconds)
+        return _of_backup(run, store)
     except ToolkitError as error:
-        return f"whether it was done could not be verified: {error.sentence}"
-    return None
+        return Looked(f"whether it was done could not be verified: {error.sentence}")
 
 
-def _gathers_all(job: Job, place: Place) -> bool:
-    """Whether every table that the step names must have new statistics; duckdb does not tell their age."""
+def _of_statistics(job: Job, place: Place, took_seconds: float) -> Looked:
+    if place.reached.target.engine is EngineName.DUCKDB:
+        return Looked(unverified=("duckdb does not tell how old statistics are",))
+    if not _gathers_all(job):
+        return Looked(unverified=("only some tables or parts are gathered so, and which ones is not looked at",))
+    old = old_statistics(job, place, took_seconds + _CLOCK_SECONDS)
+    right = "statistics of every table are newer than its beginning, by the catalogue"
+    return _looked(old, "table", "with statistics from before it began", right)
+
+
+def _gathers_all(job: Job) -> bool:
+    """Whether every table that the step names must have new statistics."""
     said = {**job.step.options, **job.step.levels}
-    if place.reached.target.engine is EngineName.DUCKDB or _OF_PARTS & set(said):
-        return False
-    return str(said.get("gather", "gather")).lower() not in _SOME_ONLY
+    return not _OF_PARTS & set(said) and str(said.get("gather", "gather")).lower() not in _SOME_ONLY
 
 
-def _said(names: list[str], what: str, how: str) -> str | None:
+def _of_backup(run: str, store: Store) -> Looked:
+    """Tell by the run's own evidence: its program's log, a program that reads the backup, the database's views."""
+    good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
+    metrics = {metric.name: metric for metric in good[-1].metrics} if good else {}
+    corrupt, whole = metrics.get("corrupt_files"), metrics.get("verified")
+    if corrupt is not None and corrupt.value:
+        return Looked(f"corrupt blocks were found in {number(corrupt.value)} data file(s)")
+    looked = Looked(verified=("its program ended without an error",))
+    if whole is None:
+        return looked + Looked(unverified=("nobody read the backup again",))
+    if not whole.value:
+        return looked + Looked(unverified=(f"{whole.source} did not confirm the backup",))
+    return looked + Looked(verified=(f"{whole.source} confirms the backup",))
+
+
+def _looked(names: list[str], what: str, how: str, right: str) -> Looked:
     if not names:
-        return None
+        return Looked(verified=(right,))
     shown = ", ".join(f"`{name}`" for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
     many = {"index": "indexes", "table": "tables"}[what]
-    return f"{len(names)} {what if len(names) == 1 else many} {how}: {shown}"
+    return Looked(f"{len(names)} {what if len(names) == 1 else many} {how}: {shown}")

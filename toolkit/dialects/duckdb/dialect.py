@@ -27,7 +27,7 @@ from toolkit.dialects.duckdb.errors import ERRORS
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.names import bad_name, split_name
 from toolkit.dialects.quiet import Quiet
-from toolkit.dialects.rows import ALL_ROWS, rows_of
+from toolkit.dialects.rows import ALL_ROWS, count_source, count_target, rows_of
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
 from toolkit.model.steps import ObjectRef
@@ -324,6 +324,15 @@ class DuckdbDialect(Quiet):
 
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")
+
+    def reading_begin(self) -> tuple[Call, ...]:
+        return (Call("reading_begin"),)
+
+    def count_target(self, work: Work) -> Call:
+        return count_target(work)
+
+    def count_source(self, work: Work) -> Call:
+        return count_source(work)
 
     def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         return tuple(calls)

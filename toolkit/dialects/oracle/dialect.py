@@ -36,7 +36,7 @@ from toolkit.dialects.oracle.backup import told as backup_told
 from toolkit.dialects.oracle.backup import work as backup_work
 from toolkit.dialects.oracle.backup.ways import BACKUPS
 from toolkit.dialects.oracle.statistics import STATISTICS, remarks
-from toolkit.dialects.oracle.work import WORDS, evidence
+from toolkit.dialects.oracle.work import WORDS, evidence, loads
 from toolkit.dialects.statistics import LiveStatistics
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
@@ -177,6 +177,15 @@ class OracleDialect:
 
     def has_rows(self, table: QualifiedName) -> Call:
         return objects.has_rows(table)
+
+    def reading_begin(self) -> tuple[Call, ...]:
+        return (Call("reading_begin"),)
+
+    def count_target(self, work: Work) -> Call:
+        return loads.count_target(work)
+
+    def count_source(self, work: Work) -> Call:
+        return loads.count_source(work)
 
     def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         return objects.in_one_go(calls)

@@ -13,6 +13,7 @@ from toolkit.dialects.postgresql import granted as granting
 from toolkit.dialects.postgresql import work as working
 from toolkit.dialects.postgresql.backup.programs import error_of
 from toolkit.dialects.quiet import Quiet
+from toolkit.dialects.rows import count_source, count_target
 from toolkit.model.facts import Facts, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
@@ -132,6 +133,15 @@ class PostgresqlDialect(Quiet):
 
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")
+
+    def reading_begin(self) -> tuple[Call, ...]:
+        return (Call("reading_begin"), Call("instant", file=True))
+
+    def count_target(self, work: Work) -> Call:
+        return count_target(work)
+
+    def count_source(self, work: Work) -> Call:
+        return count_source(work)
 
     def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         return tuple(calls)

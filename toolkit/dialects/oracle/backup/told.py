@@ -27,7 +27,9 @@ def tell(work: Work, kept: Kept, seconds: float) -> Told:
     """Tell metrics, doubts and pieces of one trial."""
     order = order_of(work)
     read, written, source = _sizes(order, kept)
-    metrics = (*volume(read, written, seconds, source), *_of_reads(kept), *_of_channels(kept, seconds))
+    metrics = (
+        *volume(read, written, seconds, source), *_of_reads(kept), *_of_channels(kept, seconds), *_verdict(kept),
+    )  # fmt: skip
     size = int(written) if written else None
     return Told(metrics, tuple(_sentences(order, kept)), size, items=_items(kept))
 
@@ -84,6 +86,19 @@ def _of_channels(kept: Kept, seconds: float) -> Iterator[Metric]:
     yield Metric("channels_busy", sum(busy) / (len(busy) * max(seconds, *busy)), "ratio", _SOURCE)
     yield Metric("channel_imbalance", max(busy) / (sum(busy) / len(busy)), "ratio", _SOURCE)
     yield Metric("channels_at_work", float(sum(1 for each in busy if each > 0)), "channels", _SOURCE)
+
+
+def _verdict(kept: Kept) -> Iterator[Metric]:
+    """Yield what log and views say of the whole: STATUS may be COMPLETED, or so WITH WARNINGS or WITH ERRORS."""
+    corrupt = _first(kept, LOG).get("corrupt")
+    if corrupt:
+        yield Metric("corrupt_files", float(len(str(corrupt).split(","))), "files", _SOURCE)
+    for key, view in (("backup_status", "V$RMAN_STATUS"), ("backup_job", "V$RMAN_BACKUP_JOB_DETAILS")):
+        said = [str(row["status"]) for row in kept.get(key, ()) if row.get("status")]
+        if said:
+            good = all(each in {"COMPLETED", "COMPLETED WITH WARNINGS"} for each in said)
+            yield Metric("verified", float(good), "yes/no", view)
+            return
 
 
 # -- sentences ----------------------------------------------------------------------------------------------------

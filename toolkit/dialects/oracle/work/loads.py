@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from toolkit.dialects.base import ContextValue, Work
+from toolkit.dialects import rows
+from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import redo, spelling
 from toolkit.dialects.oracle.options import advanced_compression, option_is_off
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
+from toolkit.dialects.oracle.work.base import count_rows
 from toolkit.dialects.rows import rows_of
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Support
-from toolkit.model.words import OperationName, SupportState
+from toolkit.model.words import OperationName, Role, SupportState
 
 LONG_TYPES = ("LONG", "LONG RAW")
 _VIEWS = ("view", "editioning view")
@@ -33,6 +36,16 @@ def source_values(work: Work, facts: Facts) -> dict[str, ContextValue]:
     """Return what the templates take of the source: columns, rows, sample."""
     rows = facts.rows("source_columns")
     return {"source": work.source, "query": work.query, **rows_of(work), **select_list(rows, work.columns)}
+
+
+def count_target(work: Work) -> Call:
+    """Count the table that was made or filled, at the degree of the load."""
+    return replace(count_rows(work), session=Role.CONTROL)
+
+
+def count_source(work: Work) -> Call:
+    """Count what the load reads, at its degree; a query of the user's has hints of its own."""
+    return rows.count_source(work, hint="" if work.source is None else spelling.degree_hint(work, "s"))
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

@@ -1,0 +1,257 @@
+"""Whether a load copied what it read: its own number beside counts of the source and of what it made.
+
+While it ran, others may have changed both. So a session is opened before the load that sees the database as it
+then was (a read-only transaction: Oracle by undo, PostgreSQL by its snapshot, DuckDB alike), and counts
+afterwards, beside one that sees it as it is now. Where neither count fits and the source moved, that is said, not
+guessed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from toolkit.app.maintenance.looked import Looked
+from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.planning import cells_in_order, facts_from_text, planner_of
+from toolkit.dialects.base import Call, Dialect, Work
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.model.plan import RowCount
+from toolkit.model.protocols import Connection, DatabaseError
+from toolkit.model.words import OperationName, Outcome, Role
+from toolkit.operations import operation
+from toolkit.rendering import step_of
+from toolkit.runner import Stop
+from toolkit.store import Store
+from toolkit.targets.base import SessionTag
+from toolkit.units import number
+
+LOADS = frozenset({OperationName.CTAS, OperationName.INSERT})
+_LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A session that counts; `Stop` cuts a count off."""
+
+    session: Connection
+    dialect: Dialect
+
+    def count(self, call: Call, stop: Stop) -> int:
+        """Return a number of rows.
+
+        Raises:
+            ToolkitError: TK-0203 with what the database said, or why the count was cut off.
+        """
+        with _cut_off(self.session, stop):
+            try:
+                rows = self.session.execute(step_of(self.dialect, call).text).rows
+            except DatabaseError as error:
+                because = stop.because.sentence if stop.requested and stop.because else error.sentence
+                raise ToolkitError(because, code="TK-0203", hint="count it by hand") from None
+        return int(str(rows[0]["row_count"]))
+
+
+@contextmanager
+def _cut_off(session: Connection, stop: Stop) -> Iterator[None]:
+    """Cancel what the session does when somebody asks to stop."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_LOOK_SECONDS):
+            if stop.requested:
+                session.cancel()
+
+    watching = threading.Thread(target=watch, name="count", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join()
+
+
+@contextmanager
+def as_before(job: Job, place: Place) -> Iterator[Reader | ToolkitError | None]:
+    """Hold a session that sees the database as it is now; None where a step has no rows to count."""
+    if job.step.operation not in LOADS or job.step.count_rows is RowCount.NONE:
+        yield None
+        return
+    try:
+        reader = _reader(place)
+    except ToolkitError as error:
+        yield error
+        return
+    try:
+        yield _begun(reader)
+    finally:
+        reader.session.close()
+
+
+def _begun(reader: Reader) -> Reader | ToolkitError:
+    try:
+        for call in reader.dialect.reading_begin():
+            reader.session.execute(step_of(reader.dialect, call).text)
+    except DatabaseError as error:
+        return ToolkitError(error.sentence, code="TK-0203", hint="count by hand")
+    return reader
+
+
+def _reader(place: Place) -> Reader:
+    target = place.reached.target
+    session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+    return Reader(session, dialect_of(target.engine))
+
+
+def look_at_load(
+    job: Job, place: Place, run: str, store: Store, before: Reader | ToolkitError | None, stop: Stop
+) -> Looked:
+    """Return what can be told of the rows of a load that ended well.
+
+    Raises:
+        ToolkitError: TK-0201 when nobody answers.
+    """
+    told = _told(store, run)
+    if job.step.count_rows is RowCount.NONE:
+        return _expected(job, told, "by the engine's number") + Looked(
+            unverified=("its rows were not counted again: `count_rows` is `none`",)
+        )
+    recorded = store.load_facts(run)
+    assert recorded is not None
+    now = _reader(place)
+    try:
+        planner = planner_of(job.experiment, now.dialect, facts_from_text(recorded))
+        (piece,) = operation(job.step.operation).pieces(planner, cells_in_order(job.experiment)[0])
+        return _Counts(job, piece.work, told, before, now, stop).looked()
+    finally:
+        now.session.close()
+
+
+def _told(store: Store, run: str) -> int | None:
+    """Return the rows that the engine told of the load, None where nobody lived to hear it."""
+    good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
+    return good[-1].rows if good else None
+
+
+def _expected(job: Job, rows: int | None, how: str) -> Looked:
+    """Compare with what the plan expects; a number that nobody told is said."""
+    wish = job.step.expect_rows
+    if rows is None:
+        return Looked(unverified=("how many rows it loaded is not known",))
+    if wish.hold(rows):
+        return Looked(verified=(f"{number(rows)} rows loaded, {how}",))
+    if wish.at_most is None:
+        return Looked('0 rows where rows were expected (`expect_rows = "any"` allows none)')
+    return Looked(f"{number(rows)} rows were loaded where {number(wish.at_least)} were expected")
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Compares the numbers of one load."""
+
+    job: Job
+    work: Work
+    told: int | None
+    before: Reader | ToolkitError | None
+    now: Reader
+    stop: Stop
+
+    def looked(self) -> Looked:
+        loaded, looked = self._of_target()
+        return _expected(self.job, loaded, "by the engine's number" if self.told is not None else "by count") + (
+            looked + self._of_source(loaded)
+        )
+
+    # -- what was made ------------------------------------------------------------------------------------------
+    def _of_target(self) -> tuple[int | None, Looked]:
+        """Return how many rows were loaded, as far as that is known, and what the count of the target says."""
+        made = self.work.operation is OperationName.CTAS
+        try:
+            after = self.now.count(self.now.dialect.count_target(self.work), self.stop)
+            if made:
+                return self._made(after)
+            if self.told is None:
+                return None, Looked()
+            before = self._before().count(self.now.dialect.count_target(self.work), self.stop)
+            return self.told, self._added(before, after)
+        except ToolkitError as error:
+            return self.told, Looked(unverified=(f"the target was not counted: {error.sentence}",))
+
+    def _made(self, after: int) -> tuple[int, Looked]:
+        if self.told is None or self.told == after:
+            return after, Looked(verified=(f"the new table has {number(after)}",))
+        return self.told, Looked(f"{number(self.told)} rows were loaded, but the new table has {number(after)}")
+
+    def _added(self, before: int, after: int) -> Looked:
+        assert self.told is not None
+        said = f"the target had {number(before)} and has {number(after)}"
+        if after - before == self.told:
+            return Looked(verified=(said,))
+        return Looked(unverified=(f"{said}: others changed it meanwhile",))
+
+    # -- what was read ------------------------------------------------------------------------------------------
+    def _of_source(self, loaded: int | None) -> Looked:
+        why = self._not_counted()
+        if why is None and loaded is None:
+            why = "there is no number to compare it with"
+        if why is None and self.told is None:
+            why = "it was loaded in an earlier night, and the source of then cannot be counted any more"
+        if why is not None:
+            return Looked(unverified=(f"the source was not counted: {why}",))
+        assert loaded is not None
+        try:
+            return self._compared(loaded)
+        except ToolkitError as error:
+            return Looked(unverified=(f"the source was not counted: {error.sentence}",))
+
+    def _not_counted(self) -> str | None:
+        if self.job.step.count_rows is RowCount.TARGET:
+            return "`count_rows` is `target`"
+        if self.work.option("sample") is not None:
+            return "another sample has other rows"
+        if self.work.query is not None and self.job.step.count_rows is None:
+            return '`count_rows = "source"` runs its query once more'
+        return None
+
+    def _compared(self, loaded: int) -> Looked:
+        """Count the source as it was before the load; if that does not fit, as it is now."""
+        call = self.now.dialect.count_source(self.work)
+        told = f"the source {self._condition()}has"
+        first = self._maybe(lambda: self._before().count(call, self.stop))
+        if first == loaded:
+            return Looked(verified=(f"{told} {number(loaded)}, counted as it was before the load",))
+        second = self.now.count(call, self.stop)
+        if second == loaded:
+            return Looked(verified=(f"{told} {number(loaded)}, counted after the load",))
+        if isinstance(first, ToolkitError):
+            said = f"{told} {number(second)} now, and {number(loaded)} were loaded"
+            return Looked(unverified=(f"{said}; how many it had before is not known: {first.sentence}",))
+        if first == second:
+            return Looked(f"{told} {number(first)}, before and after, but {number(loaded)} rows were loaded")
+        return Looked(
+            unverified=(
+                f"the source changed while it was read: {number(first)} before, {number(second)} after, "
+                f"{number(loaded)} loaded",
+            )
+        )
+
+    def _condition(self) -> str:
+        return "" if self.work.option("where") is None else "under the same condition "
+
+    def _before(self) -> Reader:
+        if self.before is None or isinstance(self.before, ToolkitError):
+            raise self.before or ToolkitError(
+                "nobody looked before the load", code="TK-0203", hint="count by hand"
+            )
+        return self.before
+
+    def _maybe(self, count: Callable[[], int]) -> int | ToolkitError:
+        try:
+            return count()
+        except ToolkitError as error:
+            if self.stop.requested:
+                raise
+            return error
