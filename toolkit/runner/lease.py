@@ -20,7 +20,9 @@ _LOOK_SECONDS = 1.0
 
 
 @contextmanager
-def holding_lease(store: Store, target: str, run: str, stop: Stop, *, patient: bool = False) -> Iterator[None]:
+def holding_lease(
+    store: Store, target: str, run: str, stop: Stop, *, patient: Stop | None = None
+) -> Iterator[None]:
     """Hold the lease of a target, with a heartbeat every 5 s, until the block ends.
 
     A lease that is no longer ours stops the run; `stop.look` asks for it at once.
@@ -31,12 +33,12 @@ def holding_lease(store: Store, target: str, run: str, stop: Stop, *, patient: b
         run: who works.
         stop: asked to end when the lease is lost.
         patient: wait for one whose holder is out of sight and silent, until it is heard of or its lease ends, and
-            for one that another process holds for this very run.
+            for one that another process holds for this very run; a stop given here ends the wait.
 
     Raises:
         ToolkitError: TK-0302 when a live run holds it; the message says who and since when.
     """
-    lease = _patiently(store, target, run, stop) if patient else store.acquire_lease(target, run)
+    lease = store.acquire_lease(target, run) if patient is None else _patiently(store, target, run, patient)
     ended = threading.Event()
 
     def beat() -> None:

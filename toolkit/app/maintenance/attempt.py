@@ -29,7 +29,7 @@ _FIRST_WAIT_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 300.0
 _SHOWN = 3
 _PASSING = frozenset({"TK-0201", "TK-0202", "TK-0401", "TK-0404"})
-"""Of our own errors those that may be gone at the next try: no connection, a lost one, a full or a locked store."""
+"""Of our own errors those that may be gone at the next try: no connection, a lost one, a full or locked store."""
 _CUT_OFF = frozenset({StepState.STOPPED, StepState.RUNNING})
 
 

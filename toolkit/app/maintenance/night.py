@@ -7,7 +7,6 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +15,11 @@ from hashlib import sha256
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import utc_now
-from toolkit.app.maintenance.place_night import Night, Now, PlaceNight
+from toolkit.app.maintenance.closing import close_open
+from toolkit.app.maintenance.dispatch.base import Dispatcher, lock_of
+from toolkit.app.maintenance.dispatch.local import Threads
+from toolkit.app.maintenance.insisting import insisting
+from toolkit.app.maintenance.place_night import Night, Now
 from toolkit.app.maintenance.places import Place
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
@@ -26,10 +29,8 @@ from toolkit.model.protocols import Event, Events
 from toolkit.model.runid import new_run_id
 from toolkit.model.window import Span
 from toolkit.model.words import RunState
-from toolkit.runner import Stop
+from toolkit.runner import Stop, holding_locks
 from toolkit.store import Store
-
-_TICK_SECONDS = 0.5
 
 
 def run_plan(
@@ -42,6 +43,7 @@ def run_plan(
     stop: Stop | None = None,
     anytime: bool = False,
     now: Now = utc_now,
+    dispatcher: Dispatcher | None = None,
 ) -> PlanRunRecord:
     """Run a plan and return what became of it; what fails is in the record, not an exception.
 
@@ -54,6 +56,7 @@ def run_plan(
         stop: ends the night in order.
         anytime: run although no window is open.
         now: the clock.
+        dispatcher: who works on the targets; threads of this process if not given.
 
     Raises:
         ToolkitError: TK-0310 when no window is open, TK-0302 when every target is at work already.
@@ -66,11 +69,11 @@ def run_plan(
     state = RunState.INTERRUPTED
     try:
         with night.stop.listening(), _noted(night):
-            _all_places(night, places)
+            _all_places(night, places, dispatcher or Threads())
         state = _state_of(night)
     finally:
         stopped = "; ".join(dict.fromkeys(night.stopped_by)) or None
-        store.end_plan_run(plan_run, state, now(), stopped)
+        insisting(lambda: store.end_plan_run(plan_run, state, now(), stopped))
     if night.refused and len(night.refused) == len(places):
         raise night.refused[0]
     return store.load_plan_run(plan_run)
@@ -143,29 +146,19 @@ def _record(night: Night, places: Sequence[Place], began: datetime) -> PlanRunRe
     )
 
 
-def _all_places(night: Night, places: Sequence[Place]) -> None:
-    """Work on the targets, so many at once; what goes wrong on one never touches another."""
-    records = iter(night.store.load_plan_run(night.plan_run).steps)
-    shares = [(place, [next(records) for _ in place.jobs]) for place in places]
-    with ThreadPoolExecutor(max(1, night.plan.at_once), thread_name_prefix="target") as pool:
-        working = [pool.submit(PlaceNight(night, place, share).run) for place, share in shares]
-        for each in working:
-            while not each.done():
-                # Signals reach only this thread, and only between its calls.
-                with _waiting():
-                    each.exception(timeout=_TICK_SECONDS)
-    for each in working:
-        each.result()
-
-
-class _waiting:  # noqa: N801 - reads as a statement
-    """Take the end of a wait for nothing."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        return kind is not None and issubclass(kind, TimeoutError)
+def _all_places(night: Night, places: Sequence[Place], dispatcher: Dispatcher) -> None:
+    """Work on the targets whose locks can be had; what goes wrong on one never touches another."""
+    locks_of = {place.name: lock_of(night.plan.name, place) for place in places}
+    with holding_locks(night.store, list(locks_of.values()), night.plan_run, night.stop) as locks:
+        free = []
+        for place in places:
+            error = locks.refused.get(locks_of[place.name])
+            if error is None:
+                free.append(place)
+            else:
+                night.refused.append(error)
+                close_open(night.store, night.plan_run, place.name, night.now(), error.sentence)
+        dispatcher.carry_out(night, free, locks)
 
 
 class _Named:

@@ -5,26 +5,31 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
-from toolkit.app.maintenance.attempt import Attempt, child_of, utc_now
+from toolkit.app.maintenance.attempt import Attempt, utc_now
 from toolkit.app.maintenance.choice import Choice, choose
+from toolkit.app.maintenance.closing import close_killed_nights, taken_over
 from toolkit.app.maintenance.conditions import unmet
 from toolkit.app.maintenance.expect import expected, slow_items
 from toolkit.app.maintenance.figures import work_bytes
+from toolkit.app.maintenance.guards import GuardKeeper, Held
+from toolkit.app.maintenance.insisting import insisting
 from toolkit.app.maintenance.places import Job, Place
+from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
+from toolkit.executors import refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure
-from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.plan_records import PlanNote, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import ItemRecord
 from toolkit.model.window import Span
-from toolkit.model.words import EngineName, Role, RunState
+from toolkit.model.words import EngineName, Role
 from toolkit.runner import Stop, holding_lease
 from toolkit.store import Store
 from toolkit.targets.base import SessionTag, Target
@@ -33,7 +38,6 @@ _TICK_SECONDS = 0.5
 _NIGHTS = 5
 """Nights whose objects tell how long each takes."""
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
-_KILLED = "its process was killed, or its host went down"
 Now = Callable[[], datetime]
 
 
@@ -66,31 +70,47 @@ class PlaceNight:
         self._ended: queue.SimpleQueue[StepRecord] = queue.SimpleQueue()
         self._attempt = Attempt(night.plan_run, place, night.store, night.approvals, night.events, night.now)
         self._halted: str | None = None
-        self._stop = Stop()
+        self._held: set[str] = set()
+        self._keeper = GuardKeeper(
+            place, night.plan_run, self._runs, self._say, night.now, in_window=night.span is not None
+        )
+        self.stop = Stop()
+        """Asked to end when a lease of ours is lost."""
 
     def run(self) -> None:
         """Do the steps of this target; whatever keeps them from it becomes their reason."""
-        night, key = self._night, self._place.reached.target.lease_key
+        night, target = self._night, self._place.reached.target
         try:
+            if self._place.refused is not None:
+                raise self._place.refused
             with (
-                holding_lease(night.store, f"plan {night.plan.name} on {key}", night.plan_run, self._stop),
-                holding_lease(night.store, key, night.plan_run, self._stop),
+                holding_lease(night.store, target.lease_key, night.plan_run, self.stop, patient=night.stop),
                 self._holding_file(),
             ):
-                self._close_killed_nights()
+                close_killed_nights(night.store, night.plan.name, night.plan_run, self._place.name, night.now())
+                self._records = taken_over(night.store, night.plan_run, self._place.name, night.now())
                 self._read_history()
-                self._work()
-        except ToolkitError as error:
-            night.refused.append(error)
-            self._end_waiting(StepState.STOPPED, error.sentence)
+                with self._keeper:
+                    self._work()
+        except (ToolkitError, DatabaseError) as error:
+            told = error if isinstance(error, ToolkitError) else refused(dialect_of(target.engine), error)
+            night.refused.append(told)
+            self._end_waiting(StepState.STOPPED, told.sentence)
         finally:
-            self._place.reached.target.close()
+            target.close()
 
     def _work(self) -> None:
+        try:
+            self._until_all_is_done()
+        except BaseException as error:
+            self._end_working(error if isinstance(error, ToolkitError) else _fault(error))
+            raise
+
+    def _until_all_is_done(self) -> None:
         while True:
             self._look()
             self._begin_what_may()
-            if not self._working:
+            if not self._working and not self._held:
                 return
             try:
                 self._take(self._ended.get(timeout=_TICK_SECONDS))
@@ -112,37 +132,24 @@ class PlaceNight:
         store, plan = self._night.store, self._night.plan.name
         self._history = {name: store.step_history(plan, name, self._place.name) for name in self._jobs}
 
-    def _close_killed_nights(self) -> None:
-        """Say of earlier nights that were killed here that they were: as we hold the lock, nobody is at work."""
-        store, now = self._night.store, self._night.now()
-        for other in store.plan_runs(self._night.plan.name):
-            if other.state is not RunState.RUNNING or other.plan_run == self._night.plan_run:
-                continue
-            for step in other.steps:
-                if step.target == self._place.name and step.state in _OPEN:
-                    store.note_step(other.plan_run, self._killed(other.plan_run, step, now))
-            if not any(step.state in _OPEN for step in store.load_plan_run(other.plan_run).steps):
-                store.end_plan_run(other.plan_run, RunState.INTERRUPTED, now, _KILLED)
-
-    def _killed(self, plan_run: str, step: StepRecord, now: datetime) -> StepRecord:
-        """Return the record of a step that died with its process: with its run, which may be gone on with."""
-        ended = now if step.state is StepState.RUNNING else None
-        run = step.run or child_of(self._night.store, plan_run, step.step, step.target)
-        return replace(step, state=StepState.STOPPED, reason=_KILLED, ended_at=ended, run=run)
-
     # -- stopping -----------------------------------------------------------------------------------------------
     def _look(self) -> None:
         """Find out whether somebody stopped the night, the lease was lost, or the window closed."""
         night = self._night
         if night.stop.requested:
-            self._halt("the plan was stopped", ToolkitError("the plan was stopped", code="TK-0130"))
-        elif self._stop.requested:
-            because = self._stop.because or ToolkitError("the lease was lost", code="TK-0302")
+            because = night.stop.because or ToolkitError("the plan was stopped", code="TK-0130")
+            self._halt(because.sentence, because)
+        elif self.stop.requested:
+            because = self.stop.because or ToolkitError("the lease was lost", code="TK-0302")
             self._halt(because.sentence, because)
         elif night.span is not None and night.now() >= night.span.end:
             sentence = f"the window closed at {night.span.end:%H:%M} UTC"
             stopping = night.plan.at_deadline is AtDeadline.STOP
             self._halt(sentence, ToolkitError(sentence, code="TK-0310") if stopping else None)
+
+        for name, because in self._keeper.to_stop(tuple(self._working)):
+            if not self._working[name].requested:
+                self._working[name].request(because)
 
     def _halt(self, sentence: str, because: ToolkitError | None) -> None:
         """Begin nothing more; with an error end what runs too, each in its own order."""
@@ -153,6 +160,15 @@ class PlaceNight:
             if because is not None and not stop.requested:
                 stop.request(because)
 
+    def _end_working(self, because: ToolkitError) -> None:
+        """End what runs and wait for it: nothing of ours may be at work once the lease is given back."""
+        self._halt(because.sentence, because)
+        while self._working:
+            record = self._ended.get()
+            del self._working[record.step]
+            with suppress(ToolkitError):
+                self._note(record)
+
     def _end_waiting(self, state: StepState, reason: str) -> None:
         for record in self._records.values():
             if record.state is StepState.WAITING:
@@ -161,19 +177,33 @@ class PlaceNight:
     # -- beginning ----------------------------------------------------------------------------------------------
     def _begin_what_may(self) -> None:
         """Begin every step that may begin now; end those of which it is known that they cannot."""
+        self._held.clear()
         while True:
             verdict = choose(self._choice())
             if verdict.step is None:
                 return
             record = self._records[verdict.step]
             if verdict.state is not None:
-                self._note(replace(record, state=verdict.state, reason=verdict.reason))
+                waited = self._keeper.waits_for(verdict.step)
+                reason = f"{verdict.reason}; it waited: {waited}" if waited else verdict.reason
+                self._note(replace(record, state=verdict.state, reason=reason))
                 continue
-            reason = self._condition(self._jobs[verdict.step])
-            if reason is not None:
-                self._note(replace(record, state=reason[0], reason=reason[1]))
+            held = self._keeper.before(self._jobs[verdict.step].step)
+            if held is not None:
+                self._hold(record, held)
+                continue
+            unmet_reason = self._condition(self._jobs[verdict.step])
+            if unmet_reason is not None:
+                self._note(replace(record, state=unmet_reason[0], reason=unmet_reason[1]))
                 continue
             self._begin(self._jobs[verdict.step], record)
+
+    def _hold(self, record: StepRecord, held: Held) -> None:
+        """Let a step wait for its guards; one that has waited long enough ends here."""
+        if held.for_good:
+            self._note(replace(record, state=StepState.STOPPED, reason=held.reason))
+        else:
+            self._held.add(record.step)
 
     def _choice(self) -> Choice:
         night = self._night
@@ -186,6 +216,7 @@ class PlaceNight:
             frozenset(self._working),
             left,
             self._halted,
+            frozenset(self._held),
         )
 
     def _condition(self, job: Job) -> tuple[StepState, str] | None:
@@ -214,10 +245,18 @@ class PlaceNight:
             stop.begin_only_with(self._fits(job, night.span))
 
         def work() -> None:
-            done = self._attempt.do(job, begun, self._history[name], stop)
+            done = self._done(job, begun, stop)
             self._ended.put(replace(done, ended_at=night.now()))
 
         threading.Thread(target=work, name=f"step {name} on {self._place.name}").start()
+
+    def _done(self, job: Job, begun: StepRecord, stop: Stop) -> StepRecord:
+        """Do a step; whatever goes wrong is its outcome, for the night waits for one."""
+        try:
+            return self._attempt.do(job, begun, self._history[job.step.name], stop)
+        except Exception as error:  # noqa: BLE001 - one step never ends the night
+            told = error if isinstance(error, ToolkitError) else _fault(error)
+            return replace(begun, state=StepState.FAILED, reason=told.sentence)
 
     def _fits(self, job: Job, span: Span) -> Callable[[str], bool]:
         """Return what tells whether an object of a step still fits into the window, from its own earlier times."""
@@ -238,6 +277,24 @@ class PlaceNight:
         except (ToolkitError, DatabaseError):
             return None
 
+    def _runs(self) -> dict[str, str]:
+        """Return the step of each run that this night began here, or goes on with."""
+        store, night, here = self._night.store, self._night.plan_run, self._place.name
+        found = {
+            head.run: head.experiment.name or ""
+            for head in store.children_of(night)
+            if head.experiment.target == here
+        }
+        for name in tuple(self._working):
+            before = next((step.run for step in self._history.get(name, ()) if step.run is not None), None)
+            found |= {before: name} if before else {}
+        return found
+
+    def _say(self, text: str) -> None:
+        """Tell what guards have to say, and keep it for the account."""
+        self._night.store.note_plan_run(self._night.plan_run, PlanNote(self._place.name, text, self._night.now()))
+        self._night.events.emit(Event("warning", f"{self._place.name}: {text}", {"target": self._place.name}))
+
     # -- ending -------------------------------------------------------------------------------------------------
     def _take(self, record: StepRecord) -> None:
         del self._working[record.step]
@@ -248,7 +305,7 @@ class PlaceNight:
 
     def _note(self, record: StepRecord) -> None:
         self._records[record.step] = record
-        self._night.store.note_step(self._night.plan_run, record)
+        insisting(lambda: self._night.store.note_step(self._night.plan_run, record))
         said = f" ({record.reason})" if record.reason else ""
         text = f"{record.step} on {self._place.name}: {record.state}{said}"
         data = {"step": record.step, "target": self._place.name, "state": record.state.value}
@@ -266,6 +323,10 @@ class PlaceNight:
             notes_of(night.store, night.approvals, night.events).write(event)
         except ToolkitError as error:
             self._halt(error.sentence, None)
+
+
+def _fault(error: BaseException) -> ToolkitError:
+    return ToolkitError(f"fault of dbatk: {error!r}", code="TK-0901")
 
 
 def _embedded(target: Target) -> bool:

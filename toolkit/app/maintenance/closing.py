@@ -1,0 +1,88 @@
+"""Closes what nobody works on any more: steps that died with their process, and those that never began.
+
+Who calls must hold the lock of the plan on the target: then nobody else is at work there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from toolkit.app.results import ended_well, find_run
+from toolkit.errors import ToolkitError
+from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.words import RunState
+from toolkit.store import Store
+
+KILLED = "its process was killed, or its host went down"
+_NOT_VERIFIED = "its process was lost after it had ended, before it was looked at"
+_OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
+
+
+def close_killed_nights(store: Store, plan: str, plan_run: str, target: str, now: datetime) -> None:
+    """Say of other nights that were killed while they had steps on a target that they were."""
+    nights = set()
+    for other, step in store.open_steps(plan, target):
+        if other != plan_run:
+            store.note_step(other, killed(store, other, step, now, KILLED))
+            nights.add(other)
+    for other in nights:
+        if not store.is_open(other):
+            store.end_plan_run(other, RunState.INTERRUPTED, now, KILLED)
+
+
+def close_open(store: Store, plan_run: str, target: str, now: datetime, reason: str) -> list[StepRecord]:
+    """End the steps of a night on a target that have not ended, and return them."""
+    left = [step for step in store.steps_on(plan_run, target) if step.state in _OPEN]
+    closed = [killed(store, plan_run, step, now, reason) for step in left]
+    for step in closed:
+        store.note_step(plan_run, step)
+    return closed
+
+
+def taken_over(store: Store, plan_run: str, target: str, now: datetime) -> dict[str, StepRecord]:
+    """Return the steps of a night on a target as they are; one that died with another process waits again.
+
+    The night may have been begun here by a worker that was lost. What it had begun is kept as stopped, so that its
+    run is gone on with.
+    """
+    found = {step.step: step for step in store.steps_on(plan_run, target)}
+    for name, step in found.items():
+        if step.state is StepState.RUNNING:
+            lost = killed(store, plan_run, step, now, KILLED)
+            store.note_step(plan_run, lost)
+            waits = replace(step, state=StepState.WAITING)
+            found[name] = lost if lost.state is StepState.DONE else waits
+    return found
+
+
+def killed(store: Store, plan_run: str, step: StepRecord, now: datetime, reason: str) -> StepRecord:
+    """Return the record of a step that died with its process: with its run, which may be gone on with.
+
+    One whose run had ended well before it could be noted was done, and is not done again.
+    """
+    run = step.run or child_of(store, plan_run, step.step, step.target)
+    if step.state is not StepState.RUNNING:
+        return replace(step, state=StepState.STOPPED, reason=reason, run=run)
+    ended = _well_ended(store, run)
+    if ended is not None:
+        return replace(step, state=StepState.DONE, ended_at=ended, run=run, unverified=_NOT_VERIFIED)
+    return replace(step, state=StepState.STOPPED, reason=reason, ended_at=now, run=run)
+
+
+def child_of(store: Store, plan_run: str, step: str, target: str) -> str | None:
+    """Return the newest run that a night began for a step on a target, or None."""
+    found = [head.run for head in store.children_of(plan_run, target) if head.experiment.name == step]
+    return found[-1] if found else None
+
+
+def _well_ended(store: Store, run: str | None) -> datetime | None:
+    """Return when a run ended, if it ended well."""
+    if run is None:
+        return None
+    try:
+        record = find_run(store, run)
+    except ToolkitError:
+        return None
+    done = record.head.state is RunState.DONE and ended_well(record)
+    return record.head.ended_at if done else None
