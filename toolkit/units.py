@@ -140,8 +140,14 @@ def _without_minus_zero(text: str) -> str:
 
 
 def change(ratio: float | None) -> str:
-    """Spell a ratio as a change: 1.05 is `+5.0 %`."""
+    """Spell a ratio as a change: 1.05 is `+5.0 %`; what is nearly nothing left is not `-100 %`."""
+    if ratio is not None and 0 < ratio < _NEARLY_NOTHING:
+        return f"{(ratio - 1) * 100:.2f} %" if ratio > _NEARLY_NOTHING / 50 else "nearly -100 %"
     return percent(None if ratio is None else (ratio - 1) * 100, signed=True)
+
+
+_NEARLY_NOTHING = 0.005
+"""A ratio that would round to 100 % less."""
 
 
 _FROM_SPELLED_AS_TIMES = 1.995

@@ -78,7 +78,18 @@ def test_a_quantity_is_spelled_by_its_unit(value: float | None, unit: str, text:
     assert units.quantity(value, unit) == text
 
 
-@pytest.mark.parametrize(("ratio", "text"), [(1.05, "+5.0 %"), (0.5, "-50 %"), (1.0, "+0.0 %"), (None, "-")])
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (1.05, "+5.0 %"),
+        (0.5, "-50 %"),
+        (1.0, "+0.0 %"),
+        (None, "-"),
+        (0.0, "-100 %"),
+        (0.0046, "-99.54 %"),
+        (1e-6, "nearly -100 %"),
+    ],
+)
 def test_a_ratio_is_spelled_as_a_change_with_its_sign(ratio: float | None, text: str) -> None:
     assert units.change(ratio) == text
 

@@ -29,6 +29,7 @@ class Origin:
         rung: `awr`, `statspack`, `vstat`, `pgstat` or `duckstat`; rungs count differently.
         scope: `instance`, `rac_global`, `pdb` or `database`.
         begin: Of the interval, as the server's clock told it (with or without a zone, as the source has it).
+        cuts_names: Names end at the width of their column, as a text report prints them.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Origin:
     elapsed_seconds: float | None = None
     begin_sessions: float | None = None
     end_sessions: float | None = None
+    cuts_names: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from toolkit.analysis.awr.causes import Cause, causes, load_factor, whole_change
 from toolkit.analysis.awr.changes import Amount, Change, amount, matched, rates
 from toolkit.analysis.awr.comparable import Doubt, changed_parameters, doubts, refuse_unlike, wrong_order
+from toolkit.analysis.awr.cut_names import whole_names
 from toolkit.analysis.awr.own import changes_of
 from toolkit.model.interval import LOAD, InputOutput, Interval, Listing, Wait
 
@@ -121,6 +122,7 @@ def compare_intervals(before: Interval, after: Interval, *, anyway: bool = False
         ToolkitError: TK-0115 when they cannot be compared.
     """
     refuse_unlike(before, after, anyway=anyway)
+    before, after = whole_names(before, after)
     swapped = wrong_order(before, after)
     return _diff(after, before, swapped=True) if swapped else _diff(before, after)
 

@@ -90,6 +90,7 @@ def _origin(report: Record) -> Origin:
         elapsed_seconds=None if elapsed is None else elapsed * _MINUTE,
         begin_sessions=number(report.get("begin_sessions")),
         end_sessions=number(report.get("end_sessions")),
+        cuts_names=report.get("format") == "text" or report.get("kind") == "statspack",
     )
 
 
@@ -182,7 +183,8 @@ def _changed(report: Record) -> dict[str, tuple[str | None, str | None]]:
 def _instance(report: Record, one: Record) -> Interval:
     """Return an instance of a cluster report, with what the whole says of all of them."""
     whole = {
-        key: report.get(key) for key in ("file", "kind", "db_name", "dbid", "rac", "begin_snap_id", "end_snap_id")
+        key: report.get(key)
+        for key in ("file", "kind", "format", "db_name", "dbid", "rac", "begin_snap_id", "end_snap_id")
     }
     host = record(one.get("host_cpu"))
     inner = interval_of({**whole, **one, "instances": [], "scope": "instance", "cpus": host.get("cpus")})

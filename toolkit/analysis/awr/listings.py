@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 
+from toolkit.analysis.awr.cut_names import longer
 from toolkit.analysis.awr.fields import Record, amount, latency, number, record, records, size, text
 from toolkit.model.interval import InputOutput, Listing, Segment, Statement, Wait
 
@@ -37,7 +38,7 @@ def waits(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
     top = {("DB CPU" if name == "CPU time" else name): one for name, one in top.items()}
     found = {one.name: one for one in (_wait(row, "event") for row in rows if not _idle(row, rows)) if one.name}
     for name, one in top.items():
-        known = found.get(name)
+        known = found.get(name) or found.pop(_cut(name, one, found), None)
         # the list of the topmost has a decimal more and the wait class, the long one whole counts
         found[name] = one if known is None else replace(
             known, seconds=one.seconds if one.seconds is not None else known.seconds,
@@ -49,6 +50,13 @@ def waits(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
     if seconds is not None:
         found[_CPU] = Wait(_CPU, seconds)
     return Listing(found, floors={} if shortest is None else {"seconds": shortest})
+
+
+def _cut(name: str, top: Wait, found: Mapping[str, Wait]) -> str:
+    """Return the name under which the long list has an event; its column is narrower than that of the topmost."""
+    return next(
+        (one for one, row in found.items() if longer(one, [name]) and row.waits == top.waits), ""
+    )  # fmt: skip
 
 
 def background(report: Record) -> Listing[Wait]:
@@ -196,7 +204,8 @@ def _io(report: Record, heading: str, elapsed: float | None) -> Listing[InputOut
     for table in records(report.get("tables")):
         columns = _cells(table.get("columns"))
         heads = [re.sub(r"[^a-z]", "", name.lower()) for name in columns]
-        if not heads or heads[0] != heading or len(heads) < 7 or not heads[1].startswith("readsdata"):
+        named = heads[:1] == [heading] or (heads[:1] == ["function"] and heading == "functionname")
+        if not named or len(heads) < 7 or not heads[1].startswith(("readsdata", "readdatavolume")):
             continue
         average = re.search(r"\((us|ms|s)\)", columns[8]) if len(columns) > 8 else None
         counted = len(heads) > 7 and heads[7].startswith("waits")

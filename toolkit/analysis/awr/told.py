@@ -93,7 +93,8 @@ def cause_sentence(cause: Cause, diff: IntervalDiff) -> str:
 
 def _accounts(cause: Cause, diff: IntervalDiff) -> str:
     sign = "more" if cause.impact > 0 else "fewer"
-    said = f"{number(abs(cause.impact))} {sign} active sessions"
+    beyond = " than the load explains" if cause.kind != "load" and abs(diff.factor - 1) > _SAME else ""
+    said = f"{number(abs(cause.impact))} {sign} active sessions{beyond}"
     whole = diff.whole
     if whole and whole * cause.impact > 0 and abs(whole) >= 1e-4:
         share = cause.impact / whole * 100
@@ -174,6 +175,8 @@ def _event(cause: Cause) -> str:
     grew = cause.impact > 0
     if cause.part == "latency":
         head = f"each wait for `{cause.key}` takes {'longer' if grew else 'less time'}"
+    elif _against(cause):
+        head = f"time in `{cause.key}` {'fell' if grew else 'rose'} by less than the load"
     else:
         head = f"{'more' if grew else 'less'} time in `{cause.key}`"
     others = [f"`{name}`" for name in cause.events if name != cause.key][:3]
@@ -220,8 +223,16 @@ def _cluster(cause: Cause) -> str:
     return _joined(head, _shift(_get(cause, "latency"), f"average of `{cause.events[0]}`", seconds), _with(cause))
 
 
+def _against(cause: Cause) -> bool:
+    """Whether a time fell that is told as more, or rose that is told as less: the load changed by more."""
+    ratio = one.ratio if (one := _get(cause, cause.key)) is not None else None
+    return ratio is not None and (ratio < 1) == (cause.impact > 0)
+
+
 def _cpu(cause: Cause) -> str:
     head = "more CPU is used" if cause.impact > 0 else "less CPU is used"
+    if _against(cause):
+        head = f"CPU {'fell' if cause.impact > 0 else 'rose'} by less than the load"
     return _joined(head, _shift(_get(cause, cause.key), "sessions on CPU"))
 
 

@@ -19,15 +19,11 @@ from toolkit.readers.awr.sections import lacking, metric_of, records, section_of
 from toolkit.readers.awr.tables import Document, Table, reduce, snake
 from toolkit.readers.awr.text import read_text
 
-_PROMISED = (
-    "top_events",
-    "time_model",
-    "wait_classes",
-    "sql_by_elapsed",
-    "sql_by_cpu",
-    "sql_by_gets",
-    "sql_by_reads",
-)
+_PROMISED = {
+    "load_profile_per_sec": "load profile", "top_events": "top events", "time_model": "time model",
+    "wait_classes": "wait classes", "sql_by_elapsed": "SQL by elapsed time", "sql_by_cpu": "SQL by CPU time",
+    "sql_by_gets": "SQL by gets", "sql_by_reads": "SQL by reads",
+}  # fmt: skip
 _HTML = re.compile(r"<(?:html|table|head|body|pre)\b", re.IGNORECASE)
 _REPORT = re.compile(
     r"WORKLOAD REPOSITORY|STATSPACK\s+(?:STATISTICS\s+)?report|AWR (?:RAC )?Report|DB/Inst:|Begin Snap\b|DB Id\b",
@@ -167,7 +163,7 @@ def _report(builder: _Builder, document: Document, facts: Mapping[str, Scalar], 
     )
     whole = builder.whole()
     expected = [name for name in _PROMISED if name != "wait_classes" or facts["kind"] == "awr"]
-    missing = [name for name in ("load_profile_per_sec", *expected) if not whole[name]]
+    missing = [_PROMISED[name] for name in expected if not whole[name]]
     if missing:
         warnings.append(f"the report has no {', '.join(missing)}")
     return Report(facts, whole, builder.others, list(dict.fromkeys(warnings)), faults)
