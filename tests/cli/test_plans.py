@@ -153,3 +153,40 @@ def test_the_account_of_a_night_and_the_history_of_a_step_are_told(dbatk: Dbatk,
     refused = dbatk("history", "nothing")
     assert refused.status == 2 and "copy, index, rare" in refused.err
     assert dbatk("account", "x").status == 2 and dbatk("account", "last", "--format", "pdf").status == 2
+
+
+LOAD = """
+[plan]
+name = "loads"
+target = "duckdb:///small.duckdb"
+
+[[step]]
+name = "load"
+operation = "insert"
+table = "small"
+query = "SELECT sum(a.range) AS i, 1 AS k FROM range(60000) a, range(60000) b"
+"""
+
+
+def test_a_load_that_was_cut_off_is_never_done_again_before_somebody_has_counted(
+    dbatk: Dbatk, home: Path, url: str
+) -> None:
+    assert url
+    (home / "nightly.toml").write_text(LOAD)
+    argv = [sys.executable, "-m", "toolkit", "run", "nightly.toml", "--quiet"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    working = subprocess.Popen(
+        argv, env=environment, cwd=home, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    run = _run_of_the_first_step(home, working)
+    working.send_signal(signal.SIGKILL)
+    working.wait()
+    (home / "nightly.toml").write_text(LOAD.replace("60000", "10"))
+    for _ in range(2):
+        refused = json.loads(dbatk("run", "nightly.toml", "--json").out)["steps"][0]
+        assert (refused["state"], refused["run"]) == ("failed", run)
+        assert "is not known: it was cut off while it loaded" in refused["reason"]
+    assert f"dbatk runs delete {run}" in dbatk("runs", "resume", run).err
+    assert dbatk("runs", "delete", run, "--yes").status == 0
+    loaded = json.loads(dbatk("run", "nightly.toml", "--json").out)["steps"][0]
+    assert loaded["state"] == "done", loaded["reason"]

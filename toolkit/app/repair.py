@@ -195,18 +195,27 @@ def refuse_loading_twice(run: str, store: Store) -> None:
     Raises:
         ToolkitError: TK-0209 naming the table.
     """
-    record = store.load_run(run)
-    last = record.trials[-1] if record.trials else None
-    if last is None or last.error_code != END_UNKNOWN:
+    if not load_in_doubt(run, store):
         return
-    if any(item.outcome is Outcome.OK for item in store.items_of(run, last.trial)):
-        return
-    table = record.head.experiment.options.get("table")
+    table = store.load_head(run).experiment.options.get("table")
     raise ToolkitError(
         f"whether the rows of run {run} are in `{table}` is not known: it was cut off while it loaded",
         code=END_UNKNOWN,
-        hint=f"count the rows of `{table}`; when they are missing, begin the load anew",
+        hint=f"count the rows of `{table}`; when they are missing, begin the load anew "
+        f"(in a plan: `dbatk runs delete {run}`, and its next night does)",
     )
+
+
+def load_in_doubt(run: str, store: Store) -> bool:
+    """Tell whether nobody knows if a run's rows are in the user's table: it was cut off while it loaded."""
+    if not may_load_twice(store.load_head(run).experiment):
+        return False
+    record = store.load_run(run, samples=False)
+    marks = [mark.trial for mark in store.unended_trials(run)]
+    last = record.trials[-1] if record.trials else None
+    if last is not None and last.error_code == END_UNKNOWN:
+        marks.append(last.trial)
+    return any(all(item.outcome is not Outcome.OK for item in store.items_of(run, trial)) for trial in marks)
 
 
 def _mark_broken(run: str, store: Store, events: Events) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolkit.app.maintenance.choice import Choice, Verdict, choose
-from toolkit.app.maintenance.expect import expected
+from toolkit.app.maintenance.expect import Size, expected
 from toolkit.app.maintenance.places import Job
 from toolkit.design.plan_step import experiment_of
 from toolkit.model.plan import MaintenancePlan, PlanStep
@@ -77,6 +78,12 @@ def test_what_an_earlier_night_prepared_counts_so_that_a_chain_goes_on_where_it_
     assert choose(choice(steps, whole)) == Verdict("a")
 
 
+def test_what_was_done_tonight_is_done_although_the_clock_was_set_back() -> None:
+    steps = [step("a"), step("b", needs=("a",))]
+    ahead = {"b": [night("b", -3)]}
+    assert choose(choice(steps, ahead, tonight={"a": night("a", 0)})) == Verdict("b")
+
+
 def test_what_fails_keeps_only_those_that_need_it() -> None:
     steps = [step("a"), step("b", needs=("a",)), step("c")]
     failed = {"a": replace(night("a", 0), state=StepState.FAILED)}
@@ -134,8 +141,82 @@ def test_expectations_are_the_median_and_the_slow_tail_of_nights_in_one_piece() 
 
 def test_expectations_grow_with_what_is_worked_on() -> None:
     known = [night("a", 1, seconds=60, size_bytes=1e9)]
-    twice = expected(known, 2e9)
+    twice = expected(known, Size(2e9))
     assert twice is not None and twice.seconds == 120
+    assert twice.basis == "1 night known, scaled from 954 MiB to 1.86 GiB"
+    by_rows = expected([night("a", 1, seconds=60, size_rows=1000)], Size(None, 3000))
+    assert by_rows is not None and by_rows.seconds == 180 and "1,000 to 3,000 rows" in by_rows.basis
+    wild = expected(known, Size(1e15))
+    assert wild is not None and wild.seconds == 600, "an estimate of the catalogue may be far off"
+    unknown = expected(known, Size(None, 5))
+    assert unknown is not None and (unknown.seconds, unknown.scaled) == (60, None)
+
+
+def test_what_has_grown_too_large_for_the_window_is_not_begun_and_says_by_which_numbers() -> None:
+    load = step("a", operation=OperationName.CTAS, options={"source": "S.T", "table": "S.N"}, levels={})
+    known = {"a": [night("a", days, seconds=60, size_bytes=1e9) for days in range(1, 7)]}
+    assert choose(choice([load], known, left=100)) == Verdict("a")
+    grown = replace(choice([load], known, left=100), size_of=lambda _: Size(2e9))
+    verdict = choose(grown)
+    assert (verdict.state, verdict.reason) == (
+        StepState.STOPPED,
+        "it takes up to 2 min 00 s (6 nights known, scaled from 954 MiB to 1.86 GiB), "
+        "and the window closes in 1 min 40 s",
+    )
+
+
+def test_over_several_nights_every_step_gets_its_turn_oldest_first() -> None:
+    """Seven steps of an hour, windows of three hours: each is done every third night, and none is left out."""
+    steps = [step(name, operation=OperationName.CTAS, options={"source": "S.T", "table": "S.N"}, levels={})
+             for name in "abcdefg"]  # fmt: skip
+    history: dict[str, list[StepRecord]] = {}
+    nights: list[list[str]] = []
+    for number in range(12):
+        tonight: dict[str, StepRecord] = {}
+        done: list[str] = []
+        left = 3 * 3600.0 + 60
+        while (verdict := choose(choice(steps, history, tonight=tonight, left=left))).step is not None:
+            ended = night(verdict.step, 12 - number, seconds=3600)
+            if verdict.state is None:
+                ended = replace(ended, ended_at=(ended.began_at or NOW) + timedelta(seconds=3600 + len(done)))
+                left -= 3600
+                done.append(verdict.step)
+            tonight[verdict.step] = replace(ended, state=verdict.state or StepState.DONE, run="r")
+        history = {
+            name: [record, *history.get(name, [])] if (record := tonight[name]).state is StepState.DONE
+            else history.get(name, [])
+            for name in tonight
+        }  # fmt: skip
+        nights.append(done)
+    later = nights[3:]
+    assert all(len(done) <= 3 for done in later)
+    for name in "abcdefg":
+        gaps = [at for at, done in enumerate(nights) if name in done]
+        assert len(gaps) >= 3 and max(b - a for a, b in pairwise(gaps)) <= 4, (name, nights)
+
+
+def test_a_step_of_high_priority_is_done_every_night_and_the_others_rotate_behind_it() -> None:
+    steps = [step("first", priority=5), *(step(name) for name in "abc")]
+    for step_each in range(len(steps)):
+        steps[step_each] = replace(
+            steps[step_each], operation=OperationName.CTAS, options={"source": "S.T", "table": "S.N"}, levels={}
+        )
+    history: dict[str, list[StepRecord]] = {}
+    seen: list[list[str]] = []
+    for number in range(6):
+        tonight: dict[str, StepRecord] = {}
+        left, done = 2 * 5400.0, list[str]()
+        while (verdict := choose(choice(steps, history, tonight=tonight, left=left))).step is not None:
+            ended = night(verdict.step, 6 - number, seconds=3600)
+            tonight[verdict.step] = replace(ended, state=verdict.state or StepState.DONE)
+            if verdict.state is None:
+                left -= 3600
+                done.append(verdict.step)
+        for name in done:
+            history.setdefault(name, []).insert(0, tonight[name])
+        seen.append(done)
+    assert all(done[0] == "first" for done in seen)
+    assert {name for done in seen[-3:] for name in done[1:]} == {"a", "b", "c"}
 
 
 names = st.sampled_from("abcde")

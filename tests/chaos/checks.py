@@ -1,0 +1,216 @@
+"""What must hold after a night, and when all is over."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+
+from tests.chaos.nights import Night
+from tests.chaos.plan import FILE, LINKS, MORE, ROWS, SERVER, Chain, chains
+from tests.chaos.world import World
+from toolkit.model.plan_records import StepState
+from toolkit.store import open_store
+
+_STATUSES = frozenset({0, 1, 3, 5, 130, -9})
+_FAULTS_OF_OURS = re.compile(r"Traceback|fault of dbatk|something unexpected|TK-0901")
+_UNDECIDED = "is not known: it was cut off while it loaded"
+
+
+def after_a_night(world: World, night: Night) -> Iterator[str]:
+    """Yield what is wrong with how a night ended."""
+    text = "\n".join([*night.lines, night.out])
+    assert night.status != 2, f"the plan was not understood: {text}"
+    if night.status not in _STATUSES:
+        yield f"it ended with status {night.status}"
+    for found in sorted(set(_FAULTS_OF_OURS.findall(text))):
+        line = next(each for each in text.splitlines() if found in each)
+        yield f"`{found}`: {line[:600]}"
+    for step, (state, reason) in night.steps.items():
+        if state in ("waiting", "running"):
+            yield f"step {step} is still {state}"
+        if state in ("failed", "stopped", "skipped") and not reason:
+            yield f"step {step} {state} without a reason"
+    if night.status in (1, 3, 5) and not night.steps and '"hint"' not in text:
+        yield f"it exited {night.status} and gave neither steps nor an error with a hint"
+    yield from _loads_are_not_doubled(world)
+
+
+def _loads_are_not_doubled(world: World) -> Iterator[str]:
+    for chain in chains():
+        rows = rows_of(world, chain)
+        if rows not in (None, ROWS, ROWS + MORE):
+            yield f"{chain.table} of {chain.target} has {rows:,} rows"
+
+
+def rows_of(world: World, chain: Chain) -> int | None:
+    """Count the rows of a chain's table; None when it is not there."""
+    if chain.target == SERVER:
+        with world.server.connect() as session:
+            name = f"{world.schema}.{chain.table}"
+            there = session.execute("SELECT to_regclass(%s)", [name]).fetchone()
+            if there is None or there[0] is None:
+                return None
+            found = session.execute(f"SELECT count(*) FROM {name}").fetchone()
+            assert found is not None
+            return int(str(found[0]))
+    with duckdb.connect(str(world.duckdb)) as session:
+        there = session.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [chain.table]).fetchone()
+        if there is None:
+            return None
+        found = session.execute(f"SELECT count(*) FROM {chain.table}").fetchone()
+        assert found is not None
+        return int(found[0])
+
+
+def unsettled(world: World, night: Night) -> list[str]:
+    """Return the steps that are neither done nor waiting for a person's word, with their reasons."""
+    said: list[str] = []
+    for step, (state, reason) in night.steps.items():
+        settled = state == "done" or (state == "skipped" and reason.startswith("it was done"))
+        if not settled:
+            said.append(f"{step}: {state} ({reason})")
+    return said if night.steps else ["the night gave no answer"]
+
+
+def decide(world: World, night: Night) -> list[str]:
+    """Be the person whom a load of unknown end asks: count the rows, and begin anew what is missing.
+
+    Where the rows are there, the plan is told nothing more: the step stays named with its reason.
+    """
+    decided: list[str] = []
+    for chain in chains():
+        step = chain.step("load")
+        state, reason = night.steps.get(step, ("", ""))
+        if state != "failed" or _UNDECIDED not in reason:
+            continue
+        run = next(each["run"] for each in json.loads(night.out)["steps"] if each["step"] == step)
+        if rows_of(world, chain) == ROWS:
+            gone = world.dbatk("runs", "delete", run, "--yes")
+            assert gone.returncode == 0, gone.stderr
+            decided.append(f"{step}: rows missing, run {run} deleted")
+    return decided
+
+
+def at_the_end(world: World, argv: set[str]) -> Iterator[str]:
+    """Yield what is wrong when every step is done."""
+    yield from _every_step_was_done_once(world)
+    yield from _only_the_users_objects_are_there(world)
+    yield from _nobody_is_at_work(world)
+    yield from _store_is_intact(world)
+    yield from _no_file_is_left(world)
+    yield from _no_secret(world, argv)
+
+
+def _every_step_was_done_once(world: World) -> Iterator[str]:
+    with open_store(world.store) as store:
+        nights = store.plan_runs(world.plan, limit=1000)
+    for chain in chains():
+        for link in LINKS:
+            step = chain.step(link)
+            records = [each for night in nights for each in night.steps if each.step == step]
+            done = [each for each in records if each.state is StepState.DONE]
+            last = records[0]
+            excused = last.state in (StepState.FAILED, StepState.STOPPED) and bool(last.reason)
+            if len(done) > 1 or (not done and not excused):
+                yield f"step {step} was done {len(done)} times, and at last {last.state} ({last.reason})"
+        rows, loaded = rows_of(world, chain), _is_done(nights, chain.step("load"))
+        if loaded and rows != ROWS + MORE:
+            yield f"{chain.step('load')} is done, but its table has {rows} rows"
+
+
+def _is_done(nights: list, step: str) -> bool:  # type: ignore[type-arg]
+    return any(each.state is StepState.DONE for night in nights for each in night.steps if each.step == step)
+
+
+def _only_the_users_objects_are_there(world: World) -> Iterator[str]:
+    tables = {"source", "more"} | {chain.table for chain in chains()}
+    indexes = {f"{chain.table}_ix" for chain in chains()}
+    with world.server.connect() as session:
+        found = session.execute(
+            "SELECT relname, relkind, coalesce(indisvalid, true) FROM pg_class c"
+            " JOIN pg_namespace n ON n.oid = relnamespace LEFT JOIN pg_index i ON i.indexrelid = c.oid"
+            " WHERE nspname = %s AND relkind IN ('r', 'i', 'v', 'm', 'S')",
+            [world.schema],
+        ).fetchall()
+        others = session.execute("SELECT relname FROM pg_class WHERE relname ILIKE 'dbatk%'").fetchall()
+    for name, kind, valid in found:
+        if name not in (tables if kind == "r" else indexes) or not valid:
+            yield f"postgresql has `{name}` ({kind}), valid: {valid}"
+    yield from (f"postgresql has `{name}`" for (name,) in others)
+    with duckdb.connect(str(world.duckdb)) as session:
+        names = session.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+        built = session.execute("SELECT index_name FROM duckdb_indexes()").fetchall()
+    yield from (f"duckdb has `{name}`" for (name,) in names if name not in tables)
+    yield from (f"duckdb has `{name}`" for (name,) in built if name not in indexes)
+
+
+def _nobody_is_at_work(world: World) -> Iterator[str]:
+    with world.server.connect() as session:
+        found = session.execute(
+            "SELECT application_name, state, query FROM pg_stat_activity"
+            " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        ).fetchall()
+    yield from (f"a session is there: {row}" for row in found)
+
+
+def _store_is_intact(world: World) -> Iterator[str]:
+    with sqlite3.connect(world.store) as looked:
+        for check in ("integrity_check", "foreign_key_check"):
+            answer = looked.execute(f"PRAGMA {check}").fetchall()
+            if answer not in ([], [("ok",)]):
+                yield f"{check}: {answer[:5]}"
+        leases = looked.execute("SELECT target, run, pid FROM lease").fetchall()
+    looked.close()
+    yield from (f"a lease is left: {lease}" for lease in leases)
+    with open_store(world.store) as store:
+        for entry in store.open_entries_all():
+            yield f"the journal of {entry.run} is open: {entry.state} {entry.effect} {entry.name}"
+        for night in store.plan_runs(limit=1000):
+            if night.ended_at is None:
+                yield f"night {night.plan_run} has no end"
+            for step in night.steps:
+                if step.state in (StepState.WAITING, StepState.RUNNING):
+                    yield f"{step.step} of {night.plan_run} is {step.state}"
+            for head in store.children_of(night.plan_run):
+                if head.ended_at is None:
+                    yield f"run {head.run} of {head.experiment.name} has no end ({head.state})"
+
+
+def _no_file_is_left(world: World) -> Iterator[str]:
+    undo, audit = world.store.parent / "undo", world.store.parent / "store.sqlite.audit.jsonl"
+    known = {world.store, world.duckdb, undo, audit}
+    for folder in (world.store_disk.folder, world.file_disk.folder, world.temporary, undo):
+        for file in sorted(folder.iterdir()) if folder.exists() else ():
+            if file not in known and file.name not in ("store.sqlite-wal", "store.sqlite-shm"):
+                yield f"`{file}` is left"
+
+
+def _no_secret(world: World, argv: set[str]) -> Iterator[str]:
+    secret = world.secret
+    yield from (f"the password was an argument: {word}" for word in argv if secret in word)
+    account = world.folder / "account.html"
+    said = [
+        world.dbatk("account", "last", "--out", str(account)),
+        world.dbatk("account", "last", "--json"),
+        world.dbatk("runs", "list"),
+    ]
+    for answer in said:
+        if answer.returncode != 0:
+            yield f"`{' '.join(answer.args[3:])}` exited {answer.returncode}: {answer.stderr[-500:]}"
+        if secret in answer.stdout + answer.stderr:
+            yield f"the password is in what `{' '.join(answer.args[3:])}` says"
+    for file in sorted(_files(world.folder)):
+        if secret.encode() in file.read_bytes():
+            yield f"the password is in `{file}`"
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (each for each in folder.rglob("*") if each.is_file())
+
+
+TARGETS = (SERVER, FILE)

@@ -1,0 +1,130 @@
+"""A night of the plan as a process, with faults while it works; and many of them, one after the other."""
+
+from __future__ import annotations
+
+import json
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from tests.chaos.faults import Fault
+from tests.chaos.world import World
+
+LONGEST_SECONDS = 240
+_FIRST_NIGHT = datetime(2027, 3, 1, 22, tzinfo=UTC)
+Tell = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Night:
+    """What became of a night: its status, its answer, what was said, and what was done to it."""
+
+    number: int
+    status: int
+    out: str
+    lines: list[str]
+    done: list[str] = field(default_factory=list)
+
+    @property
+    def steps(self) -> dict[str, tuple[str, str]]:
+        """State and reason of each step; nothing where it ended without an answer."""
+        try:
+            steps = json.loads(self.out)["steps"]
+        except (ValueError, KeyError):
+            return {}
+        return {step["step"]: (step["state"], step["reason"] or "") for step in steps}
+
+
+class Nights:
+    """Runs night after night in a world."""
+
+    def __init__(self, world: World, tell: Tell) -> None:
+        self._world, self._tell = world, tell
+        self.count = 0
+        self.argv: set[str] = set()
+        """Every argument that a process of ours was seen with."""
+
+    def run(self, faults: Iterable[Fault] = ()) -> tuple[Night, list[Fault]]:
+        """Run a night and return what became of it, and the faults that it was too short for."""
+        world = self._world
+        self.count += 1
+        world.set_clock(_FIRST_NIGHT + timedelta(days=self.count))
+        command = world.command("run", f"{world.plan}.toml", "--json", "--log-format", "json")
+        working = subprocess.Popen(
+            command, env=world.environment(), cwd=world.folder, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        night = Night(self.count, 0, "", [])
+        heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        listener = threading.Thread(target=_listen, args=(working, night, heard), daemon=True)
+        listener.start()
+        begun = time.monotonic()
+        waiting = deque(faults)
+        try:
+            while waiting and _let_pass(waiting[0].after_lines, heard):
+                time.sleep(waiting[0].delay_seconds)
+                self._look_at_arguments(working.pid)
+                if working.poll() is not None:
+                    break
+                night.done.append(self._do(waiting.popleft(), working.pid))
+        finally:
+            self._end(working, begun)
+        listener.join(30)
+        assert working.stdout is not None
+        night.out, night.status = working.stdout.read(), working.returncode
+        log = world.logs / f"{self.count:04}.log"
+        log.write_text("\n".join([*night.lines, night.out, *night.done]))
+        self._tell(f"night {self.count} of {world.plan}: exit {night.status}; {'; '.join(night.done) or 'calm'}")
+        return night, list(waiting)
+
+    def _do(self, fault: Fault, process: int) -> str:
+        try:
+            return f"{fault.number} {fault.kind}: {fault.do(self._world, process)}"
+        except ProcessLookupError:
+            return f"{fault.number} {fault.kind}: the night had just ended"
+
+    def _end(self, working: subprocess.Popen[str], begun: float) -> None:
+        try:
+            working.wait(max(1.0, LONGEST_SECONDS - (time.monotonic() - begun)))
+        except subprocess.TimeoutExpired:
+            working.send_signal(signal.SIGUSR1)
+            time.sleep(2)
+            working.kill()
+            working.wait()
+            raise AssertionError(
+                f"night {self.count} did not end within {LONGEST_SECONDS} s; its log: {self._world.logs}"
+            ) from None
+
+    def _look_at_arguments(self, process: int) -> None:
+        import psutil
+
+        try:
+            ours = [psutil.Process(process), *psutil.Process(process).children(recursive=True)]
+            self.argv |= {word for each in ours for word in each.cmdline()}
+        except psutil.Error:
+            return
+
+
+def _listen(working: subprocess.Popen[str], night: Night, heard: queue.SimpleQueue[str | None]) -> None:
+    assert working.stderr is not None
+    for line in working.stderr:
+        night.lines.append(line.rstrip("\n"))
+        heard.put(line)
+    heard.put(None)
+
+
+def _let_pass(count: int, heard: queue.SimpleQueue[str | None]) -> bool:
+    """Wait until so many lines were written; False when the night ended before."""
+    for _ in range(count + 1):
+        try:
+            if heard.get(timeout=LONGEST_SECONDS) is None:
+                return False
+        except queue.Empty:
+            return True
+    return True

@@ -1,0 +1,264 @@
+"""What the plan works in: a server behind a network that can fail, a file and a store on small disks, a clock."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import psycopg
+
+from tests.chaos.plan import FILE, MORE, ROWS, SERVER, plan_text
+from tests.chaos.proxy import Proxy
+from tests.servers.postgresql import PASSWORD_USER, Server, as_user, begun_from, unprivileged
+
+ROOT = Path(__file__).resolve().parents[2]
+DISK_BYTES = 192 * 1024 * 1024
+_ANSWER_SECONDS = 60
+_PROFILES = """[targets.{server}]
+url = "postgresql://{user}@127.0.0.1:{port}/postgres"
+password = {{env = "CHAOS_PASSWORD"}}
+production = false
+
+[targets.{file}]
+url = "duckdb:///{path}"
+production = false
+"""
+
+
+class Disk:
+    """A folder on a small file system of its own where this user may mount one; else files may not grow."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        options = f"size={DISK_BYTES},mode=0700"
+        mount = shutil.which("mount")
+        command = [mount or "mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        self.is_small = (
+            mount is not None
+            and os.geteuid() == 0
+            and subprocess.run(command, capture_output=True, check=False).returncode == 0
+        )
+
+    @contextlib.contextmanager
+    def full(self, process: int) -> Iterator[None]:
+        """Leave no room: on the disk, or (where it is everybody's) to the files of one process."""
+        if not self.is_small:
+            with _not_growing(process, self._largest()):
+                yield
+            return
+        ballast = self.folder / "ballast"
+        try:
+            with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+                while True:
+                    file.write(b"\0" * 65536)
+            yield
+        finally:
+            ballast.unlink()
+
+    def _largest(self) -> int:
+        return max((each.stat().st_size for each in self.folder.iterdir() if each.is_file()), default=0)
+
+    def close(self) -> None:
+        if self.is_small:
+            subprocess.run(["umount", "--lazy", str(self.folder)], check=True)
+
+
+@contextlib.contextmanager
+def _not_growing(process: int, size: int) -> Iterator[None]:
+    before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(process, resource.RLIMIT_FSIZE, before)
+
+
+class Restartable:
+    """A server that is killed and begun again, on the same port and the same files."""
+
+    def __init__(self, server: Server) -> None:
+        assert server.process is not None and server.data is not None
+        self._server, self._process = server, server.process
+        self._command, self._folder = server.process.args, server.data.parent
+
+    def kill(self, *, at_once: bool) -> None:
+        """Kill -9 the server and its processes, or let it end without a checkpoint."""
+        if at_once:
+            children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+            self._process.kill()
+            for child in children:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(child), signal.SIGKILL)
+        else:
+            self._process.send_signal(signal.SIGQUIT)
+        self._process.wait(30)
+
+    def begin(self) -> None:
+        """Begin it again, and wait until it has recovered."""
+        until = time.monotonic() + _ANSWER_SECONDS
+        while True:
+            if self._process.poll() is not None:
+                with (self._folder / "server.log").open("ab") as log:
+                    self._process = subprocess.Popen(
+                        self._command, stdout=log, stderr=log, cwd=self._folder, start_new_session=True,
+                        **as_user(unprivileged()),
+                    )  # fmt: skip
+            try:
+                self._server.connect(connect_timeout=5).close()
+            except psycopg.OperationalError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+            else:
+                return
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(30)
+
+
+@dataclass(slots=True)
+class World:
+    """Everything around the plan; `epochs` count how often its data was made anew."""
+
+    folder: Path
+    server: Server
+    postgresql: Restartable
+    proxy: Proxy
+    store_disk: Disk
+    file_disk: Disk
+    epoch: int = 0
+
+    @property
+    def store(self) -> Path:
+        return self.store_disk.folder / "store.sqlite"
+
+    @property
+    def duckdb(self) -> Path:
+        return self.file_disk.folder / f"data_{self.epoch}.duckdb"
+
+    @property
+    def schema(self) -> str:
+        return f"chaos_{self.epoch}"
+
+    @property
+    def plan(self) -> str:
+        return f"chaos-{self.epoch}"
+
+    @property
+    def temporary(self) -> Path:
+        return self.folder / "tmp"
+
+    @property
+    def logs(self) -> Path:
+        """Where the logs of the nights are; `DBATK_CHAOS_LOGS` names a folder in which they stay."""
+        return Path(os.environ.get("DBATK_CHAOS_LOGS") or self.folder / "logs")
+
+    @property
+    def secret(self) -> str:
+        assert self.server.password is not None
+        return self.server.password
+
+    def set_clock(self, instant: datetime) -> None:
+        """Let the clock of `dbatk` show an instant, now."""
+        self._ahead((instant - datetime.now(UTC)).total_seconds())
+
+    def move_clock(self, seconds: float) -> None:
+        """Let the clock of `dbatk` jump."""
+        self._ahead(float((self.folder / "clock").read_text()) + seconds)
+
+    def window_end(self) -> datetime:
+        """Return when the window of the plan closes next, by the clock of `dbatk`."""
+        shown = datetime.now(UTC) + timedelta(seconds=float((self.folder / "clock").read_text()))
+        closes = shown.replace(hour=6, minute=0, second=0, microsecond=0)
+        return closes if closes > shown else closes + timedelta(days=1)
+
+    def _ahead(self, seconds: float) -> None:
+        new = self.folder / "clock.new"
+        new.write_text(str(seconds))
+        new.replace(self.folder / "clock")
+
+    def environment(self) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("DBATK_", "PG"))}
+        return own | {
+            "DBATK_CONFIG": str(self.folder / "config"),
+            "DBATK_STORE": str(self.store),
+            "CHAOS_PASSWORD": self.secret,
+            "CHAOS_CLOCK": str(self.folder / "clock"),
+            "PYTHONPATH": str(ROOT),
+            "TMPDIR": str(self.temporary),
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "tests.chaos.driver", *arguments]
+
+    def dbatk(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in peace."""
+        return subprocess.run(
+            self.command(*arguments), env=self.environment(), cwd=self.folder, capture_output=True, text=True,
+            timeout=120, check=False,
+        )  # fmt: skip
+
+    def begin_epoch(self) -> None:
+        """Make data that no plan has worked on, and a plan of a new name for it."""
+        self.duckdb.unlink(missing_ok=True)
+        self.epoch += 1
+        with self.server.connect() as session:
+            session.execute(f"DROP SCHEMA IF EXISTS chaos_{self.epoch - 1} CASCADE")
+            session.execute(f"CREATE SCHEMA {self.schema} AUTHORIZATION {PASSWORD_USER}")
+            session.execute(f"SET ROLE {PASSWORD_USER}")
+            for name, rows in (("source", ROWS), ("more", MORE)):
+                session.execute(
+                    f"CREATE TABLE {self.schema}.{name} AS SELECT i AS id, 'word ' || i AS word"
+                    f" FROM generate_series(1, {rows}) i"
+                )
+        with duckdb.connect(str(self.duckdb)) as made:
+            for name, rows in (("source", ROWS), ("more", MORE)):
+                made.execute(
+                    f"CREATE TABLE {name} AS SELECT range AS id, 'word ' || range AS word FROM range({rows})"
+                )
+        text = plan_text(self.plan, {SERVER: self.schema, FILE: "main"})
+        (self.folder / f"{self.plan}.toml").write_text(text)
+        profiles = self.folder / "config" / "targets.toml"
+        profiles.write_text(
+            _PROFILES.format(server=SERVER, file=FILE, user=PASSWORD_USER, port=self.proxy.port, path=self.duckdb)
+        )
+        profiles.chmod(0o600)
+
+
+@contextlib.contextmanager
+def made_world(bin_dir: Path) -> Iterator[World]:
+    """Make a world and take it away again."""
+    folder = Path(tempfile.mkdtemp(prefix="dbatk-chaos-", dir="/tmp"))
+    (folder / "config").mkdir(mode=0o700)
+    (folder / "tmp").mkdir()
+    disks: list[Disk] = []
+    with contextlib.ExitStack() as ending:
+        ending.callback(shutil.rmtree, folder, ignore_errors=True)
+        for name in ("store", "data"):
+            disks.append(Disk(folder / name))
+            ending.callback(disks[-1].close)
+        server = ending.enter_context(begun_from(bin_dir))
+        restartable = Restartable(server)
+        ending.callback(restartable.stop)
+        proxy = Proxy(server.port)
+        ending.callback(proxy.close)
+        world = World(folder, server, restartable, proxy, *disks)
+        world.logs.mkdir(parents=True, exist_ok=True)
+        world.set_clock(datetime.now(UTC))
+        world.begin_epoch()
+        yield world
