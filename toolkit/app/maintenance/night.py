@@ -73,10 +73,16 @@ def run_plan(
         state = _state_of(night)
     finally:
         stopped = "; ".join(dict.fromkeys(night.stopped_by)) or None
-        insisting(lambda: store.end_plan_run(plan_run, state, now(), stopped))
+        insisting(lambda: _end(night, state, stopped))
     if night.refused and len(night.refused) == len(places):
         raise night.refused[0]
     return store.load_plan_run(plan_run)
+
+
+def _end(night: Night, state: RunState, stopped: str | None) -> None:
+    """Store how a night ended; one with steps of which no end could be stored is left for the next one to close."""
+    if not night.store.is_open(night.plan_run):
+        night.store.end_plan_run(night.plan_run, state, night.now(), stopped)
 
 
 def _state_of(night: Night) -> RunState:
