@@ -1,8 +1,16 @@
-"""Where the plain SQL files and the templates live: beside the package in a checkout, inside it in a wheel."""
+"""Where the plain SQL files and the templates live: beside the package in a checkout, inside it in a wheel.
+
+Every file goes through here whenever it is used, not only when it is read first: so it can be noted which files
+something uses, and one that is not as it was approved can be barred. A process reads each file once: what was
+looked at is what is used later.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -31,13 +39,70 @@ def _text(root: Path, name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-@functools.cache
 def template_text(name: str) -> str:
     """Return the text of `templates/<name>`."""
-    return _text(template_root(), name)
+    touch(f"templates/{name}")
+    return _read(f"templates/{name}")
+
+
+def sql_text(name: str) -> str:
+    """Return the text of `sql/<name>`, its header included."""
+    touch(f"sql/{name}")
+    return _read(f"sql/{name}")
 
 
 @functools.cache
-def sql_text(name: str) -> str:
-    """Return the text of `sql/<name>`, its header included."""
-    return _text(sql_root(), name)
+def _read(path: str) -> str:
+    folder, _, name = path.partition("/")
+    return _text(sql_root() if folder == "sql" else template_root(), name)
+
+
+# -- which files are used -----------------------------------------------------------------------------------------
+_looking: list[Callable[[str], None]] = []
+
+
+def touch(path: str) -> None:
+    """Say that a file (`sql/...`, `templates/...`) is used now, by whoever looks on: may raise what they raise."""
+    for look in tuple(_looking):
+        look(path)
+
+
+@contextmanager
+def noting() -> Iterator[set[str]]:
+    """Note the files that are used, by all threads, until the block ends."""
+    found: set[str] = set()
+    with looking(found.add):
+        yield found
+
+
+@contextmanager
+def looking(look: Callable[[str], None]) -> Iterator[None]:
+    """Let every use of a file be looked at until the block ends; what `look` raises keeps it from being used."""
+    _looking.append(look)
+    try:
+        yield
+    finally:
+        _looking.remove(look)
+
+
+def hashes(folder: str) -> Mapping[str, str]:
+    """Return the hash of each file of an engine's folders, `sql/<folder>` and `templates/<folder>`."""
+    roots = {"sql": sql_root() / folder, "templates": template_root() / folder}
+    paths = (
+        f"{name}/{folder}/{one.name}" for name, root in roots.items() if root.is_dir() for one in root.iterdir()
+    )
+    return {path: hash_of(path) for path in sorted(paths) if path.endswith((".sql", ".j2"))}
+
+
+def hash_of(path: str) -> str:
+    """Return the hash of a file's text, as this process uses it."""
+    return f"sha256:{sha256(_read(path).encode()).hexdigest()}"
+
+
+@functools.cache
+def program_hash() -> str:
+    """Return the hash of the program's own files."""
+    whole = sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        whole.update(f"{path.relative_to(_PACKAGE)} {sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return f"sha256:{whole.hexdigest()}"

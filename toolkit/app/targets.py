@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.app.approvals import Standing
-from toolkit.config.profiles import Profile, find_profile
+from toolkit.config.profiles import Profile, find_profile, profile_of
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
 from toolkit.model.address import Address
@@ -32,12 +32,15 @@ class Reached:
     work_schema: str | None = None
 
 
-def find_target(text: str, *, prompt: Prompt | None = None) -> Reached:
+def find_target(
+    text: str, *, prompt: Prompt | None = None, profiles: Mapping[str, Profile] | None = None
+) -> Reached:
     """Return the target of a profile or URL; nothing is connected yet.
 
     Args:
         text: the name of a profile, or a URL.
         prompt: asks for a password on a terminal; None where there is none.
+        profiles: all of them, where many targets are looked for; read from their file if not given.
 
     Raises:
         ToolkitError: TK-0111 for an unknown name, TK-0108 for a password in the URL, TK-0206 for a driver that
@@ -47,7 +50,7 @@ def find_target(text: str, *, prompt: Prompt | None = None) -> Reached:
         address = parse_url(text)
         access = Access(address, _password_of_url(address, prompt), wallet_password=_wallet_password(None))
         return Reached(open_target(access), Standing())
-    profile = find_profile(text)
+    profile = find_profile(text) if profiles is None else profile_of(text, profiles)
     return Reached(open_target(access_of(profile, prompt)), _standing(profile), profile.work_schema)
 
 
@@ -62,7 +65,9 @@ def standing_of(text: str) -> Standing:
 
 def _standing(profile: Profile) -> Standing:
     declared = profile.declared(datetime.now(UTC).date())
-    return Standing(profile.production, profile.name, profile.max_degree, declared, profile.licences)
+    return Standing(
+        profile.production, profile.name, profile.max_degree, declared, profile.licences, profile.approved_only
+    )
 
 
 def engine_of(text: str) -> EngineName:

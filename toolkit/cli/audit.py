@@ -12,11 +12,13 @@ from toolkit.cli.groups import DefaultGroup
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import OUTPUT, Said, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.audit import AuditKind
 
 if TYPE_CHECKING:
     from toolkit.model.audit import AuditLine
 
 _LIMIT = 50
+_TOLD = frozenset({AuditKind.APPROVE, AuditKind.PLAN_BEGIN})
 
 
 class _AuditGroup(DefaultGroup):
@@ -50,6 +52,7 @@ def add_audit(app: typer.Typer) -> None:
 def _list(said: Said) -> int:
     from toolkit.store import open_store
 
+    _check_kind(said.text("kind"))
     limit = said.number("limit") or _LIMIT
     with open_store(said.text("store")) as store:
         found = [line for line in store.audit.events() if _wanted(line, said)][-limit:][::-1]
@@ -60,23 +63,24 @@ def _list(said: Said) -> int:
         say(f"nothing is logged in {path}")
     else:
         rows = ((line.at[:19].replace("T", " "), _who(line), line.event.kind.value, _what(line)) for line in found)
-        out_table(("at (UTC)", "who", "what", ""), rows, whole=frozenset({"at (UTC)", "what"}))
+        out_table(("at (UTC)", "who", "kind", "what"), rows, whole=frozenset({"at (UTC)", "kind"}))
     return ExitCode.DONE
 
 
 def _wanted(line: AuditLine, said: Said) -> bool:
-    from toolkit.documents import did_you_mean
-    from toolkit.model.audit import AuditKind
+    kind, name, event = said.text("kind"), said.text("plan"), line.event
+    return (kind is None or event.kind == kind) and (name is None or name in (event.plan, event.step))
 
-    kind, name = said.text("kind"), said.text("plan")
+
+def _check_kind(kind: str | None) -> None:
+    from toolkit.documents import did_you_mean
+
     if kind is not None and kind not in list(AuditKind):
         raise ToolkitError(
             f"`--kind` cannot be `{kind}`",
             code="TK-0102",
             hint=did_you_mean(kind, [one.value for one in AuditKind]),
         )
-    event = line.event
-    return (kind is None or event.kind == kind) and (name is None or name in (event.plan, event.step))
 
 
 def _who(line: AuditLine) -> str:
@@ -92,6 +96,8 @@ def _what(line: AuditLine) -> str:
         event.run,
         event.outcome if event.outcome != "begun" else None,
         event.reason,
+        # of an approval who gave it, of a night which one it was held against
+        event.details[0] if event.details and event.kind in _TOLD else None,
     ]
     return "; ".join(one for one in parts if one) or "; ".join(event.details)
 

@@ -9,7 +9,18 @@ import typer
 
 from toolkit.cli.listening import LOG
 from toolkit.cli.output import out, out_json, out_table, say
-from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, SCRIPT, TARGET, Said, add_command, argument, option
+from toolkit.cli.parameters import (
+    APPROVALS,
+    APPROVED_ONLY,
+    OUTPUT,
+    QUIET,
+    SCRIPT,
+    TARGET,
+    Said,
+    add_command,
+    argument,
+    option,
+)
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -19,6 +30,11 @@ if TYPE_CHECKING:
 
 _FILE = argument("file", "experiment or plan file (TOML)")
 _DEMO_SECONDS = 55.0
+_APPROVING = (
+    option("approve", "approve it: write FILE.approval.toml beside it", kind=bool),
+    option("approved_by", "who approves it (the user of this host)", metavar="NAME"),
+    option("reason", "why, or the number of a change", metavar="TEXT"),
+)
 
 
 def add_files(app: typer.Typer) -> None:
@@ -30,9 +46,9 @@ def add_files(app: typer.Typer) -> None:
     )
     label = option("label", "name of the run")
     anytime = option("anytime", "run a plan although its window is closed", kind=bool)
-    run = [_FILE, TARGET, label, anytime, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
+    run = [_FILE, TARGET, label, anytime, APPROVED_ONLY, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
     add_command(app, "run", _run, run, "Run an experiment file, or a maintenance plan.")
-    plan = [_FILE, TARGET, *APPROVALS, *OUTPUT]
+    plan = [_FILE, TARGET, *_APPROVING, *APPROVALS, *OUTPUT]
     add_command(app, "plan", _plan, plan, "Show what an experiment or plan file would do; change nothing.")
 
 
@@ -54,6 +70,10 @@ def _demo(said: Said) -> int:
 
 
 def _run(said: Said) -> int:
+    if said.flag("approved_only") and said.flag("dry_run"):
+        raise ToolkitError(
+            "`--dry-run` runs nothing that could be held against an approval", code="TK-0107", hint="leave one out"
+        )
     plan = _maintenance(said)
     if plan is not None:
         from toolkit.cli.maintenance import run_maintenance
@@ -63,7 +83,7 @@ def _run(said: Said) -> int:
 
     if said.flag("anytime"):
         raise ToolkitError("`--anytime` is for plans: an experiment has no window", code="TK-0107")
-    return launch(_experiment(said), said)
+    return launch(_experiment(said), said, file=Path(said.required("file")))
 
 
 def _maintenance(said: Said) -> MaintenancePlan | None:
@@ -93,6 +113,10 @@ def _experiment(said: Said) -> Experiment:
 
 
 def _plan(said: Said) -> int:
+    for name in ("approved_by", "reason"):
+        if name in said and not said.flag("approve"):
+            flag = "--" + name.replace("_", "-")
+            raise ToolkitError(f"`{flag}` goes with `--approve`", code="TK-0107", hint="add `--approve`")
     maintenance = _maintenance(said)
     if maintenance is not None:
         from toolkit.cli.maintenance import show_maintenance
@@ -104,6 +128,10 @@ def _plan(said: Said) -> int:
 
     experiment = _experiment(said)
     reached = reach(experiment.target)
+    if said.flag("approve"):
+        from toolkit.cli.approving import approve_experiment
+
+        return approve_experiment(experiment, reached, said)
     try:
         plan = describe(fitted(experiment, reached), reached.target, reached.standing)
     finally:

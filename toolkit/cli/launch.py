@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from toolkit.store import Store
 
 
-def launch(experiment: Experiment, said: Said) -> int:
-    """Save, print or run an experiment, as the options say."""
+def launch(experiment: Experiment, said: Said, file: Path | None = None) -> int:
+    """Save, print or run an experiment, as the options say; `file` is where it was read from."""
     _check_script_options(said)
     save_as = said.text("save_as")
     if save_as is not None:
@@ -29,6 +29,7 @@ def launch(experiment: Experiment, said: Said) -> int:
         return _print_script(experiment, said)
     from toolkit.app.execute import start
     from toolkit.app.fitting import fitted
+    from toolkit.cli.approving import experiment_held
     from toolkit.store import open_store
 
     reached = reach(experiment.target)
@@ -37,12 +38,12 @@ def launch(experiment: Experiment, said: Said) -> int:
         reached.target.observer = _show_statement
     with open_store(said.text("store")) as store:
         try:
-            with listening(said) as events:
+            with experiment_held(file, experiment, reached, store, said) as approvals, listening(said) as events:
                 run = start(
                     experiment,
                     reached.target,
                     store=store,
-                    approvals=approvals_of(said),
+                    approvals=approvals,
                     events=events,
                     standing=reached.standing,
                 )

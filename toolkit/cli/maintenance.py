@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from toolkit.cli.approving import approve_plan, plan_held
 from toolkit.cli.launch import approvals_of, reader_of_passwords
 from toolkit.cli.listening import listening
 from toolkit.cli.notices import tell_of, told_of_refusals
@@ -43,14 +45,15 @@ def _run(plan: MaintenancePlan, said: Said) -> PlanRunRecord:
     from toolkit.app.maintenance import places_of, run_plan
     from toolkit.store import open_store
 
-    with open_store(said.text("store")) as store:
+    with open_store(said.text("store")) as store, ExitStack() as guarded:
         places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
+        approvals, places = guarded.enter_context(plan_held(plan, places, store, said))
         with listening(said) as events:
             record = run_plan(
                 plan,
                 places,
                 store=store,
-                approvals=approvals_of(said),
+                approvals=approvals,
                 events=events,
                 anytime=said.flag("anytime"),
             )
@@ -120,6 +123,8 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
 
     with open_store(said.text("store")) as store:
         places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
+        if said.flag("approve"):
+            return approve_plan(plan, places, store, said)
         outlook = outlook_of(plan, places, store, datetime.now(UTC))
     if said.flag("json"):
         out_json(outlook_document(outlook))

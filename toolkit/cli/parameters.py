@@ -113,6 +113,7 @@ OUTPUT = (
     option("store", "results store: a path or an SQLAlchemy URL", metavar="PATH|URL"),
     option("debug", "show tracebacks", kind=bool),
 )
+APPROVED_ONLY = option("approved_only", "refuse what is not exactly what was approved", kind=bool)
 QUIET = option("quiet", "show no progress", "-q", "--quiet", kind=bool)
 ALLOW_COMMANDS = option("allow_commands", "let factors run commands on this host", kind=bool)
 APPROVALS = (

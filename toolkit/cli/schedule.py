@@ -9,7 +9,7 @@ import typer
 
 from toolkit.cli.groups import DefaultGroup
 from toolkit.cli.output import out_json, out_raw, out_table, say
-from toolkit.cli.parameters import APPROVALS, OUTPUT, TARGET, Said, add_command, argument, option
+from toolkit.cli.parameters import APPROVALS, APPROVED_ONLY, OUTPUT, TARGET, Said, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def add_schedule(app: typer.Typer) -> None:
         group,
         "add",
         _add,
-        [_PLAN, *_ADDING, *APPROVALS, *OUTPUT],
+        [_PLAN, *_ADDING, APPROVED_ONLY, *APPROVALS, *OUTPUT],
         "Print or install what runs a plan at its time.",
     )
     add_command(group, "list", _list, [TARGET, *_NO_STORE], "List what is installed, with its next time.")
@@ -156,7 +156,7 @@ def _check_options(said: Said, kind: Kind) -> None:
 def _wish(said: Said) -> Wish:
     from toolkit.app.scheduling import Wish
 
-    flags = ("not_production", "allow_commands")
+    flags = ("approved_only", "not_production", "allow_commands")
     passed = ["--" + name.replace("_", "-") for name in flags if said.flag(name)]
     named = said.text("yes_production")
     if named is not None:

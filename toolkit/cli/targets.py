@@ -55,6 +55,7 @@ def _add_parameters() -> list[inspect.Parameter]:
         option("not_production", "the target is not production", kind=bool),
         option("max_degree", "highest degree allowed on it", kind=int, metavar="N"),
         option("work_schema", "schema for objects of ours", metavar="NAME"),
+        option("approved_only", "only what was approved may run on it", kind=bool),
         option("license", f"declare a licence: {', '.join(LICENCES)}", kind=list[str], metavar="NAME"),
         option("licensed_by", "who declares it", metavar="NAME"),
         option("licensed_until", "last day it holds", metavar="YYYY-MM-DD"),
@@ -100,6 +101,7 @@ def _profile(said: Said) -> Profile:
         licences=_licences(said),
         options=parse_options(said.texts("driver_option")),
         wallet_password=_wallet_password(said),
+        approved_only=said.flag("approved_only"),
     )
 
 
@@ -180,6 +182,7 @@ def _profile_document(profile: Profile) -> dict[str, object]:
         "production": profile.production,
         "max_degree": profile.max_degree,
         "work_schema": profile.work_schema,
+        "approved_only": profile.approved_only,
         "licenses": {
             name: {"by": one.by, "on": one.on.isoformat(), "until": one.until.isoformat() if one.until else None}
             for name, one in profile.licences.items()

@@ -41,7 +41,10 @@ LICENCES = (
     "real_application_testing",
 )
 """What can be declared: the packs and options that a statement of ours or of a user's may need."""
-_KEYS = ("url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options")
+_KEYS = (
+    "url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options",
+    "approved_only",
+)  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _MOST_DEGREE = 4096
 
@@ -73,6 +76,8 @@ class Profile:
     licences: Mapping[str, Licence] = field(default_factory=dict)
     options: tuple[tuple[str, str], ...] = ()
     wallet_password: SecretRef | None = None
+    approved_only: bool = False
+    """Only plans and experiments that were approved run on it."""
 
     def declared(self, today: date) -> frozenset[str]:
         """Return the licences that hold today."""
@@ -105,7 +110,11 @@ def find_profile(name: str, path: Path | None = None) -> Profile:
     Raises:
         ToolkitError: TK-0111 with the nearest name.
     """
-    profiles = load_profiles(path)
+    return profile_of(name, load_profiles(path))
+
+
+def profile_of(name: str, profiles: Mapping[str, Profile]) -> Profile:
+    """Return the profile of a name among all; see `find_profile`."""
     if name in profiles:
         return profiles[name]
     near = nearest(name, profiles)
@@ -208,10 +217,13 @@ def _profile(document: Document, name: str, data: object) -> Profile:
         production = _flag(data, key)
         key = "max_degree"
         degree = _degree(data.get(key))
+        key = "approved_only"
+        approved_only = bool(_flag(data, key))
         key = "work_schema"
         return Profile(
-            name, url, address, password, production, degree, _text(data, key), licences, options, wallet_password
-        )
+            name, url, address, password, production, degree, _text(data, key), licences, options, wallet_password,
+            approved_only,
+        )  # fmt: skip
     except ToolkitError as error:
         raise document.error(
             error.message, table=table, key=key if key in data else None, code=error.code, hint=error.hint
@@ -331,6 +343,7 @@ def _data(profile: Profile) -> dict[str, object]:
         "production": profile.production,
         "max_degree": profile.max_degree,
         "work_schema": profile.work_schema,
+        "approved_only": profile.approved_only or None,
         "options": dict(profile.options) or None,
         "licenses": {name: _licence(one) for name, one in profile.licences.items()} or None,
     }

@@ -163,6 +163,13 @@ def read_whole(key: str, value: object) -> int:
     return value
 
 
+def read_flag(key: str, value: object) -> bool:
+    """Return yes or no; raises TK-0102."""
+    if not isinstance(value, bool):
+        raise ToolkitError(f"`{key}` is not true or false", code="TK-0102", hint=f"write it as `{key} = true`")
+    return value
+
+
 def read_duration(key: str, value: object) -> float:
     """Return seconds; raises TK-0102."""
     if not isinstance(value, str):

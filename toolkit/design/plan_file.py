@@ -32,6 +32,7 @@ from toolkit.design.guards import read_guards
 from toolkit.design.head import (
     Place,
     read_between,
+    read_flag,
     read_text,
     read_texts,
     read_whole,
@@ -48,6 +49,7 @@ _T = TypeVar("_T")
 _TABLES = ("plan", "step")
 _PLAN_KEYS = (
     "name", "targets", "target", "window", "max_degree", "concurrency", "at_once", "at_deadline", "guards",
+    "approved_only",
 )  # fmt: skip
 _MOST_STEPS = 1000
 _MOST_AT_ONCE = 256
@@ -103,6 +105,7 @@ def read_plan(document: Document, folder: Path, *, target: str | None = None) ->
         at_deadline=plan.read("at_deadline", lambda key, value: read_word(AtDeadline, key, value))
         or AtDeadline.STOP,
         guards=guards,
+        approved_only=plan.read("approved_only", read_flag) or False,
         text=document.text,
     )
 

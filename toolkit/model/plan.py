@@ -142,6 +142,8 @@ class MaintenancePlan:
     at_once: int = 1
     at_deadline: AtDeadline = AtDeadline.STOP
     guards: Guards = field(default_factory=Guards)
+    approved_only: bool = False
+    """It runs only as it was approved."""
     text: str = ""
     """The file as it was read."""
 

@@ -112,10 +112,20 @@ def _environment(dialect: Dialect) -> jinja2.Environment:
     return _ENVIRONMENTS[name]
 
 
+def _source(name: str) -> tuple[str, None, Callable[[], bool]]:
+    """Return a template; jinja2 asks whether it is up to date each time it is used, also by another template."""
+
+    def is_up_to_date() -> bool:
+        resources.touch(f"templates/{name}")
+        return True
+
+    return resources.template_text(name), None, is_up_to_date
+
+
 def _new_environment(dialect: Dialect) -> jinja2.Environment:
     # SQL, not HTML: quoting is the filters' work, and `finalize` sees to it that they are used.
     environment = jinja2.Environment(  # noqa: S701
-        loader=jinja2.FunctionLoader(resources.template_text),
+        loader=jinja2.FunctionLoader(_source),
         undefined=jinja2.StrictUndefined,
         finalize=_finalize,
         trim_blocks=True,
@@ -169,10 +179,14 @@ def render_call(dialect: Dialect, call: Call) -> str:
     return _tidy(template.render(**call.values))
 
 
-@functools.cache
 def sql_file(engine: str, name: str) -> str:
     """Return the statement of `sql/<engine>/<name>.sql`, without header and terminator."""
-    text = _tidy(resources.sql_text(f"{engine}/{name}.sql"))
+    return _statement(resources.sql_text(f"{engine}/{name}.sql"))
+
+
+@functools.cache
+def _statement(whole: str) -> str:
+    text = _tidy(whole)
     return text if text.endswith("END;") else text.removesuffix(";").removesuffix("/").rstrip().removesuffix(";")
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from toolkit.app.approvals import Approvals, check_experiment
 from toolkit.app.fitting import fitted
 from toolkit.app.results import find_run
 from toolkit.app.targets import Prompt, Reached, find_target
-from toolkit.config.profiles import load_profiles
+from toolkit.config.profiles import Profile, load_profiles
 from toolkit.design.plan_step import experiment_of
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -43,6 +43,8 @@ class Place:
     name: str
     reached: Reached
     jobs: tuple[Job, ...]
+    refused: ToolkitError | None = None
+    """Why nothing may be done there tonight: it could not be held against what was approved."""
 
 
 def places_of(
@@ -55,16 +57,38 @@ def places_of(
             not take, TK-0107 for a measurement that has no best cell, TK-0301 for what must be allowed; the
             sentence names step and target.
     """
-    profiles = sorted(load_profiles())
-    everywhere = [name for text in plan.targets for name in _fitting(text, profiles)]
-    own = {step.name: _fitting(step.target, profiles) for step in plan.steps if step.target}
+    profiles = load_profiles()
+    names = sorted(profiles)
+    everywhere = [name for text in plan.targets for name in _fitting(text, names)]
+    own = {step.name: frozenset(_fitting(step.target, names)) for step in plan.steps if step.target}
+    common = frozenset(everywhere)
     found = []
-    for name in dict.fromkeys((*everywhere, *(name for names in own.values() for name in names))):
-        reached = find_target(name, prompt=prompt)
-        steps = [step for step in plan.steps if name in own.get(step.name, everywhere)]
-        jobs = tuple(_job(plan, step, name, reached, store, approvals) for step in steps)
-        found.append(Place(name, reached, jobs))
+    for name in dict.fromkeys((*everywhere, *(name for names in own.values() for name in sorted(names)))):
+        steps = [step for step in plan.steps if name in own.get(step.name, common)]
+        found.append(_place(plan, name, steps, profiles, store, approvals, prompt))
     return tuple(found)
+
+
+def place_at(plan: MaintenancePlan, target: str, steps: Iterable[str], store: Store, approvals: Approvals) -> Place:
+    """Return one target of a plan with the jobs that some of its steps are there, by the profiles of this host.
+
+    Raises:
+        ToolkitError: as `places_of`.
+    """
+    return _place(plan, target, [plan.step(name) for name in steps], load_profiles(), store, approvals)
+
+
+def _place(
+    plan: MaintenancePlan,
+    target: str,
+    steps: Iterable[PlanStep],
+    profiles: Mapping[str, Profile],
+    store: Store,
+    approvals: Approvals,
+    prompt: Prompt | None = None,
+) -> Place:
+    reached = find_target(target, prompt=prompt, profiles=profiles)
+    return Place(target, reached, tuple(_job(plan, step, target, reached, store, approvals) for step in steps))
 
 
 def _fitting(text: str, profiles: Iterable[str]) -> list[str]:

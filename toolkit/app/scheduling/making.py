@@ -26,6 +26,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}", re.ASCII)
 _CREDENTIAL = re.compile(r"[A-Za-z0-9_.-]{1,100}", re.ASCII)
 
 
+_APPROVED_ONLY = "--approved-only"
 _UTC = frozenset({"", "Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"})
 _HIDDEN = ("/tmp/", "/var/tmp/")  # noqa: S108 - folders that PrivateTmp= replaces
 
@@ -97,6 +98,9 @@ def make_job(wish: Wish) -> Made:
     reached = list(_targets(plan))
     log = None if wish.log_file is None else str(_absolute(wish.log_file))
     command = (*_program(wish.program), "run", str(path), "--quiet", *wish.arguments)
+    if plan.approved_only and _APPROVED_ONLY not in command:
+        # the line of the scheduler stays when somebody takes it out of the plan
+        command = (*command, _APPROVED_ONLY)
     if log is not None:
         command = (*command, "--log-file", log)
     environment, place_writes = _places(wish)

@@ -1,0 +1,147 @@
+"""Holds what is to run against what was approved, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from toolkit import __version__, resources
+from toolkit.app.approving.identity import identity_of
+from toolkit.app.approving.subject import Subject, Work
+from toolkit.config.approving import approval_key, is_signed
+from toolkit.design.approval_diff import differences
+from toolkit.design.approval_file import load_approval
+from toolkit.errors import ToolkitError
+from toolkit.model.approval import Approval, Approved
+from toolkit.model.audit import AuditKind
+from toolkit.store import Store
+from toolkit.store.audit_check import verify
+
+_SHOWN = 12
+_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is as approved, and the targets of which that could not be told: nothing may be done there."""
+
+    approval: Approval
+    unreached: Mapping[str, ToolkitError] = field(default_factory=dict)
+
+
+def check(subject: Subject, store: Store) -> Held:
+    """Refuse what is not exactly what somebody approved; only what the databases say of themselves is read.
+
+    Raises:
+        ToolkitError: TK-0313 saying what changed, TK-0314 when the audit log is not whole, TK-0201 when no target
+            can be reached.
+    """
+    path = subject.approval_path
+    approval = load_approval(path)
+    if approval is None:
+        raise ToolkitError(
+            f"nobody approved `{subject.file}`: there is no `{path.name}` beside it",
+            code="TK-0313",
+            hint=f"look at it, then `dbatk plan {subject.file} --approve`",
+        )
+    _check_signed(approval, subject)
+    _check_logged(approval, subject, store)
+    now, unreached = _now(subject, approval)
+    found = list(differences(approval.approved, now))
+    if found:
+        more = f"\n- and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        listed = "".join(f"\n- {sentence}" for sentence in found[:_SHOWN]) + more
+        said = f": {found[0]}" if len(found) == 1 else listed
+        raise ToolkitError(
+            f"`{subject.name}` is not what {approval.by} approved on {approval.at[:10]}{said}",
+            code="TK-0313",
+            hint=f"put it back, or look at it and approve it anew: `dbatk plan {subject.file} --approve`",
+        )
+    if unreached and len(unreached) == len(subject.works):
+        raise next(iter(unreached.values()))
+    return Held(approval, unreached)
+
+
+def _check_signed(approval: Approval, subject: Subject) -> None:
+    key = approval_key()
+    if key is None:
+        return
+    if approval.signature is None or not is_signed(approval.signed_text, approval.signature, key):
+        state = "is not signed" if approval.signature is None else "bears another signature than that of the key"
+        raise ToolkitError(
+            f"`{subject.approval_path}` {state}",
+            code="TK-0313",
+            hint="`dbatk plan FILE --approve` by somebody who can read the key signs it",
+        )
+
+
+def _check_logged(approval: Approval, subject: Subject, store: Store) -> None:
+    """Refuse an approval that the audit log does not know, and any where the log is not whole.
+
+    Who may write the plan's folder may write an approval; the log is written by dbatk alone. A signature proves as
+    much, so that a plan may be approved on another host.
+    """
+    verdict = verify(store.audit)
+    if not verdict.whole:
+        at, sentence = verdict.faults[0]
+        where = f"line {at} of the audit log `{store.audit.path}`" if at else f"the audit log `{store.audit.path}`"
+        raise ToolkitError(f"{where} is not as it was written: {sentence}", code="TK-0314")
+    if approval.signature is not None and approval_key() is not None:
+        return
+    for line in store.audit.events():
+        if (line.event.kind, line.event.hash) == (AuditKind.APPROVE, approval.hash):
+            return
+    raise ToolkitError(
+        f"`{subject.approval_path}` was not written by dbatk here: the audit log knows no such approval",
+        code="TK-0313",
+        hint=f"approve it with this store, `dbatk plan {subject.file} --approve`, or sign approvals with a key",
+    )
+
+
+def _now(subject: Subject, approval: Approval) -> tuple[Approved, dict[str, ToolkitError]]:
+    """Return what would run now, in the terms of an approval, and the targets that could not be reached."""
+    engines = {work.reached.target.engine.value for work in subject.works}
+    files = {path: value for engine in sorted(engines) for path, value in resources.hashes(engine).items()}
+    used = {path: files[path] for path in approval.approved.files if path in files}
+    others = {path: value for path, value in files.items() if path not in used}
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="identity") as pool:
+        asked = dict(zip((work.target for work in subject.works), pool.map(_identity, subject.works), strict=True))
+    unreached = {target: parts for target, parts in asked.items() if isinstance(parts, ToolkitError)}
+    identities = {
+        target: approval.approved.databases.get(target, {}) if isinstance(parts, ToolkitError) else parts
+        for target, parts in asked.items()
+    }
+    version, program = __version__, resources.program_hash()
+    now = Approved(subject.name, subject.kind, subject.values, identities, version, program, used, others)
+    return now, unreached
+
+
+def _identity(work: Work) -> Mapping[str, str] | ToolkitError:
+    try:
+        return identity_of(work.reached.target)[0]
+    except ToolkitError as error:
+        return error
+
+
+@contextmanager
+def guarding(approval: Approval) -> Iterator[None]:
+    """Keep every file that is not as it was approved from being used, until the block ends.
+
+    What a run is known to use was looked at before; this is for what it uses when something goes wrong.
+
+    The block's work raises ToolkitError TK-0313 when such a file is needed.
+    """
+    known = {**approval.approved.other_files, **approval.approved.files}
+    folders = {path.rpartition("/")[0] for path in known}
+    with resources.looking(_looker(known, folders)):
+        yield
+
+
+def _looker(known: Mapping[str, str], folders: set[str]) -> Callable[[str], None]:
+    def look(path: str) -> None:
+        if path.rpartition("/")[0] in folders and known.get(path) != resources.hash_of(path):
+            raise ToolkitError(f"{path} is needed and is not as it was approved", code="TK-0313")
+
+    return look

@@ -1,0 +1,139 @@
+"""Makes an approval: rehearses what would be done, without changing anything, and notes each file that it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from toolkit import __version__, resources
+from toolkit.app.approving.identity import identity_of
+from toolkit.app.approving.subject import Subject, Work
+from toolkit.app.planning import facts_of, scripts_of
+from toolkit.config.approving import approval_key, sign
+from toolkit.config.writing import replace_file
+from toolkit.design.approval_file import dump_approval
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions, refused
+from toolkit.model.approval import Approval, Approved
+from toolkit.model.audit import AuditEvent, AuditKind
+from toolkit.model.experiment import Experiment
+from toolkit.model.facts import Facts
+from toolkit.model.protocols import DatabaseError
+from toolkit.rendering import sql_file
+from toolkit.store import Store
+from toolkit.store.actor import actor
+
+_MODE = 0o644
+_OURS = ("sql/", "templates/")
+
+
+def approve(subject: Subject, store: Store, *, by: str | None = None, reason: str | None = None) -> Approval:
+    """Approve a plan or experiment: write the approval beside it, and into the audit log.
+
+    Args:
+        subject: what is approved.
+        store: whose audit log is written.
+        by: who approves; the user of this host if not given.
+        reason: why, or the number of a change.
+
+    Raises:
+        ToolkitError: TK-0201 when a target cannot be reached, TK-0314 when it cannot be logged, TK-0405 when the
+            file cannot be written.
+    """
+    approved, notes = _approved(subject)
+    who = actor()
+    approval = Approval(
+        approved,
+        by or who.login or who.user,
+        who.login or who.user,
+        who.host,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        reason,
+        notes,
+        approved.hash,
+    )
+    key = approval_key()
+    if key is not None:
+        approval = replace(approval, signature=sign(approval.signed_text, key))
+    store.audit.write(
+        AuditEvent(
+            AuditKind.APPROVE,
+            plan=subject.name,
+            hash=approval.hash,
+            outcome="approved",
+            reason=reason,
+            details=(f"by {approval.by}", str(subject.approval_path), *_told(approved.databases)),
+        )
+    )
+    replace_file(subject.approval_path, dump_approval(approval), mode=_MODE)
+    return approval
+
+
+def _told(databases: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    for target, parts in databases.items():
+        yield f"{target}: " + ", ".join(f"{name} {value}" for name, value in parts.items())
+
+
+def _approved(subject: Subject) -> tuple[Approved, tuple[str, ...]]:
+    databases: dict[str, Mapping[str, str]] = {}
+    notes: list[str] = []
+    with resources.noting() as used:
+        for work in subject.works:
+            try:
+                databases[work.target], unread = identity_of(work.reached.target)
+                notes += [f"{work.target}: {sentence}" for sentence in unread]
+                notes += _rehearsed(work)
+            finally:
+                work.reached.target.close()
+    engines = {work.reached.target.engine.value for work in subject.works}
+    hashes = {path: value for engine in sorted(engines) for path, value in resources.hashes(engine).items()}
+    files = {path: hashes[path] for path in sorted(used) if path in hashes}
+    others = {path: value for path, value in hashes.items() if path not in files}
+    approved = Approved(
+        subject.name, subject.kind, subject.values, databases, __version__, resources.program_hash(), files, others
+    )
+    return approved, tuple(notes)
+
+
+# -- the rehearsal ------------------------------------------------------------------------------------------------
+def _rehearsed(work: Work) -> Iterator[str]:
+    """Make the script of each step, so that its files are noted; yield what could not be made."""
+    target, standing = work.reached.target, work.reached.standing
+    dialect = dialect_of(target.engine)
+    for name, experiment in work.experiments.items():
+        sessions = Sessions(target, "dbatk approve", read_only=True)
+        try:
+            facts = facts_of(experiment, dialect, sessions, standing)
+            _watch(dialect, facts)
+            yield from _scripted(name, experiment, dialect, facts)
+        except DatabaseError as error:
+            raise refused(dialect, error) from None
+        finally:
+            sessions.close()
+
+
+def _scripted(name: str, experiment: Experiment, dialect: Dialect, facts: Facts) -> Iterator[str]:
+    """Render a step; one that works on what another makes as if that were there."""
+    try:
+        scripts_of(experiment, dialect, facts)
+    except ToolkitError as error:
+        known = {key: rows for key, rows in facts.answers.items() if rows}
+        try:
+            scripts_of(experiment, dialect, replace(facts, answers=known, assumed=True))
+        except ToolkitError:
+            for path in resources.hashes(dialect.engine.value):
+                resources.touch(path)
+            engine = dialect.engine.value
+            yield f"step `{name}`: {error.sentence}; so every script of {engine} counts as used by it"
+
+
+def _watch(dialect: Dialect, facts: Facts) -> None:
+    """Note the files that are read around a step, whatever it does."""
+    watching = dialect.watching(facts)
+    files = (*watching.samples, *watching.snapshots, watching.plan, watching.progress)
+    for file in files:
+        if file is not None:
+            sql_file(dialect.engine.value, file)

@@ -1,0 +1,69 @@
+"""What is approved: a plan or an experiment, with what it does on each target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.targets import Reached
+from toolkit.design.approval_file import approval_path
+from toolkit.design.canonical import experiment_values, plan_values
+from toolkit.model.approval import Value
+from toolkit.model.experiment import Experiment
+from toolkit.model.plan import MaintenancePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is done on one target: steps by name."""
+
+    target: str
+    reached: Reached
+    experiments: Mapping[str, Experiment]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A plan or experiment that is approved, or held against its approval."""
+
+    file: Path
+    name: str
+    kind: str
+    values: Mapping[str, Value]
+    works: tuple[Work, ...]
+
+    @property
+    def approval_path(self) -> Path:
+        return approval_path(self.file)
+
+
+def subject_of_plan(file: Path, plan: MaintenancePlan, places: Sequence[Place]) -> Subject:
+    """Return a plan as it is approved: with what its places resolve from elsewhere."""
+    values = plan_values(plan)
+    for place in places:
+        for job in place.jobs:
+            values.update(_resolved(place.name, job))
+    works = tuple(
+        Work(place.name, place.reached, {job.step.name: job.experiment for job in place.jobs}) for place in places
+    )
+    return Subject(file, plan.name, "plan", values, works)
+
+
+def _resolved(target: str, job: Job) -> Mapping[str, Value]:
+    """Return what a step takes from a measurement and from the target's profile."""
+    found: dict[str, Value] = {}
+    for factor in job.experiment.factors:
+        if factor.name in job.step.best_of:
+            found[f"on {target} {job.step.name} {factor.name}"] = factor.levels[0]
+    if job.step.work_schema is None and job.experiment.work_schema is not None:
+        found[f"on {target} {job.step.name} work_schema"] = job.experiment.work_schema
+    return found
+
+
+def subject_of_experiment(file: Path, experiment: Experiment, reached: Reached) -> Subject:
+    """Return an experiment as it is approved."""
+    name = experiment.name or file.stem
+    work = Work(experiment.target, reached, {name: experiment})
+    return Subject(file, name, "experiment", experiment_values(experiment), (work,))

@@ -1,0 +1,137 @@
+"""Approving what a file says, and holding a run against what was approved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolkit.cli.launch import approvals_of
+from toolkit.cli.output import out, out_json, out_table, say
+from toolkit.cli.parameters import Said
+from toolkit.errors import ExitCode
+
+if TYPE_CHECKING:
+    from toolkit.app.approvals import Approvals
+    from toolkit.app.approving import Subject
+    from toolkit.app.maintenance import Place
+    from toolkit.app.targets import Reached
+    from toolkit.model.approval import Approval
+    from toolkit.model.experiment import Experiment
+    from toolkit.model.plan import MaintenancePlan
+    from toolkit.store import Store
+
+
+# -- approving --------------------------------------------------------------------------------------------------
+def approve_plan(plan: MaintenancePlan, places: Sequence[Place], store: Store, said: Said) -> int:
+    """Approve a plan on all its targets."""
+    from toolkit.app.approving import subject_of_plan
+
+    return _approve(subject_of_plan(Path(said.required("file")), plan, places), store, said)
+
+
+def approve_experiment(experiment: Experiment, reached: Reached, said: Said) -> int:
+    """Approve an experiment."""
+    from toolkit.app.approving import subject_of_experiment
+    from toolkit.app.fitting import fitted
+    from toolkit.store import open_store
+
+    subject = subject_of_experiment(Path(said.required("file")), fitted(experiment, reached), reached)
+    with open_store(said.text("store")) as store:
+        return _approve(subject, store, said)
+
+
+def _approve(subject: Subject, store: Store, said: Said) -> int:
+    from toolkit.app.approving import approve
+
+    approval = approve(subject, store, by=said.text("approved_by"), reason=said.text("reason"))
+    if said.flag("json"):
+        out_json(_document(approval, subject.approval_path))
+    else:
+        _show(approval, subject)
+    return ExitCode.DONE
+
+
+def _show(approval: Approval, subject: Subject) -> None:
+    approved = approval.approved
+    out(
+        f"{approved.kind} {approved.name}: approved by {approval.by}"
+        + (f", {approval.reason}" * bool(approval.reason))
+    )
+    out(f"{approval.hash}\n")
+    out_table(
+        ("database", "identity"),
+        ((target, ", ".join(f"{name} {value}" for name, value in parts.items())) for target, parts in
+         approved.databases.items()),
+    )  # fmt: skip
+    out(f"{len(approved.files)} scripts and templates, dbatk {approved.version}; each is listed in")
+    out(str(subject.approval_path))
+    for note in approval.notes:
+        say(f"note: {note}")
+    if approval.signature is None:
+        say("note: it is not signed; it holds with the audit log of this store")
+    say(f"\nhint: `dbatk run {subject.file} --approved-only` runs nothing else")
+
+
+def _document(approval: Approval, path: Path) -> dict[str, object]:
+    approved = approval.approved
+    return {
+        "file": str(path),
+        "name": approved.name,
+        "kind": approved.kind,
+        "hash": approval.hash,
+        "by": approval.by,
+        "user": approval.user,
+        "at": approval.at,
+        "reason": approval.reason,
+        "signed": approval.signature is not None,
+        "version": approved.version,
+        "databases": {target: dict(parts) for target, parts in approved.databases.items()},
+        "files": dict(approved.files),
+        "notes": list(approval.notes),
+    }
+
+
+# -- running ----------------------------------------------------------------------------------------------------
+@contextmanager
+def plan_held(
+    plan: MaintenancePlan, places: tuple[Place, ...], store: Store, said: Said
+) -> Iterator[tuple[Approvals, tuple[Place, ...]]]:
+    """Give what the user allowed and where the plan may run; held against its approval where one is needed.
+
+    Raises:
+        ToolkitError: TK-0313, TK-0314.
+    """
+    asked = said.flag("approved_only") or plan.approved_only
+    if not asked and not any(place.reached.standing.approved_only for place in places):
+        yield approvals_of(said), places
+        return
+    from toolkit.app.approving import check, guarding, subject_of_plan
+
+    held = check(subject_of_plan(Path(said.required("file")), plan, places), store)
+    places = tuple(replace(place, refused=held.unreached.get(place.name)) for place in places)
+    with guarding(held.approval):
+        yield replace(approvals_of(said), approval=held.approval.hash), places
+
+
+@contextmanager
+def experiment_held(
+    file: Path | None, experiment: Experiment, reached: Reached, store: Store, said: Said
+) -> Iterator[Approvals]:
+    """Give what the user allowed; an experiment is held against its approval where one is needed.
+
+    Raises:
+        ToolkitError: TK-0313, TK-0314.
+    """
+    asked = said.flag("approved_only") or (file is not None and reached.standing.approved_only)
+    if not asked or file is None:
+        # without a file there is nothing to approve: the run itself refuses where the profile asks for it
+        yield approvals_of(said)
+        return
+    from toolkit.app.approving import check, guarding, subject_of_experiment
+
+    held = check(subject_of_experiment(file, experiment, reached), store)
+    with guarding(held.approval):
+        yield replace(approvals_of(said), approval=held.approval.hash)

@@ -1,0 +1,70 @@
+"""The key that approvals are signed with: `approvals.toml` in the settings' folder, by reference only.
+
+```toml
+key = {file = "/etc/dbatk/approval.key"}
+```
+"""
+
+from __future__ import annotations
+
+import hmac
+from hashlib import sha256
+from pathlib import Path
+
+from toolkit.config.paths import config_folder
+from toolkit.config.secrets import SecretKind, SecretRef, read_reference, resolver
+from toolkit.documents import check_no_secret, read_document
+from toolkit.errors import ToolkitError
+
+_KIND = "hmac-sha256"
+_SHORTEST_KEY = 16
+
+
+def approvals_file() -> Path:
+    """Return the file; it need not exist."""
+    return config_folder() / "approvals.toml"
+
+
+def approval_key(path: Path | None = None) -> SecretRef | None:
+    """Return where the key is; None where approvals are not signed.
+
+    Raises:
+        ToolkitError: TK-0101, TK-0106 or TK-0108 with file and line.
+    """
+    file = path or approvals_file()
+    if not file.exists():
+        return None
+    document = read_document(file)
+    check_no_secret(document, skip=frozenset())
+    for key in document.data:
+        if key != "key":
+            raise document.error(f"there is no `{key}`", table="", key=key, code="TK-0101", hint="only `key`")
+    try:
+        reference = read_reference(document.data.get("key"), "key")
+        if reference.kind is SecretKind.WALLET:
+            raise ToolkitError("a wallet holds no key", code="TK-0106", hint="use `file`, `env` or `command`")
+    except ToolkitError as error:
+        at = "key" if "key" in document.data else None
+        raise document.error(error.message, table="", key=at, code=error.code, hint=error.hint) from None
+    return reference
+
+
+def sign(text: str, key: SecretRef) -> str:
+    """Return the signature of a text.
+
+    Raises:
+        ToolkitError: TK-0201 when the key cannot be had, TK-0102 when it is too short to be one.
+    """
+    secret = resolver(key, None)() or ""
+    if len(secret) < _SHORTEST_KEY:
+        raise ToolkitError(
+            f"the key of approvals has less than {_SHORTEST_KEY} characters",
+            code="TK-0102",
+            hint="make one with `openssl rand -hex 32`",
+        )
+    return f"{_KIND}:{hmac.new(secret.encode(), text.encode(), sha256).hexdigest()}"
+
+
+def is_signed(text: str, signature: str, key: SecretRef) -> bool:
+    """Tell whether a signature was made over a text with this key."""
+    return hmac.compare_digest(sign(text, key), signature)
