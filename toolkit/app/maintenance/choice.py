@@ -92,7 +92,9 @@ def _lacks(choice: Choice, step: str, need: str) -> str | None:
     record = choice.records[need]
     if record.state is StepState.RUNNING:
         return ""
-    if record.state is StepState.SKIPPED or choice.last_success(need) > choice.last_success(step):
+    # What was done tonight counts whatever the clock says: it may have been set back since the step's last night.
+    tonight = record.state in (StepState.SKIPPED, StepState.DONE)
+    if tonight or choice.last_success(need) > choice.last_success(step):
         return None
     if record.state is StepState.WAITING:
         return ""
