@@ -15,6 +15,8 @@ from toolkit.units import number
 _SHOWN = 3
 _CLOCK_SECONDS = 2.0
 """A server tells times by the second, and its clock reads on while it is asked."""
+_AGAIN_SECONDS = (1.0, 3.0, 10.0, 20.0)
+_SILENT = frozenset({"TK-0201", "TK-0202"})
 _INDEXES = frozenset({OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD})
 _SOME_ONLY = frozenset({"stale", "empty", "auto"})
 """Values of `gather` with which statistics of some tables only are renewed."""
@@ -35,7 +37,8 @@ def look_at(
     """Return what is wrong with what a step did, what was verified and what could not be.
 
     Rows loaded are those read, indexes are valid, statistics newer than the step's beginning, a backup is whole as
-    far as its program or the database tells.
+    far as its program or the database tells. A database that does not answer is asked again for a while; that it
+    stays silent makes nothing undone, and is said: a step taken for failed would be done a second time.
 
     Args:
         job: the step here.
@@ -46,17 +49,34 @@ def look_at(
         before: of a load, a session that sees the database as it was before.
         stop: cuts a count off.
     """
-    try:
-        if job.step.operation in LOADS:
-            return look_at_load(job, place, run, store, before, stop)
-        if job.step.operation in _INDEXES:
-            invalid = invalid_indexes(job, place)
-            return _looked(invalid, "index", "invalid afterwards", "every index is valid, by the catalogue")
-        if job.step.operation is OperationName.STATS_GATHER:
-            return _of_statistics(job, place, took_seconds)
-        return _of_backup(run, store)
-    except ToolkitError as error:
-        return Looked(f"whether it was done could not be verified: {error.sentence}")
+    for seconds in (*_AGAIN_SECONDS, None):
+        try:
+            return _look(job, place, took_seconds, run, store, before, stop)
+        except ToolkitError as error:
+            if error.code not in _SILENT:
+                return Looked(f"whether it was done could not be verified: {error.sentence}")
+            if seconds is None or stop.wait(seconds):
+                return Looked(unverified=(f"the database did not answer afterwards: {error.sentence}",))
+    raise AssertionError
+
+
+def _look(
+    job: Job,
+    place: Place,
+    took_seconds: float,
+    run: str,
+    store: Store,
+    before: Reader | ToolkitError | None,
+    stop: Stop,
+) -> Looked:
+    if job.step.operation in LOADS:
+        return look_at_load(job, place, run, store, before, stop)
+    if job.step.operation in _INDEXES:
+        invalid = invalid_indexes(job, place)
+        return _looked(invalid, "index", "invalid afterwards", "every index is valid, by the catalogue")
+    if job.step.operation is OperationName.STATS_GATHER:
+        return _of_statistics(job, place, took_seconds)
+    return _of_backup(run, store)
 
 
 def _of_statistics(job: Job, place: Place, took_seconds: float) -> Looked:
