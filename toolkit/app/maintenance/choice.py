@@ -29,6 +29,7 @@ class Choice:
         working: steps that run now.
         left_seconds: until the window closes; None where there is none.
         halted: why nothing more may begin.
+        held: steps that wait for their guards.
     """
 
     plan: MaintenancePlan
@@ -38,6 +39,7 @@ class Choice:
     working: frozenset[str]
     left_seconds: float | None
     halted: str | None = None
+    held: frozenset[str] = frozenset()
 
     def last_success(self, step: str) -> datetime:
         """Return when a step last ended well, tonight or another night; the beginning of time for never."""
@@ -64,6 +66,7 @@ def choose(choice: Choice) -> Verdict:
     waiting = [job for job in choice.jobs if choice.records[job.step.name].state is StepState.WAITING]
     if choice.halted is not None:
         return Verdict(waiting[0].step.name, StepState.STOPPED, choice.halted) if waiting else Verdict()
+    waiting = [job for job in waiting if job.step.name not in choice.held]
     waiting.sort(key=lambda job: (-job.step.priority, choice.last_success(job.step.name)))
     for job in waiting:
         verdict = _of(choice, job)

@@ -37,8 +37,8 @@ class GuardKeeper:
     """Keeps the guards of one target through a night; with no guard it lets everything pass.
 
     Before a step begins, the newest look decides: one that shows a limit passed keeps it waiting, one that does
-    not lets it begin. A step that runs is stopped only when `looks` looks in a row show a limit passed, and at once
-    when a session has waited behind it for longer than `max_blocking`.
+    not lets it begin. A step that runs is stopped only when `looks` looks in a row show a limit passed, and at
+    once when a session has waited behind it for longer than `max_blocking`.
 
     Args:
         place: the target and its jobs.

@@ -12,6 +12,8 @@ from toolkit.model.guards import Guard
 from toolkit.runner.patience import PATIENCE_SECONDS, within
 from toolkit.units import seconds
 
+_FIRST_LOOK_SECONDS = 2.0
+
 
 def look_once(reader: GuardReader, guards: Collection[Guard], ours: Collection[str]) -> tuple[Look, bool]:
     """Return a look, and whether the reader answered in time; one that did not is to be given up.
@@ -40,12 +42,15 @@ class GuardWatch:
     ) -> None:
         self._new_reader, self._guards, self._ours, self._every = reader, guards, ours, every_seconds
         self._ended = threading.Event()
+        self._looked = threading.Event()
         self._thread: threading.Thread | None = None
         self.latest: tuple[int, Look] = (0, Look())
 
     def begin(self) -> None:
+        """Begin to look, and wait a moment for the first look, which the first step must wait for anyway."""
         self._thread = threading.Thread(target=self._run, daemon=True, name="guards")
         self._thread.start()
+        self._looked.wait(_FIRST_LOOK_SECONDS)
 
     def _run(self) -> None:
         reader, number = self._new_reader(), 0
@@ -55,6 +60,7 @@ class GuardWatch:
                 reader = self._new_reader()
             number += 1
             self.latest = (number, look)
+            self._looked.set()
             self._ended.wait(self._every)
         reader.close()
 

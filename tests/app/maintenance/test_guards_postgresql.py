@@ -1,0 +1,313 @@
+"""Guards on a real PostgreSQL, provoked by a second session: sessions, locks, space, lag, what is hidden."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.servers.postgresql import SETTINGS, Server, _free_port, as_user, begun_from, unprivileged
+from toolkit.app.approvals import Approvals
+from toolkit.app.maintenance import places_of, run_plan
+from toolkit.app.maintenance.guards import guard_rows, reader, watch
+from toolkit.app.maintenance.guards.reader import GuardReader
+from toolkit.design.plan_file import read_plan
+from toolkit.documents import parse_document
+from toolkit.model.guards import Guard
+from toolkit.model.plan import MaintenancePlan
+from toolkit.model.plan_records import PlanRunRecord, StepRecord
+from toolkit.model.protocols import Event
+from toolkit.store import Store, open_store
+
+pytestmark = pytest.mark.postgresql
+COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "guarded.a"\ntable = "guarded.b"\n'
+FILL = (
+    '[[step]]\nname = "fill"\noperation = "insert"\ntable = "guarded.a"\n'
+    'query = "SELECT 1 AS id FROM pg_sleep(30)"\non_failure = "continue"\n'
+)
+APPROVALS = Approvals(not_production=True)
+
+
+@dataclass
+class Told:
+    """Does something when an event with some words comes."""
+
+    does: dict[str, Callable[[], None]] = field(default_factory=dict)
+
+    def emit(self, event: Event) -> None:
+        for words in [words for words in self.does if words in event.text]:
+            self.does.pop(words)()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def server(postgresql_server: Server) -> Iterator[Server]:
+    with postgresql_server.connect() as session:
+        session.execute("DROP SCHEMA IF EXISTS guarded CASCADE")
+        session.execute("CREATE SCHEMA guarded")
+        session.execute("CREATE TABLE guarded.a AS SELECT i AS id FROM generate_series(1, 1000) i")
+    yield postgresql_server
+    with postgresql_server.connect() as session:
+        session.execute("DROP SCHEMA guarded CASCADE")
+
+
+def quick(plan: MaintenancePlan, **limits: float) -> MaintenancePlan:
+    """Look often, and take limits that no file would have."""
+
+    def of(guards: dict[Guard, float]) -> dict[Guard, float]:
+        return guards | {Guard(name): limit for name, limit in limits.items()}
+
+    steps = tuple(
+        replace(step, guards=replace(step.guards, every_seconds=0.05, limits=of(dict(step.guards.limits))))
+        for step in plan.steps
+    )
+    return replace(plan, steps=steps)
+
+
+def run(
+    server: Server, store: Store, guards: str, *steps: str, events: Told | None = None, **limits: float
+) -> PlanRunRecord:
+    text = f'[plan]\nname = "n"\ntarget = "{server.url}"\n[plan.guards]\n{guards}\n' + "\n".join(steps)
+    plan = quick(read_plan(parse_document(text, "n.toml"), Path()), **limits)
+    places = places_of(plan, store, APPROVALS)
+    return run_plan(plan, places, store=store, approvals=APPROVALS, events=events or Told())
+
+
+@contextmanager
+def busy(server: Server) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    """Let a session of somebody else be at work until the block ends."""
+    with server.connect(application_name="the nightly batch") as session:
+
+        def work() -> None:
+            try:
+                session.execute("SELECT pg_sleep(120)")
+            except psycopg.errors.QueryCanceled:
+                return
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield session
+        finally:
+            session.cancel_safe()
+            thread.join()
+
+
+def only(record: PlanRunRecord) -> StepRecord:
+    (step,) = record.steps
+    return step
+
+
+def test_a_step_waits_until_others_are_done_and_the_night_says_how_long(server: Server, store: Store) -> None:
+    with busy(server) as session:
+        record = run(server, store, "max_active_sessions = 0", COPY, events=Told({"waits": session.cancel_safe}))
+    assert only(record).state == "done", only(record).reason
+    waits, waited = (note.text for note in record.notes)
+    assert waits == "`copy` waits: 1 session at work, the limit is 0"
+    assert waited.startswith("`copy` waited ") and waited.endswith(": 1 session at work, the limit is 0")
+
+
+def test_a_step_that_has_waited_long_enough_is_left_to_the_next_night(server: Server, store: Store) -> None:
+    with busy(server):
+        record = run(server, store, "max_active_sessions = 0\nwait_at_most = 0", COPY)
+        assert only(record).state == "stopped"
+        assert only(record).reason == "not begun: 1 session at work, the limit is 0"
+    assert only(run(server, store, "max_active_sessions = 0\nwait_at_most = 0", COPY)).state == "done"
+
+
+def test_a_running_step_is_stopped_when_others_come_and_its_work_is_not_left_behind(
+    server: Server, store: Store
+) -> None:
+    came = threading.Event()
+    others: list[psycopg.Connection[tuple[object, ...]]] = []
+
+    def come() -> None:
+        def work() -> None:
+            with busy(server) as session:
+                others.append(session)
+                came.wait(60)
+
+        threading.Thread(target=work).start()
+
+    guards = 'max_active_sessions = 0\non_breach = "stop"\nlooks = 2'
+    record = run(server, store, guards, FILL, events=Told({"fill on": come}))
+    came.set()
+    assert only(record).state == "stopped"
+    assert only(record).reason == ("stopped by the guard `max_active_sessions`: 1 session at work, the limit is 0")
+    with server.connect() as session:
+        assert session.execute("SELECT count(*) FROM guarded.a").fetchone() == (1000,)
+
+
+def waiter(server: Server, got: threading.Event) -> None:
+    """Ask for a table that ours holds, as an application's DDL would, from a thread of its own."""
+
+    def work() -> None:
+        with server.connect(application_name="an application") as session:
+            session.execute("ALTER TABLE guarded.a ALTER COLUMN id SET DEFAULT 0")
+            got.set()
+
+    threading.Thread(target=work).start()
+
+
+def test_a_statement_that_blocks_others_for_too_long_is_cancelled_and_they_go_on(
+    server: Server, store: Store
+) -> None:
+    got = threading.Event()
+
+    def come() -> None:
+        threading.Timer(0.5, waiter, (server, got)).start()
+
+    record = run(
+        server, store, 'max_blocking = "20s"', FILL, COPY, events=Told({"fill on": come}), max_blocking=0.3
+    )
+    assert got.wait(30), "the session behind it went on"
+    fill, copy = record.steps
+    assert fill.state == "stopped" and copy.state == "done"
+    assert str(fill.reason).startswith("stopped by the guard `max_blocking`: a session has waited ")
+
+
+def test_too_many_behind_a_statement_stop_it(server: Server, store: Store) -> None:
+    got = threading.Event()
+
+    def come() -> None:
+        threading.Timer(0.5, waiter, (server, got)).start()
+
+    guards = 'max_lock_waiters = 0\non_breach = "stop"\nlooks = 2'
+    record = run(server, store, guards, FILL, events=Told({"fill on": come}))
+    assert got.wait(30)
+    assert only(record).state == "stopped"
+    assert "`max_lock_waiters`: 1 session waits for locks behind it, the limit is 0" in str(only(record).reason)
+
+
+def test_free_space_is_that_of_the_disks_that_its_folders_lie_on(server: Server, store: Store) -> None:
+    record = run(server, store, 'min_free = {tablespace = "1000PiB"}\nwait_at_most = 0', COPY)
+    assert only(record).state == "stopped"
+    assert "free in `" in str(only(record).reason) and "must be" in str(only(record).reason)
+    assert only(run(server, store, 'min_free = "1MiB"', COPY)).state == "done"
+
+
+def test_what_can_be_read_is_told_before(server: Server, store: Store) -> None:
+    guards = (
+        '[plan.guards]\nmax_active_sessions = 40\nmax_lag = "30s"\nmin_free = "1MiB"\nmax_load = 1000\n'
+        'max_lock_waiters = 5\nmax_blocking = "20s"\n'
+    )
+    text = f'[plan]\nname = "n"\ntarget = "{server.url}"\n{guards}{COPY}'
+    (place,) = places_of(read_plan(parse_document(text, "n.toml"), Path()), store, APPROVALS)
+    rows = {row.guard: row for row in guard_rows([place])}
+    assert list(rows) == [guard.value for guard in Guard]
+    assert {row.verdict for row in rows.values()} == {"ok"}, rows
+    assert rows["max_lag"].now == "no standby" and rows["max_lag"].limit == "the limit is 30.0 s"
+    assert rows["min_free.recovery_area"].now.endswith("pg_wal`")
+
+
+def test_a_guard_that_is_not_granted_is_said_once_and_stops_only_on_demand(server: Server, store: Store) -> None:
+    with server.connect() as owner:
+        owner.execute("DROP ROLE IF EXISTS poor")
+        owner.execute("CREATE ROLE poor LOGIN")
+        owner.execute("GRANT ALL ON SCHEMA guarded TO poor; GRANT ALL ON guarded.a TO poor")
+    poor = replace(server, user="poor")
+    try:
+        with busy(server):
+            gone_on = run(poor, store, 'max_active_sessions = 40\nmin_free = "1MiB"', COPY)
+            stopped = run(poor, store, 'max_active_sessions = 40\nunreadable = "stop"', COPY)
+    finally:
+        with server.connect() as owner:
+            owner.execute("DROP OWNED BY poor; DROP ROLE poor")
+    assert only(gone_on).state == "done"
+    said = [note.text for note in gone_on.notes]
+    assert said[0].startswith("the guard `max_active_sessions` cannot be read: ") and "hidden" in said[0]
+    assert sum("min_free.temp" in text for text in said) == 1, "once, not at every look"
+    assert only(stopped).state == "stopped" and "cannot be read" in str(only(stopped).reason)
+
+
+def test_a_session_of_the_guards_that_hangs_holds_up_nothing(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(reader, "sql_file", lambda engine, name: "SELECT pg_sleep(120), :ours::text")
+    record = run(server, store, "max_active_sessions = 40", COPY)
+    assert only(record).state == "done"
+    assert [note.text for note in record.notes] == [
+        "the guard `max_active_sessions` cannot be read: the session of the guards did not answer within 300 ms"
+    ]
+
+
+@contextmanager
+def standby_of(server: Server, folder: Path) -> Iterator[Server]:
+    """Begin a standby of a server, made by pg_basebackup."""
+    assert server.bin_dir is not None
+    run_as, data, port = as_user(unprivileged()), folder / "standby", _free_port()
+    program = [server.bin_dir / "pg_basebackup", "-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync"]
+    there = ["-h", server.host, "-p", str(server.port), "-U", server.user]
+    subprocess.run([*program, *there], check=True, capture_output=True, cwd=folder, **run_as)  # type: ignore[call-overload]
+    options = {**SETTINGS, "port": str(port), "wal_receiver_status_interval": "1s", "hot_standby": "on"}
+    arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+    process = subprocess.Popen(  # type: ignore[call-overload]
+        [server.bin_dir / "postgres", "-D", data, *arguments], cwd=folder, **run_as
+    )
+    standby = replace(server, port=port, process=process, data=data)
+    try:
+        _until_it_answers(standby)
+        yield standby
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _until_it_answers(server: Server) -> None:
+    ended = threading.Event()
+    for _ in range(300):
+        try:
+            with server.connect():
+                return
+        except psycopg.OperationalError:
+            ended.wait(0.1)
+    raise AssertionError("the standby did not begin")
+
+
+def test_a_standby_that_stays_behind_holds_the_plan_up(store: Store, tmp_path: Path) -> None:
+    from tests.servers.postgresql import installed
+
+    folder = next(iter(installed().values()), None)
+    if folder is None:
+        pytest.skip("no server binaries here")
+    with begun_from(folder) as server, server.connect() as session:
+        home = server.data.parent if server.data else tmp_path
+        session.execute("CREATE SCHEMA guarded; CREATE TABLE guarded.a AS SELECT 1 AS id")
+        with standby_of(server, home) as standby, standby.connect() as other:
+            other.execute("SELECT pg_wal_replay_pause()")
+            session.execute("CREATE TABLE guarded.c AS SELECT 2 AS id")
+            waited = run(server, store, 'max_lag = "30s"\nwait_at_most = "1s"\n', COPY, max_lag=0.0)
+            assert only(waited).state == "stopped"
+            assert "`walreceiver` is" in str(only(waited).reason) and "behind" in str(only(waited).reason)
+            behind = lag_of(standby)
+            other.execute("SELECT pg_wal_replay_resume()")
+            assert behind > 0.0
+            assert only(run(server, store, 'max_lag = "30s"', COPY)).state == "done"
+        # a standby that went away leaves its slot, if it had one
+        session.execute("SELECT pg_create_physical_replication_slot('gone', true)")
+        record = run(server, store, 'max_lag = "30s"', COPY.replace("guarded.b", "guarded.d"))
+        assert [note.text for note in record.notes] == [
+            "the guard `max_lag` cannot be read: the lag of `gone` is not known: nobody reads its replication slot"
+        ]
+
+
+def lag_of(standby: Server) -> float:
+    """Return what a standby says of itself."""
+    from toolkit.app.targets import find_target
+
+    reading = GuardReader(find_target(standby.url).target, "lag", (), [Guard.LAG], {})
+    look = reading.read(())
+    reading.close()
+    return look.readings[Guard.LAG].value or 0.0
