@@ -214,6 +214,13 @@ CATALOGUE: dict[str, ErrorEntry] = {
             "the client was killed, or lost its connection, while it loaded a table of the user's",
             "count the rows of the table; begin the load anew when they are missing",
         ),
+        _entry(
+            "TK-0210",
+            _R,
+            "workers that do not fit",
+            "a worker of the cluster has another dbatk, lacks a target, or does not reach the store of the plan",
+            "give every worker the same dbatk, targets.toml and store",
+        ),
         # 03xx: guards
         _entry(
             "TK-0301",

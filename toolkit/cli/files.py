@@ -46,7 +46,8 @@ def add_files(app: typer.Typer) -> None:
     )
     label = option("label", "name of the run")
     anytime = option("anytime", "run a plan although its window is closed", kind=bool)
-    run = [_FILE, TARGET, label, anytime, APPROVED_ONLY, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
+    on = option("on", "cluster whose workers run a plan", metavar="dask://HOST:PORT")
+    run = [_FILE, TARGET, label, anytime, on, APPROVED_ONLY, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
     add_command(app, "run", _run, run, "Run an experiment file, or a maintenance plan.")
     plan = [_FILE, TARGET, *_APPROVING, *APPROVALS, *OUTPUT]
     add_command(app, "plan", _plan, plan, "Show what an experiment or plan file would do; change nothing.")
@@ -83,6 +84,8 @@ def _run(said: Said) -> int:
 
     if said.flag("anytime"):
         raise ToolkitError("`--anytime` is for plans: an experiment has no window", code="TK-0107")
+    if "on" in said:
+        raise ToolkitError("`--on` is for plans: an experiment measures from here", code="TK-0107")
     return launch(_experiment(said), said, file=Path(said.required("file")))
 
 

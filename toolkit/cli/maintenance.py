@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from toolkit.cli.approving import approve_plan, plan_held
@@ -15,9 +15,13 @@ from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.protocols import Event
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from toolkit.app.maintenance import Place
+    from toolkit.app.maintenance.dispatch import Dispatcher
     from toolkit.model.plan import MaintenancePlan
     from toolkit.model.plan_records import PlanRunRecord
+    from toolkit.store import Store
 
 
 def run_maintenance(plan: MaintenancePlan, said: Said) -> int:
@@ -28,6 +32,8 @@ def run_maintenance(plan: MaintenancePlan, said: Said) -> int:
                 f"`--{name.replace('_', '-')}` is for experiments", code="TK-0107", hint="leave it out"
             )
     if said.flag("dry_run"):
+        if "on" in said:
+            raise ToolkitError("`--dry-run` runs nothing anywhere", code="TK-0107", hint="leave `--on` out")
         return _dry_run(plan, said)
     with told_of_refusals(plan.name):
         record = _run(plan, said)
@@ -48,6 +54,7 @@ def _run(plan: MaintenancePlan, said: Said) -> PlanRunRecord:
     with open_store(said.text("store")) as store, ExitStack() as guarded:
         places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
         approvals, places = guarded.enter_context(plan_held(plan, places, store, said))
+        dispatcher = guarded.enter_context(_dispatcher(plan, places, store, said))
         with listening(said) as events:
             record = run_plan(
                 plan,
@@ -56,11 +63,27 @@ def _run(plan: MaintenancePlan, said: Said) -> PlanRunRecord:
                 approvals=approvals,
                 events=events,
                 anytime=said.flag("anytime"),
+                dispatcher=dispatcher,
             )
             ended = {"plan_run": record.plan_run, "state": record.state.value, "stopped_by": record.stopped_by}
             events.emit(Event("plan-ended", f"plan {plan.name}: {record.state}", ended))
         tell_of(store, plan.name)
     return record
+
+
+@contextmanager
+def _dispatcher(
+    plan: MaintenancePlan, places: Sequence[Place], store: Store, said: Said
+) -> Iterator[Dispatcher | None]:
+    """Give the cluster that `--on` names, or None: this process works on the targets itself."""
+    address = said.text("on")
+    if address is None:
+        yield None
+        return
+    from toolkit.app.maintenance.dispatch.cluster import cluster_at
+
+    with cluster_at(address, plan, store, [place.name for place in places]) as cluster:
+        yield cluster
 
 
 def _dry_run(plan: MaintenancePlan, said: Said) -> int:

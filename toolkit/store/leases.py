@@ -65,6 +65,11 @@ class Leases(Part):
                 connection.execute(_table.insert(), [_row(own_lease(name, run, now), now) for name in some])
         return held
 
+    def now(self) -> datetime:
+        """Return the instant by the clock that all who use this store share."""
+        with self._database.read() as connection:
+            return self._database.now(connection)
+
     def heartbeat_all(self, run: str) -> frozenset[str]:
         """Say that this process is at work for a run; return the targets whose leases are still its own."""
         with self._database.write(f"the leases of run `{run}`") as connection:

@@ -19,6 +19,7 @@ from toolkit.errors import ToolkitError
 
 _SQLITE, _POSTGRESQL = ("sqlite",), ("postgresql", "postgres", "postgresql+psycopg")
 HIDDEN = "..."
+_SENT = frozenset({"host", "port", "user", "dbname", "sslmode", "target_session_attrs"})
 _PLAIN = re.compile(r"[\w.:\[\]/-]*")
 
 
@@ -67,6 +68,21 @@ def audit_path(place: Place) -> Path:
     if place.path is not None:
         return place.path.with_name(f"{place.path.name}.audit.jsonl")
     return default_path().with_name(f"store-{sha256(place.shown.encode()).hexdigest()[:8]}.audit.jsonl")
+
+
+def address_to_send(place: Place) -> str | None:
+    """Return the address of a database without any secret, for another host to open it with its own.
+
+    None for a file. Parameters are kept that say how to find the server and how safely to talk to it.
+    """
+    if place.url is None:
+        return None
+    rest = place.url.partition("://")[2]
+    before, _, parameters = rest.partition("?")
+    who, at, where = before.rpartition("@")
+    kept = [each for each in parameters.split("&") if each.partition("=")[0] in _SENT]
+    tail = f"?{'&'.join(kept)}" if kept else ""
+    return f"postgresql://{who.partition(':')[0]}{at}{where}{tail}"
 
 
 def _file(text: str) -> Place:

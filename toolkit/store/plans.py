@@ -104,11 +104,13 @@ class Plans(Part):
         with self._database.read() as connection:
             return [(row.plan_run, _step_record(row)) for row in connection.execute(query)]
 
-    def is_open(self, plan_run: str) -> bool:
-        """Tell whether a night has a step, on any target, that has not ended."""
-        query = select(_step.c.position).where(_step.c.plan_run == plan_run, _step.c.state.in_(_OPEN)).limit(1)
+    def is_open(self, plan_run: str, target: str | None = None) -> bool:
+        """Tell whether a night has a step, on one target or any, that has not ended."""
+        query = select(_step.c.position).where(_step.c.plan_run == plan_run, _step.c.state.in_(_OPEN))
+        if target is not None:
+            query = query.where(_step.c.target == target)
         with self._database.read() as connection:
-            return connection.execute(query).first() is not None
+            return connection.execute(query.limit(1)).first() is not None
 
     def step_history(self, plan: str, step: str, target: str, limit: int = 100) -> list[StepRecord]:
         """Return what became of a step on a target, newest first, without the nights it was not begun in."""

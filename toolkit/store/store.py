@@ -13,7 +13,7 @@ from toolkit.store.database import BUSY_SECONDS
 from toolkit.store.deleting import Deleting
 from toolkit.store.journal import Journals
 from toolkit.store.leases import Leases
-from toolkit.store.location import audit_path, default_path, find_place
+from toolkit.store.location import address_to_send, audit_path, default_path, find_place
 from toolkit.store.names import Names
 from toolkit.store.opening import open_database
 from toolkit.store.plans import Plans
@@ -40,6 +40,11 @@ class Store(Runs, Plans, Trials, Journals, Leases, Reading, Names, Deleting, Tra
     def audit(self) -> AuditLog:
         """The audit log that belongs to this store."""
         return AuditLog(audit_path(self._database.place), self)
+
+    @property
+    def address(self) -> str | None:
+        """How another host finds this store, without any secret; None where it is a file of this host."""
+        return address_to_send(self._database.place)
 
     def undo_script(self, run: str) -> Path:
         """Return where the undo script of a run is kept while something is left to undo: beside the store.

@@ -5,10 +5,8 @@ from __future__ import annotations
 import random
 import secrets
 import socket
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 
@@ -19,13 +17,14 @@ from toolkit.app.maintenance.closing import close_open
 from toolkit.app.maintenance.dispatch.base import Dispatcher, lock_of
 from toolkit.app.maintenance.dispatch.local import Threads
 from toolkit.app.maintenance.insisting import insisting
+from toolkit.app.maintenance.named import Named
 from toolkit.app.maintenance.place_night import Night, Now
 from toolkit.app.maintenance.places import Place
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import ENDED_WELL, PlanRunRecord, StepRecord, StepState
-from toolkit.model.protocols import Event, Events
+from toolkit.model.protocols import Events
 from toolkit.model.runid import new_run_id
 from toolkit.model.window import Span
 from toolkit.model.words import RunState
@@ -64,7 +63,7 @@ def run_plan(
     began = now()
     span = None if anytime else _opening(plan, began)
     plan_run = new_run_id(began, random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
-    night = Night(plan, plan_run, store, approvals, _Named(events, plan_run), stop or Stop(), span, now)
+    night = Night(plan, plan_run, store, approvals, Named(events, plan_run), stop or Stop(), span, now)
     store.begin_plan_run(_record(night, places, began))
     state = RunState.INTERRUPTED
     try:
@@ -80,7 +79,7 @@ def run_plan(
 
 
 def _end(night: Night, state: RunState, stopped: str | None) -> None:
-    """Store how a night ended; one with steps of which no end could be stored is left for the next one to close."""
+    """Store how a night ended; one with steps whose end could not be stored is left to the next one to close."""
     if not night.store.is_open(night.plan_run):
         night.store.end_plan_run(night.plan_run, state, night.now(), stopped)
 
@@ -158,28 +157,10 @@ def _all_places(night: Night, places: Sequence[Place], dispatcher: Dispatcher) -
     with holding_locks(night.store, list(locks_of.values()), night.plan_run, night.stop) as locks:
         free = []
         for place in places:
-            error = locks.refused.get(locks_of[place.name])
+            error = place.refused or locks.refused.get(locks_of[place.name])
             if error is None:
                 free.append(place)
             else:
                 night.refused.append(error)
                 close_open(night.store, night.plan_run, place.name, night.now(), error.sentence)
         dispatcher.carry_out(night, free, locks)
-
-
-class _Named:
-    """Events of several steps at once, each with the night and, from the name of its thread, step and target."""
-
-    def __init__(self, events: Events, plan_run: str) -> None:
-        self._events = events
-        self._plan_run = plan_run
-
-    def emit(self, event: Event) -> None:
-        name = threading.current_thread().name
-        data: dict[str, object] = {"plan_run": self._plan_run}
-        text = event.text
-        if name.startswith("step "):
-            step, _, target = name.removeprefix("step ").partition(" on ")
-            data |= {"step": step, "target": target}
-            text = f"{step} on {target}: {text}"
-        self._events.emit(replace(event, text=text, data={**data, **event.data}))

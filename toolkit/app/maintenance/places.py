@@ -69,7 +69,9 @@ def places_of(
     return tuple(found)
 
 
-def place_at(plan: MaintenancePlan, target: str, steps: Iterable[str], store: Store, approvals: Approvals) -> Place:
+def place_at(
+    plan: MaintenancePlan, target: str, steps: Iterable[str], store: Store, approvals: Approvals
+) -> Place:
     """Return one target of a plan with the jobs that some of its steps are there, by the profiles of this host.
 
     Raises:
