@@ -324,3 +324,14 @@ def test_a_step_that_became_unreachable_says_so_and_others_go_on(run: Runner, st
     assert states(record)["gather"] == "done" and states(record)["away"] == "failed"
     assert record.state is RunState.FAILED
     assert StepState.WAITING.value not in states(record).values()
+
+
+def test_what_a_step_took_does_not_tell_of_a_clock_that_was_set(run: Runner) -> None:
+    ahead = [timedelta()]
+
+    def now() -> datetime:
+        ahead[0] += timedelta(days=1)
+        return datetime.now(UTC) + ahead[0]
+
+    took = run(GATHER, now=now).steps[0].elapsed_seconds
+    assert took is not None and 0 < took < 3600
