@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from time import monotonic
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
@@ -231,10 +232,11 @@ class PlaceNight:
         night, name = self._night, job.step.name
         size = self._size(job)
         estimate = expected(self._history[name], size)
+        began_at = night.now()
         begun = replace(
             record,
             state=StepState.RUNNING,
-            began_at=night.now(),
+            began_at=began_at,
             expected_seconds=estimate.seconds if estimate else None,
             slow_seconds=estimate.slow_seconds if estimate else None,
             size_bytes=size,
@@ -245,8 +247,10 @@ class PlaceNight:
             stop.begin_only_with(self._fits(job, night.span))
 
         def work() -> None:
+            # By a clock that only goes forward: what a step took must not tell of a wall clock that was set.
+            took = monotonic()
             done = self._done(job, begun, stop)
-            self._ended.put(replace(done, ended_at=night.now()))
+            self._ended.put(replace(done, ended_at=began_at + timedelta(seconds=monotonic() - took)))
 
         threading.Thread(target=work, name=f"step {name} on {self._place.name}").start()
 
