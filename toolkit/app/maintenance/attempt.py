@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from time import monotonic
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.execute import resume, start
@@ -57,7 +58,6 @@ class Attempt:
     store: Store
     approvals: Approvals
     events: Events
-    now: Callable[[], datetime] = utc_now
 
     def do(self, job: Job, record: StepRecord, earlier: Sequence[StepRecord], stop: Stop) -> StepRecord:
         """Do a step and return its record with state, reason and run; errors are outcomes, not exceptions.
@@ -68,6 +68,7 @@ class Attempt:
             earlier: of other nights, newest first.
             stop: asked when the window closes or somebody stops the plan.
         """
+        begun = monotonic()
         run = self._left_behind(job, earlier)
         went_on = run is not None
         tries = 0
@@ -75,7 +76,7 @@ class Attempt:
             tries += 1
             with as_before(job, self.place) as before:
                 ended = self._once(job, run, stop)
-                looked = self._look(job, record, ended, before, stop)
+                looked = self._look(job, monotonic() - begun, ended, before, stop)
             again = ended.state is StepState.FAILED and ended.passing and tries <= job.step.retries
             if not again or stop.wait(min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (tries - 1))):
                 break
@@ -98,12 +99,11 @@ class Attempt:
         )
 
     def _look(
-        self, job: Job, record: StepRecord, ended: Ended, before: Reader | ToolkitError | None, stop: Stop
+        self, job: Job, took: float, ended: Ended, before: Reader | ToolkitError | None, stop: Stop
     ) -> Looked:
         """Look at what a step did that says it ended well."""
         if ended.state is not StepState.DONE or ended.run is None:
             return Looked()
-        took = (self.now() - (record.began_at or self.now())).total_seconds()
         try:
             return look_at(job, self.place, took, run=ended.run, store=self.store, before=before, stop=stop)
         except Exception as error:  # noqa: BLE001 - one step never ends the night
