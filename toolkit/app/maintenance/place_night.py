@@ -69,7 +69,7 @@ class PlaceNight:
         self._history: dict[str, list[StepRecord]] = {}
         self._working: dict[str, Stop] = {}
         self._ended: queue.SimpleQueue[StepRecord] = queue.SimpleQueue()
-        self._attempt = Attempt(night.plan_run, place, night.store, night.approvals, night.events, night.now)
+        self._attempt = Attempt(night.plan_run, place, night.store, night.approvals, night.events)
         self._halted: str | None = None
         self._held: set[str] = set()
         self._keeper = GuardKeeper(
