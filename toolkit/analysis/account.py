@@ -120,7 +120,7 @@ def _sentences(night: PlanRunRecord, steps: Sequence[AccountStep]) -> list[str]:
     ]
     if not said and all(step.record.state in (StepState.DONE, StepState.SKIPPED) for step in steps):
         said.append("everything that was due was done")
-    return said
+    return [*said, *(f"on `{note.target}` {note.text}" for note in night.notes)]
 
 
 def _lanes(night: PlanRunRecord) -> Lanes:

@@ -124,10 +124,15 @@ def _show_night(record: PlanRunRecord) -> None:
 
 
 def _print_scripts(places: tuple[Place, ...]) -> int:
+    from toolkit.app.maintenance.guards import guard_rows
     from toolkit.app.planning import script
 
     for place in places:
         try:
+            for row in guard_rows([place]):
+                out_raw(
+                    f"-- guard {row.guard} on {place.name}: {row.limit}; {row.verdict} now, {_comment(row.now)}\n"
+                )
             for job in place.jobs:
                 printed, _ = script(job.experiment, place.reached.target, standing=place.reached.standing)
                 out_raw(f"-- step {job.step.name} on {place.name}\n{printed}\n")
@@ -136,12 +141,18 @@ def _print_scripts(places: tuple[Place, ...]) -> int:
     return ExitCode.DONE
 
 
+def _comment(text: str) -> str:
+    """Return a text that stays within its line of a script."""
+    return " ".join(text.split())
+
+
 def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
     """Show what a plan would do: when, where, in which order, and how long it will take."""
     from datetime import UTC, datetime
 
     from toolkit.app.maintenance import places_of
     from toolkit.app.maintenance.documents import outlook_document, outlook_of
+    from toolkit.app.maintenance.guards import guard_rows
     from toolkit.store import open_store
 
     with open_store(said.text("store")) as store:
@@ -149,8 +160,9 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
         if said.flag("approve"):
             return approve_plan(plan, places, store, said)
         outlook = outlook_of(plan, places, store, datetime.now(UTC))
+        guards = guard_rows(places)
     if said.flag("json"):
-        out_json(outlook_document(outlook))
+        out_json(outlook_document(outlook, guards))
         return ExitCode.DONE
     out(f"plan {plan.name}: {len(plan.steps)} step(s) on {len(places)} target(s)")
     for sentence in outlook.sentences:
@@ -163,4 +175,7 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
             if row.target == target
         ]
         out_table(("step", "last done (UTC)", "expected", "up to", "tonight"), rows)
+        watched = [(row.guard, row.limit, row.now, row.verdict) for row in guards if row.target == target]
+        if watched:
+            out_table(("guard", "limit", "now", "verdict"), watched)
     return ExitCode.DONE

@@ -124,7 +124,7 @@ def _wait(name: str, given: object) -> float:
 def _every(name: str, given: object) -> float:
     seconds = read_duration(name, given)
     if not _LEAST_EVERY <= seconds <= _MOST_EVERY:
-        raise ToolkitError(f"`{name}` lies outside 1s to 10min", code="TK-0102", hint='such as `every = "10s"`')
+        raise ToolkitError(f"`{name}` lies outside 1s to 10m", code="TK-0102", hint='such as `every = "10s"`')
     return seconds
 
 

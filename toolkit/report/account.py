@@ -72,6 +72,9 @@ def account_document(account: Account) -> dict[str, object]:
         "stopped_by": night.stopped_by,
         "headline": account.headline,
         "sentences": list(account.sentences),
+        "notes": [
+            {"target": note.target, "text": note.text, "noted_at": _instant(note.noted_at)} for note in night.notes
+        ],
         "steps": [_step_document(step) for step in account.steps],
         "next": list(account.following),
     }

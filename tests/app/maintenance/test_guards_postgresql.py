@@ -276,6 +276,16 @@ def _until_it_answers(server: Server) -> None:
     raise AssertionError("the standby did not begin")
 
 
+def _until_it_replayed(session: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Wait until a standby has replayed a transaction of its primary's."""
+    ended = threading.Event()
+    for _ in range(300):
+        if session.execute("SELECT to_regclass('guarded.seen') IS NOT NULL").fetchone() == (True,):
+            return
+        ended.wait(0.1)
+    raise AssertionError("the standby replays nothing")
+
+
 def test_a_standby_that_stays_behind_holds_the_plan_up(store: Store, tmp_path: Path) -> None:
     from tests.servers.postgresql import installed
 

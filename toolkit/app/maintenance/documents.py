@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from toolkit.app.maintenance.choice import Choice, choose
 from toolkit.app.maintenance.expect import Expected, expected
+from toolkit.app.maintenance.guards import GuardRow
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.design.window import spell_window
 from toolkit.model.plan import MaintenancePlan
@@ -98,13 +99,14 @@ def _row(target: str, job: Job, history: Sequence[StepRecord], estimate: Expecte
     )
 
 
-def outlook_document(outlook: Outlook) -> dict[str, object]:
-    """Return an outlook as JSON."""
+def outlook_document(outlook: Outlook, guards: Sequence[GuardRow] = ()) -> dict[str, object]:
+    """Return an outlook as JSON, with what the guards of each target show."""
     return {
         "format": FORMAT,
         "plan": outlook.plan,
         "notes": list(outlook.sentences),
         "steps": [asdict(row) for row in outlook.rows],
+        "guards": [asdict(row) for row in guards],
     }
 
 
@@ -122,6 +124,7 @@ def night_document(record: PlanRunRecord) -> dict[str, object]:
         "window": {"begin": _instant(record.window_begin), "end": _instant(record.window_end)},
         "stopped_by": record.stopped_by,
         "steps": [_step(step) for step in record.steps],
+        "notes": [asdict(note) | {"noted_at": _instant(note.noted_at)} for note in record.notes],
     }
 
 

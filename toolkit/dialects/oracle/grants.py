@@ -41,6 +41,8 @@ _ELSEWHERE: dict[OperationName, tuple[str, ...]] = {
     OperationName.STATS_GATHER: ("ANALYZE ANY",),
     OperationName.BACKUP: (),
 }
+_OF_GUARDS = "guard_"
+"""What these read, only a plan with guards needs: `dbatk plan` tells whether it can."""
 _OF_BACKUPS = "backup_"
 """How the scripts begin whose views nothing but a backup reads."""
 
@@ -60,6 +62,8 @@ def needs() -> tuple[Need, ...]:
     """Return what the scripts of `sql/oracle` need, each view once, by the first script that names it."""
     found: dict[str, Need] = {}
     for path in sorted((resources.sql_root() / "oracle").iterdir(), key=lambda one: one.name):
+        if path.name.startswith(_OF_GUARDS):
+            continue
         head = dict(_HEAD.findall(resources.sql_text(f"oracle/{path.name}")))
         since = tuple(int(part) for part in re.findall(r"\d+", head.get("Versions", "11.2").split(" ")[0]))
         for view in _VIEW.findall(head.get("Needs", "")):
