@@ -14,20 +14,28 @@ from toolkit.config.approving import approval_key, sign
 from toolkit.config.writing import replace_file
 from toolkit.design.approval_file import dump_approval
 from toolkit.dialects.base import Dialect
-from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, refused
-from toolkit.model.approval import Approval, Approved
+from toolkit.model.approval import Approval, Approved, Value
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
+from toolkit.model.words import EngineName
 from toolkit.rendering import sql_file
 from toolkit.store import Store
 from toolkit.store.actor import actor
 
 _MODE = 0o644
-_OURS = ("sql/", "templates/")
+_AROUND = (
+    "sql/absence.sql", "sql/identity.sql", "sql/identity_index.sql", "sql/identity_table.sql", "sql/instant.sql",
+    "sql/sessions_of.sql", "sql/table_statistics.sql", "templates/count_rows.sql.j2",
+    "templates/count_source.sql.j2", "templates/reading_begin.sql.j2", "templates/rollback.sql.j2",
+    "templates/undo_by_hand.sql.j2",
+)  # fmt: skip
+"""What a run uses around whatever it does: to prove what is ours, to undo, to count; a test holds it."""
+_LIMITS = " guards.limits."
 
 
 def approve(subject: Subject, store: Store, *, by: str | None = None, reason: str | None = None) -> Approval:
@@ -86,6 +94,7 @@ def _approved(subject: Subject) -> tuple[Approved, tuple[str, ...]]:
                 databases[work.target], unread = identity_of(work.reached.target)
                 notes += [f"{work.target}: {sentence}" for sentence in unread]
                 notes += _rehearsed(work)
+                _note_around(work.reached.target.engine, subject.values)
             finally:
                 work.reached.target.close()
     engines = {work.reached.target.engine.value for work in subject.works}
@@ -128,6 +137,20 @@ def _scripted(name: str, experiment: Experiment, dialect: Dialect, facts: Facts)
                 resources.touch(path)
             engine = dialect.engine.value
             yield f"step `{name}`: {error.sentence}; so every script of {engine} counts as used by it"
+
+
+def _note_around(engine: EngineName, values: Mapping[str, Value]) -> None:
+    """Note the files that a run uses whatever its script is, and those of its guards."""
+    guards = guards_of(engine).files
+    limits = {key.partition(_LIMITS)[2] for key in values if _LIMITS in key}
+    asked = [file for guard, files in guards.items() if guard.value in limits for file in files]
+    if limits:
+        asked.append("guard_places")
+    there = resources.hashes(engine.value)
+    around = [one.replace("/", f"/{engine}/") for one in _AROUND]
+    for path in (*around, *(f"sql/{engine}/{file}.sql" for file in asked)):
+        if path in there:
+            resources.touch(path)
 
 
 def _watch(dialect: Dialect, facts: Facts) -> None:

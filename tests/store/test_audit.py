@@ -1,0 +1,189 @@
+"""The audit log: only added to, whole or told where it is not, and missed when it is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from toolkit.errors import ToolkitError
+from toolkit.model.audit import AuditEvent, AuditKind
+from toolkit.store import open_store
+from toolkit.store.actor import actor, set_command
+from toolkit.store.audit import AuditLog
+from toolkit.store.audit_check import verify
+from toolkit.store.store import Store
+
+ROOT = Path(__file__).parents[2]
+WRITER = """
+import resource, signal, sys
+from pathlib import Path
+from toolkit.errors import ToolkitError
+from toolkit.model.audit import AuditEvent, AuditKind
+from toolkit.store import open_store
+if int(sys.argv[3]):
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with open_store(sys.argv[1]) as store:
+    if int(sys.argv[3]):
+        # what a full disk does: the write ends in the middle of a line
+        room = store.audit.path.stat().st_size + int(sys.argv[3])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+    for at in range(int(sys.argv[2])):
+        try:
+            store.audit.write(AuditEvent(AuditKind.STEP, step=f"s{at}", reason="x" * 300))
+        except ToolkitError as error:
+            print(error.code, error.sentence)
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[AuditLog]:
+    """A log of six lines that its store has seen."""
+    with open_store(tmp_path / "store.sqlite") as store:
+        note(store, 5)
+        yield store.audit
+
+
+def note(store: Store, count: int) -> None:
+    for at in range(count):
+        store.audit.write(AuditEvent(AuditKind.STEP, step=f"s{at}", outcome="done"))
+
+
+def lines(log: AuditLog) -> list[str]:
+    return log.path.read_text().splitlines()
+
+
+def put(log: AuditLog, texts: list[str]) -> None:
+    log.path.write_text("".join(text + "\n" for text in texts))
+
+
+def fault(log: AuditLog) -> tuple[int, str]:
+    return verify(log).faults[0]
+
+
+def test_each_line_says_who_what_and_when_and_knows_the_one_before(log: AuditLog) -> None:
+    told = [json.loads(line) for line in lines(log)]
+    assert [one["number"] for one in told] == [1, 2, 3, 4, 5, 6]
+    assert told[0]["kind"] == "log-begin" and told[0]["before"] is None
+    assert all(one["at"].endswith("+00:00") and one["who"]["user"] and one["who"]["host"] for one in told)
+    assert log.path.stat().st_mode & 0o777 == 0o600
+    assert verify(log).whole and verify(log).lines == 6
+
+
+def test_an_altered_line_is_named(log: AuditLog) -> None:
+    texts = lines(log)
+    put(log, [texts[0], texts[1], texts[2].replace('"done"', '"gone"'), *texts[3:]])
+    assert fault(log) == (3, "it was altered: line 4 does not know it so")
+
+
+def test_the_last_line_is_known_to_the_store(log: AuditLog) -> None:
+    texts = lines(log)
+    put(log, [*texts[:-1], texts[-1].replace('"done"', '"gone"')])
+    assert fault(log) == (6, "it was altered: the store has seen another one")
+
+
+def test_a_line_taken_out_or_made_unreadable_is_named(log: AuditLog) -> None:
+    texts = lines(log)
+    put(log, [*texts[:2], *texts[3:]])
+    assert fault(log)[0] == 2
+    put(log, [*texts[:2], "not a line", *texts[3:]])
+    assert fault(log) == (3, "it was altered: it cannot be read")
+    put(log, texts[1:])
+    assert fault(log)[0] in (0, 1)
+
+
+def test_a_log_that_was_cut_or_removed_is_missed_by_the_store(log: AuditLog, tmp_path: Path) -> None:
+    texts = lines(log)
+    put(log, texts[:4])
+    assert fault(log) == (5, "lines were cut off: the store has seen 6 lines of it")
+    log.path.rename(tmp_path / "away.jsonl")
+    assert fault(log) == (0, f"the log `{log.path}` is gone: the store has seen 6 lines of it")
+
+
+def test_a_log_that_begins_anew_says_which_one_lay_there_and_takes_it_back_as_proof(
+    log: AuditLog, tmp_path: Path
+) -> None:
+    away = log.path.rename(tmp_path / "away.jsonl")
+    log.write(AuditEvent(AuditKind.STEP, step="new"))
+    assert fault(log)[0] == 1 and "an earlier log lay here and is gone" in fault(log)[1]
+    assert verify(log, away).whole
+    put(AuditLog(away), lines(AuditLog(away))[:-1])
+    assert "is not the log that lay here before" in verify(log, away).faults[0][1]
+
+
+def test_another_log_in_its_place_is_seen(log: AuditLog, tmp_path: Path) -> None:
+    with open_store(tmp_path / "other.sqlite") as other:
+        note(other, 9)
+        log.path.write_bytes(other.audit.path.read_bytes())
+    assert fault(log)[0] == 0 and "this is another log" in fault(log)[1]
+
+
+@pytest.mark.parametrize("kept", [1, 40])
+def test_a_line_that_a_power_failure_cut_is_told_and_is_no_fault(log: AuditLog, kept: int) -> None:
+    whole = log.path.read_bytes()
+    begin = whole.rstrip(b"\n").rfind(b"\n") + 1
+    # the store was not told of a line that never was whole
+    log.path.write_bytes(whole + whole[begin:][:kept])
+    assert verify(log).whole
+    log.write(AuditEvent(AuditKind.STEP, step="next"))
+    told = verify(log)
+    assert told.whole and told.lines == 9, told.faults
+    assert json.loads(lines(log)[7])["kind"] == "line-cut"
+    assert told.notes == ("line 7 was cut short, and line 8 says so",)
+
+
+def test_a_line_that_lacks_only_its_end_is_kept(log: AuditLog) -> None:
+    log.path.write_bytes(log.path.read_bytes()[:-1])
+    assert verify(log).whole
+    log.write(AuditEvent(AuditKind.STEP, step="next"))
+    assert verify(log).whole and verify(log).lines == 8
+
+
+def test_processes_and_threads_write_at_once_and_no_line_is_lost(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.sqlite")
+    with open_store(path) as store:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        argv = [sys.executable, "-c", WRITER, path, "15", "0"]
+        others = [subprocess.Popen(argv, env=environment) for _ in range(3)]
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: note(store, 5), range(4)))
+        assert [other.wait() for other in others] == [0, 0, 0]
+        verdict = verify(store.audit)
+        assert verdict.whole and verdict.lines == 1 + 3 * 15 + 4 * 5, verdict.faults
+
+
+def test_on_a_full_disk_writing_is_refused_and_what_was_there_stays_whole(log: AuditLog, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    argv = [sys.executable, "-c", WRITER, str(tmp_path / "store.sqlite"), "3", "700"]
+    told = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert told and all(line.startswith("TK-0314 the audit log") for line in told), told
+    assert "no space left" in told[0]
+    assert verify(log).whole
+    log.write(AuditEvent(AuditKind.STEP, step="there is room again"))
+    assert verify(log).whole
+
+
+def test_a_log_that_may_not_be_written_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere"
+    target.write_text("")
+    link = tmp_path / "log.jsonl"
+    link.symlink_to(target)
+    with pytest.raises(ToolkitError, match="cannot be written") as caught:
+        AuditLog(link).write(AuditEvent(AuditKind.STEP))
+    assert caught.value.code == "TK-0314" and target.read_text() == "", "a link is not followed"
+
+
+def test_no_secret_of_the_command_line_is_kept() -> None:
+    words = ["ctas", "-t", "oracle://dba:hidden1@db/x", "--password", "hidden2", "pwd=hidden3", "--table", "N"]
+    try:
+        set_command(words)
+        kept = " ".join(actor().command)
+    finally:
+        set_command(())
+    assert "hidden" not in kept and "oracle://" in kept and kept.endswith("--table N")
