@@ -296,6 +296,8 @@ def test_a_standby_that_stays_behind_holds_the_plan_up(store: Store, tmp_path: P
         home = server.data.parent if server.data else tmp_path
         session.execute("CREATE SCHEMA guarded; CREATE TABLE guarded.a AS SELECT 1 AS id")
         with standby_of(server, home) as standby, standby.connect() as other:
+            session.execute("CREATE TABLE guarded.seen AS SELECT 1 AS id")
+            _until_it_replayed(other)
             other.execute("SELECT pg_wal_replay_pause()")
             session.execute("CREATE TABLE guarded.c AS SELECT 2 AS id")
             waited = run(server, store, 'max_lag = "30s"\nwait_at_most = "1s"\n', COPY, max_lag=0.0)
