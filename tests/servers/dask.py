@@ -1,0 +1,86 @@
+"""A cluster of dask on this machine: scheduler and workers are processes, as an operator begins them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+ROOT = Path(__file__).parents[2]
+_NAMED = "import socket\nsocket.gethostname = lambda: {host!r}\n"
+
+
+@dataclass
+class DaskCluster:
+    """A scheduler in a folder of its own; leaving the block ends all that was begun."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _scheduler: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._scheduler = self._begin(
+            "scheduler", "--port", "0", "--host", "127.0.0.1", "--scheduler-file", self._file
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for process in (*self.workers.values(), self._scheduler):
+            if process is not None:
+                process.kill()
+                process.wait()
+
+    @property
+    def _file(self) -> str:
+        return str(self.folder / "scheduler.json")
+
+    @property
+    def url(self) -> str:
+        """The address as users write it."""
+        import json
+
+        until = time.monotonic() + 60
+        while not Path(self._file).exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        return str(json.loads(Path(self._file).read_text())["address"]).replace("tcp://", "dask://")
+
+    def begin_worker(self, host: str, **environment: str) -> None:
+        """Begin a worker that believes to be on a host of this name, without waiting for it."""
+        assert self.url
+        preload = self.folder / f"{host}.py"
+        preload.write_text(_NAMED.format(host=host))
+        self.workers[host] = self._begin(
+            "worker", "--scheduler-file", self._file, "--nthreads", "2", "--no-nanny", "--name", host,
+            "--preload", str(preload), "--local-directory", str(self.folder), **environment,
+        )  # fmt: skip
+
+    def wait_for_workers(self, number: int) -> None:
+        from distributed import Client
+
+        with Client(self.url.replace("dask://", "tcp://"), set_as_default=False) as client:
+            client.wait_for_workers(number, timeout=60)
+
+    def kill(self, host: str) -> None:
+        """End a worker as a power failure would."""
+        self.workers[host].send_signal(signal.SIGKILL)
+        self.workers[host].wait()
+
+    def _begin(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{arguments[0]}.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "PYTHONPATH": str(ROOT), **self.environment, **environment},
+            )
