@@ -88,6 +88,27 @@ def test_the_last_line_is_known_to_the_store(log: AuditLog) -> None:
     assert fault(log) == (6, "it was altered: the store has seen another one")
 
 
+def test_what_the_store_knew_of_an_altered_log_is_not_lost_with_the_next_line(log: AuditLog) -> None:
+    texts = lines(log)
+    put(log, [*texts[:-1], texts[-1].replace('"done"', '"gone"')])
+    log.write(AuditEvent(AuditKind.STEP, step="next"))
+    at, sentence = fault(log)
+    assert at == 6 and sentence.startswith("line 6 was altered: the store has seen another one")
+    put(log, lines(log)[:3])
+    log.write(AuditEvent(AuditKind.STEP, step="next"))
+    assert fault(log)[0] == 3 and "lines were cut off: the store has seen 8 lines" in fault(log)[1]
+
+
+def test_a_log_put_in_place_of_another_never_becomes_the_one_the_store_knows(
+    log: AuditLog, tmp_path: Path
+) -> None:
+    with open_store(tmp_path / "other.sqlite") as other:
+        note(other, 9)
+        log.path.write_bytes(other.audit.path.read_bytes())
+    log.write(AuditEvent(AuditKind.STEP, step="next"))
+    assert "this is another log" in fault(log)[1]
+
+
 def test_a_line_taken_out_or_made_unreadable_is_named(log: AuditLog) -> None:
     texts = lines(log)
     put(log, [*texts[:2], *texts[3:]])

@@ -13,6 +13,8 @@ class AuditKind(StrEnum):
     """The first line of a log; says which log lay there before, if the store has seen one."""
     LINE_CUT = "line-cut"
     """The line before was cut short: a power failure, or a full disk."""
+    LOG_ALTERED = "log-altered"
+    """Lines before this one are not those that the store has seen."""
     APPROVE = "approve"
     REFUSE = "refuse"
     PLAN_BEGIN = "plan-begin"

@@ -13,7 +13,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
@@ -60,9 +60,10 @@ class AuditLog:
         """
         try:
             with self._turn, self._locked() as handle:
-                lines = list(_new_lines(handle, event, self._mark))
+                known = self._known()
+                lines = list(_new_lines(handle, event, known))
                 _append(handle, lines)
-                log, count = _log_of(handle), _number(lines[-1])
+                first = os.pread(handle, _TAIL_BYTES, 0).split(b"\n", 1)[0]
         except OSError as error:
             raise ToolkitError(
                 f"the audit log `{self.path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
@@ -70,10 +71,11 @@ class AuditLog:
                 hint="free space there, or mend its permissions; what was not logged was not approved either",
             ) from None
         last = hash_of(lines[-1])
-        if self._marks is not None:
+        if self._marks is not None and (known is None or _continues(first, known)):
             # a store that is locked or full sees the line with the next one
             with suppress(ToolkitError):
-                self._marks.set_audit_mark(self._key, AuditMark(log, count, last))
+                mark = AuditMark(log_name(first), _number(lines[-1]), last)
+                self._marks.set_audit_mark(self._key, mark)
         return last
 
     def lines(self) -> Iterator[bytes]:
@@ -114,14 +116,16 @@ class AuditLog:
     @property
     def mark(self) -> AuditMark | None:
         """How far the store has seen this log."""
-        return self._mark()
+        return None if self._marks is None else self._marks.audit_mark(self._key)
 
     @property
     def _key(self) -> str:
         return f"{actor().host}:{self.path}"
 
-    def _mark(self) -> AuditMark | None:
-        return None if self._marks is None else self._marks.audit_mark(self._key)
+    def _known(self) -> AuditMark | None:
+        with suppress(ToolkitError):
+            return self.mark
+        return None
 
     @contextmanager
     def _locked(self) -> Iterator[int]:
@@ -153,12 +157,11 @@ def parse_line(raw: bytes) -> AuditLine | None:
 
 
 # -- writing ------------------------------------------------------------------------------------------------------
-def _new_lines(handle: int, event: AuditEvent, mark: Callable[[], AuditMark | None]) -> Iterator[bytes]:
-    """Yield what is to be added: a first line to a new log, a word about a line that was cut, and the line."""
+def _new_lines(handle: int, event: AuditEvent, known: AuditMark | None) -> Iterator[bytes]:
+    """Yield what is to be added: a first line to a new log, a word about lines that are not whole, and the line."""
     size = os.fstat(handle).st_size
     number, before, torn = 0, None, False
     if size == 0:
-        known = mark()
         details = [f"log {secrets.token_hex(8)}"]
         if known is not None:
             details.append(f"after log {known.log}: {known.lines} lines, the last {known.last}")
@@ -168,13 +171,36 @@ def _new_lines(handle: int, event: AuditEvent, mark: Callable[[], AuditMark | No
     else:
         number, last, torn = _last(handle, size)
         before = hash_of(last)
-    if torn:
-        number += 1
-        reason = "the line before was cut short: a power failure, or a full disk"
-        line = _line(number, AuditEvent(AuditKind.LINE_CUT, reason=reason), before)
-        before = hash_of(line)
-        yield line
+        for told in _told(handle, number, last, torn, known):
+            number += 1
+            line = _line(number, told, before)
+            before = hash_of(line)
+            yield line
     yield _line(number + 1, event, before)
+
+
+def _told(handle: int, number: int, last: bytes, torn: bool, known: AuditMark | None) -> Iterator[AuditEvent]:
+    """Yield what is to be said of the lines there: what the store knows of them is lost with the next line."""
+    if torn:
+        reason = "the line before was cut short: a power failure, or a full disk"
+        yield AuditEvent(AuditKind.LINE_CUT, reason=reason)
+    if known is None or known.log != log_name(os.pread(handle, _TAIL_BYTES, 0).split(b"\n", 1)[0]):
+        return
+    if number - torn < known.lines and not (torn and number == known.lines):
+        reason = f"lines were cut off: the store has seen {known.lines} lines, the last {known.last}"
+        yield AuditEvent(AuditKind.LOG_ALTERED, reason=reason)
+    elif number == known.lines and hash_of(last) != known.last:
+        reason = f"line {number} was altered: the store has seen another one, {known.last}"
+        yield AuditEvent(AuditKind.LOG_ALTERED, reason=reason)
+
+
+def _continues(first: bytes, known: AuditMark) -> bool:
+    """Tell whether a log is the one that the store knows, or says of itself that it came after it."""
+    line = parse_line(first)
+    after = f"after log {known.log}:"
+    return log_name(first) == known.log or (
+        line is not None and any(one.startswith(after) for one in line.event.details)
+    )
 
 
 def _line(number: int, event: AuditEvent, before: str | None) -> bytes:
@@ -226,11 +252,6 @@ def _count(handle: int, size: int) -> int:
 def _number(raw: bytes) -> int:
     line = parse_line(raw)
     return 0 if line is None else line.number
-
-
-def _log_of(handle: int) -> str:
-    """Return which log this is, as its first line says."""
-    return log_name(os.pread(handle, _TAIL_BYTES, 0).split(b"\n", 1)[0])
 
 
 def log_name(first: bytes) -> str:

@@ -47,8 +47,13 @@ def verify(log: AuditLog, earlier: Path | None = None) -> AuditVerdict:
     raws = list(log.lines())
     torn_end = bool(raws) and not log.ends_whole()
     parsed = [parse_line(raw) for raw in raws]
-    faults = [*_chain(raws, parsed, torn_end), *_against(log.mark, raws, log.path), *_removed(parsed, earlier)]
-    notes = list(_cuts(parsed, raws))
+    faults = [
+        *_chain(raws, parsed, torn_end),
+        *_against(log.mark, raws, log.path),
+        *_removed(parsed, earlier),
+        *_altered(parsed),
+    ]
+    notes = list(_cuts(parsed))
     if torn_end:
         notes.append(f"line {len(raws)} was cut short; the next line will say so")
     known = [line for line in parsed if line is not None]
@@ -113,8 +118,14 @@ def _removed(parsed: list[AuditLine | None], earlier: Path | None) -> Iterator[t
         yield 1, f"`{earlier}`, line {at}: {fault}"
 
 
-def _cuts(parsed: list[AuditLine | None], raws: list[bytes]) -> Iterator[str]:
-    del raws
+def _altered(parsed: list[AuditLine | None]) -> Iterator[tuple[int, str]]:
+    """Yield what the next writer found: the line before its word is the one that is not as it was."""
+    for at, line in enumerate(parsed):
+        if line is not None and line.event.kind is AuditKind.LOG_ALTERED:
+            yield at, line.event.reason or "it was altered"
+
+
+def _cuts(parsed: list[AuditLine | None]) -> Iterator[str]:
     for at, (line, following) in enumerate(pairwise(parsed), 1):
         if line is None and following is not None and following.event.kind is AuditKind.LINE_CUT:
             yield f"line {at} was cut short, and line {at + 1} says so"

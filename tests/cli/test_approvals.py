@@ -1,0 +1,328 @@
+"""Approving by the command line: what was approved runs; anything else is refused before it is sent, and said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.cli.conftest import Answer, Dbatk
+from toolkit import resources
+from toolkit.rendering import environment
+from toolkit.store import open_store
+
+PLAN = """
+[plan]
+name = "nightly"
+target = "duckdb:///small.duckdb"
+
+[[step]]
+name = "copy"
+operation = "ctas"
+source = "small"
+table = "copied"
+
+[[step]]
+name = "index"
+operation = "index-build"
+table = "copied"
+columns = "i"
+needs = ["copy"]
+"""
+EXPERIMENT = """
+[experiment]
+name = "sweep"
+target = "duckdb:///small.duckdb"
+operation = "ctas"
+source = "small"
+table = "swept"
+[factors]
+degree = [1, 2]
+"""
+
+
+@pytest.fixture
+def plan(home: Path, url: str) -> str:
+    assert url
+    (home / "nightly.toml").write_text(PLAN)
+    return "nightly.toml"
+
+
+@pytest.fixture
+def approved(dbatk: Dbatk, plan: str) -> str:
+    answer = dbatk("plan", plan, "--approve", "--approved-by", "J. Doe", "--reason", "CHG-1")
+    assert answer.status == 0, answer.err
+    return plan
+
+
+@pytest.fixture
+def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of our scripts and templates that a test may change."""
+    folder = tmp_path / "scripts"
+    for name in ("sql", "templates"):
+        shutil.copytree(resources._root(name), folder / name)
+    monkeypatch.setattr(resources, "_root", lambda name: folder / name)
+    forget()
+    yield folder
+    monkeypatch.undo()
+    forget()
+
+
+def forget() -> None:
+    """Let a new process begin, as far as files are concerned."""
+    resources._read.cache_clear()
+    environment._ENVIRONMENTS.clear()
+
+
+def change(path: Path) -> None:
+    path.write_text(path.read_text() + "\n-- changed\n")
+    forget()
+
+
+def tables() -> set[str]:
+    with duckdb.connect("small.duckdb", read_only=True) as looked:
+        return {name for (name,) in looked.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+
+
+def refused(answer: Answer, *sentences: str) -> None:
+    """Hold that nothing ran, and that it was said why."""
+    assert answer.status == 5, (answer.status, answer.err)
+    for sentence in sentences:
+        assert sentence in answer.err
+    assert "hint:" in answer.err and tables() <= {"small"}
+
+
+def test_what_was_approved_runs_as_often_as_one_likes(dbatk: Dbatk, approved: str, home: Path) -> None:
+    text = (home / "nightly.approval.toml").read_text()
+    assert (
+        'by = "J. Doe"' in text and '"step index retries" = 0' in text and "templates/duckdb/ctas.sql.j2" in text
+    )
+    for _ in range(2):
+        answer = dbatk("run", approved, "--approved-only")
+        assert answer.status == 0, answer.err
+        with duckdb.connect("small.duckdb") as made:
+            made.execute("DROP TABLE copied")
+    (line,) = json.loads(dbatk("audit", "--kind", "approve", "--json").out)["lines"]
+    assert line["reason"] == "CHG-1" and "by J. Doe" in line["details"]
+    nights = json.loads(dbatk("audit", "--kind", "plan-begin", "--json").out)["lines"]
+    assert [f"approved as {line['hash']}" in night["details"] for night in nights] == [True, True]
+
+
+def test_what_nobody_approved_is_refused(dbatk: Dbatk, plan: str) -> None:
+    refused(dbatk("run", plan, "--approved-only"), "nobody approved `nightly.toml`", "plan nightly.toml --approve")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('columns = "i"', 'columns = "k"', "`columns` of step `index` was [`i`] and is [`k`]"),
+        ('name = "nightly"', 'name = "nightly"\nmax_degree = 4', "`max_degree` was not set and is 4"),
+        ('table = "copied"\n\n', 'table = "copied"\nretries = 2\n\n', "`retries` of step `copy` was 0 and is 2"),
+        ('name = "index"', 'name = "ix"', "step `index` is gone"),
+        (
+            'source = "small"',
+            'query = "SELECT 1 AS i"',
+            "`query` of step `copy` was not set and is `SELECT 1 AS i`",
+        ),
+    ],
+)
+def test_a_changed_plan_is_refused_and_each_change_said(
+    dbatk: Dbatk, approved: str, home: Path, old: str, new: str, sentence: str
+) -> None:
+    (home / approved).write_text(PLAN.replace(old, new))
+    refused(dbatk("run", approved, "--approved-only"), "is not what J. Doe approved on", sentence)
+    assert dbatk("run", approved, "--approved-only", "--json").out.count('"TK-0313"') == 1
+    (home / approved).write_text("# only a word about it\n" + PLAN)
+    assert dbatk("run", approved, "--approved-only").status == 0
+
+
+def test_a_default_that_became_another_one_is_a_change(
+    dbatk: Dbatk, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert url
+    (home / "sweep.toml").write_text(EXPERIMENT)
+    assert dbatk("plan", "sweep.toml", "--approve").status == 0
+    monkeypatch.setattr("toolkit.design.build.REPEAT", 4)
+    refused(dbatk("run", "sweep.toml", "--approved-only"), "`repeat` was 3 and is 4")
+
+
+def test_an_experiment_is_approved_and_run_under_any_label_and_seed(dbatk: Dbatk, url: str, home: Path) -> None:
+    assert url
+    (home / "sweep.toml").write_text(EXPERIMENT)
+    refused(dbatk("run", "sweep.toml", "--approved-only"), "nobody approved")
+    assert dbatk("plan", "sweep.toml", "--approve").status == 0
+    answer = dbatk("run", "sweep.toml", "--approved-only", "--label", "again", "--quiet")
+    assert answer.status == 0, answer.err
+    (home / "sweep.toml").write_text(EXPERIMENT.replace("[1, 2]", "[1, 4]"))
+    refused(dbatk("run", "sweep.toml", "--approved-only"), "`factors.degree.levels` was [1, 2] and is [1, 4]")
+
+
+@pytest.mark.parametrize(
+    "file", ["templates/duckdb/ctas.sql.j2", "sql/duckdb/relation.sql", "sql/duckdb/instant.sql"]
+)
+def test_a_changed_script_is_refused_by_name(dbatk: Dbatk, plan: str, scripts: Path, file: str) -> None:
+    assert dbatk("plan", plan, "--approve").status == 0
+    change(scripts / file)
+    refused(dbatk("run", plan, "--approved-only"), f"{file} is another text")
+
+
+def test_a_template_that_includes_another_uses_it_too(dbatk: Dbatk, plan: str, scripts: Path) -> None:
+    used = scripts / "templates/duckdb/ctas.sql.j2"
+    used.write_text(used.read_text() + '{% include "duckdb/more.sql.j2" %}\n')
+    (scripts / "templates/duckdb/more.sql.j2").write_text("-- nothing\n")
+    forget()
+    assert dbatk("plan", plan, "--approve").status == 0
+    change(scripts / "templates/duckdb/more.sql.j2")
+    refused(dbatk("run", plan, "--approved-only"), "templates/duckdb/more.sql.j2 is another text")
+
+
+def test_a_script_that_is_not_used_may_change_but_never_run(
+    dbatk: Dbatk, plan: str, scripts: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert dbatk("plan", plan, "--approve").status == 0
+    other = "templates/duckdb/analyze.sql.j2"
+    assert other not in (home / "nightly.approval.toml").read_text().partition("[other_files]")[0]
+    change(scripts / other)
+
+    def looks(*_: object, **__: object) -> str:
+        return resources.template_text(other.removeprefix("templates/"))
+
+    monkeypatch.setattr("toolkit.app.maintenance.attempt.look_at", looks)
+    answer = dbatk("run", plan, "--approved-only")
+    assert answer.status == 3 and f"{other} is needed and is not as it was approved" in answer.err
+
+
+def test_another_version_or_program_is_refused(
+    dbatk: Dbatk, approved: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(resources, "program_hash", lambda: "sha256:other")
+        refused(dbatk("run", approved, "--approved-only"), "the program files of dbatk", "are others than those")
+    monkeypatch.setattr("toolkit.app.approving.checking.__version__", "9.9")
+    refused(dbatk("run", approved, "--approved-only"), "and is 9.9")
+
+
+def test_another_database_in_the_same_place_is_refused(dbatk: Dbatk, approved: str, home: Path) -> None:
+    (home / "small.duckdb").unlink()
+    with duckdb.connect(str(home / "small.duckdb")) as made:
+        made.execute("create table small as select i, i % 3 as k from range(10) t(i)")
+    refused(dbatk("run", approved, "--approved-only"), "id of `duckdb:///small.duckdb` was")
+
+
+def test_another_target_is_refused(dbatk: Dbatk, approved: str, home: Path) -> None:
+    shutil.copy(home / "small.duckdb", home / "other.duckdb")
+    answer = dbatk("run", approved, "--approved-only", "-t", "duckdb:///other.duckdb")
+    refused(answer, "`targets` was", "`duckdb:///other.duckdb` was not among those approved")
+
+
+def test_an_approval_that_was_altered_or_brought_from_elsewhere_approves_nothing(
+    dbatk: Dbatk, approved: str, home: Path
+) -> None:
+    path = home / "nightly.approval.toml"
+    text = path.read_text()
+    path.write_text(text.replace('"step copy retries" = 0', '"step copy retries" = 9'))
+    refused(dbatk("run", approved, "--approved-only"), "it was altered")
+    path.write_text(text)
+    answer = dbatk("run", approved, "--approved-only", "--store", str(home / "another.sqlite"))
+    refused(answer, "the audit log knows no such approval")
+
+
+def test_the_newer_approval_counts_and_the_older_may_be_put_back(dbatk: Dbatk, approved: str, home: Path) -> None:
+    older = (home / "nightly.approval.toml").read_text()
+    (home / approved).write_text(PLAN.replace('columns = "i"', 'columns = "k"'))
+    assert dbatk("plan", approved, "--approve").status == 0
+    (home / "nightly.approval.toml").write_text(older)
+    refused(dbatk("run", approved, "--approved-only"), "`columns` of step `index`")
+    (home / approved).write_text(PLAN)
+    assert dbatk("run", approved, "--approved-only").status == 0
+
+
+def test_a_log_that_is_not_whole_keeps_what_must_be_approved_from_running(
+    dbatk: Dbatk, approved: str, home: Path
+) -> None:
+    with open_store(home / "store.sqlite") as store:
+        path = store.audit.path
+    kept = path.read_text()
+    path.write_text(kept.replace('"reason": "CHG-1"', '"reason": "CHG-2"'))
+    refused(dbatk("run", approved, "--approved-only"), "line 2 of the audit log", "TK-0314")
+    path.unlink()
+    answer = dbatk("run", approved, "--approved-only")
+    refused(answer, "the audit log", "TK-0314")
+    assert dbatk("audit", "verify").status == 1
+
+
+def test_what_cannot_be_logged_does_not_run_where_approval_is_asked_and_else_says_so(
+    dbatk: Dbatk, approved: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("toolkit.store.audit.os.write", full)
+    refused(dbatk("run", approved, "--approved-only"), "cannot be written: no space left on device")
+    answer = dbatk("run", approved)
+    assert answer.status == 0 and "this is missing there" in answer.err and "copied" in tables()
+
+
+def test_the_plan_itself_may_ask_for_its_approval(dbatk: Dbatk, plan: str, home: Path) -> None:
+    (home / plan).write_text(PLAN.replace('name = "nightly"\n', 'name = "nightly"\napproved_only = true\n'))
+    refused(dbatk("run", plan), "nobody approved")
+    assert dbatk("plan", plan, "--approve").status == 0
+    assert dbatk("run", plan).status == 0
+    (home / plan).write_text(PLAN.replace('name = "nightly"\n', 'name = "nightly"\napproved_only = "yes"\n'))
+    assert "`approved_only` is not true or false" in dbatk("run", plan).err
+
+
+def test_a_target_may_ask_for_approvals_of_all_that_runs_on_it(dbatk: Dbatk, url: str, home: Path) -> None:
+    assert dbatk("target", "add", "dwh", url, "--approved-only").status == 0
+    assert "approved_only = true" in (home / "config/targets.toml").read_text()
+    refused(
+        dbatk("ctas", "-t", "dwh", "--source", "small", "--table", "x"), "on `dwh` runs only what was approved"
+    )
+    (home / "p.toml").write_text(PLAN.replace("duckdb:///small.duckdb", "dwh"))
+    refused(dbatk("run", "p.toml"), "nobody approved `p.toml`")
+    assert dbatk("plan", "p.toml", "--approve").status == 0
+    assert dbatk("run", "p.toml").status == 0
+
+
+def test_a_key_signs_and_then_no_log_is_needed_and_no_other_key_will_do(
+    dbatk: Dbatk, plan: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "config").mkdir(exist_ok=True)
+    (home / "config/approvals.toml").write_text('key = {env = "APPROVAL_KEY"}\n')
+    monkeypatch.setenv("APPROVAL_KEY", "k" * 32)
+    assert dbatk("plan", plan, "--approve").status == 0
+    assert "k" * 32 not in (home / "nightly.approval.toml").read_text()
+    other = ("--store", str(home / "another.sqlite"))
+    monkeypatch.setenv("APPROVAL_KEY", "x" * 32)
+    refused(dbatk("run", plan, "--approved-only", *other), "bears another signature")
+    path = home / "nightly.approval.toml"
+    signed = path.read_text()
+    path.write_text("\n".join(line for line in signed.splitlines() if not line.startswith("signature")))
+    refused(dbatk("run", plan, "--approved-only"), "is not signed")
+    path.write_text(signed.replace('by = "', 'by = "not '))
+    monkeypatch.setenv("APPROVAL_KEY", "k" * 32)
+    refused(dbatk("run", plan, "--approved-only", *other), "bears another signature")
+    path.write_text(signed)
+    assert dbatk("run", plan, "--approved-only", *other).status == 0
+    monkeypatch.setenv("APPROVAL_KEY", "short")
+    assert dbatk("plan", plan, "--approve").status == 2
+
+
+def test_a_scheduler_passes_it_on_and_cannot_forget_it(dbatk: Dbatk, plan: str, home: Path, url: str) -> None:
+    assert url
+    whole = PLAN.replace("duckdb:///small.duckdb", f"duckdb:///{home}/small.duckdb")
+    (home / plan).write_text(whole)
+    shown = dbatk("schedule", plan, "--at", "22:00 UTC", "--kind", "cron", "--approved-only")
+    assert shown.status == 0 and "--approved-only" in shown.out, shown.err
+    (home / plan).write_text(whole.replace('name = "nightly"\n', 'name = "nightly"\napproved_only = true\n'))
+    assert "--approved-only" in dbatk("schedule", plan, "--at", "22:00 UTC", "--kind", "cron").out
+
+
+def test_options_that_do_not_go_together_are_refused(dbatk: Dbatk, plan: str) -> None:
+    assert "goes with `--approve`" in dbatk("plan", plan, "--reason", "x").err
+    assert dbatk("run", plan, "--approved-only", "--dry-run").status == 2
+    assert dbatk("audit", "--kind", "aprove").err.count("did you mean `approve`?") == 1
