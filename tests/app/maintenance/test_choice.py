@@ -161,7 +161,7 @@ def test_what_has_grown_too_large_for_the_window_is_not_begun_and_says_by_which_
     assert (verdict.state, verdict.reason) == (
         StepState.STOPPED,
         "it takes up to 2 min 00 s (6 nights known, scaled from 954 MiB to 1.86 GiB), "
-        "and the window closes in 1 min 40 s",
+        "and the window closes in 100 s",
     )
 
 

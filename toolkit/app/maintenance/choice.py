@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from toolkit.app.maintenance.expect import expected
+from toolkit.app.maintenance.expect import UNKNOWN, Size, expected
 from toolkit.app.maintenance.places import Job
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import StepRecord, StepState
@@ -30,6 +30,7 @@ class Choice:
         left_seconds: until the window closes; None where there is none.
         halted: why nothing more may begin.
         held: steps that wait for their guards.
+        size_of: tells what a step works on now; asked only where its history matters.
     """
 
     plan: MaintenancePlan
@@ -40,6 +41,7 @@ class Choice:
     left_seconds: float | None
     halted: str | None = None
     held: frozenset[str] = frozenset()
+    size_of: Callable[[str], Size] = lambda _: UNKNOWN
 
     def last_success(self, step: str) -> datetime:
         """Return when a step last ended well, tonight or another night; the beginning of time for never."""
@@ -116,11 +118,12 @@ def _too_long(choice: Choice, job: Job) -> str | None:
         return "the window closed"
     if job.step.operation in _IN_PIECES:
         return None
-    estimate = expected(choice.history.get(job.step.name, ()))
+    history = choice.history.get(job.step.name, ())
+    estimate = expected(history, choice.size_of(job.step.name)) if history else None
     if estimate is None or estimate.slow_seconds <= choice.left_seconds:
         return None
     return (
-        f"it takes up to {seconds(estimate.slow_seconds)} ({estimate.nights} night(s) known), "
+        f"it takes up to {seconds(estimate.slow_seconds)} ({estimate.basis}), "
         f"and the window closes in {seconds(choice.left_seconds)}"
     )
 

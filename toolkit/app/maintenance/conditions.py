@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from toolkit.app.maintenance.figures import stale_tables, work_bytes
+from toolkit.app.maintenance.figures import stale_tables, work_size
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -48,7 +48,7 @@ def _unmet(
     if condition.kind is ConditionKind.STALE:
         stale = stale_tables(job, place)
         return None if condition.holds(stale) else f"{number(stale)} tables have stale statistics"
-    size = work_bytes(job, place)
+    size = work_size(job, place).bytes
     if size is None:
         raise ToolkitError("the size of its indexes is not known", code="TK-0203", hint="ask by SQL instead")
     if condition.kind is ConditionKind.INDEX_BYTES:

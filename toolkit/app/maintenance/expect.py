@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from toolkit.model.plan_records import StepRecord, StepState
 from toolkit.model.records import ItemRecord
 from toolkit.model.words import Outcome
+from toolkit.units import byte_size, counted, number
 
 _NIGHTS = 30
 """Older nights tell little of tonight."""
@@ -18,6 +19,21 @@ _DOUBT = 1.5
 _ENOUGH = 5
 
 
+_MOST_SCALED = 10.0
+"""Sizes may be estimates of the catalogue's: a time is scaled to ten times or to a tenth, not further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What a step works on, as far as the catalogue tells."""
+
+    bytes: float | None = None
+    rows: float | None = None
+
+
+UNKNOWN = Size()
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """Seconds a step takes: usually, and in nine nights of ten at the most; from so many nights."""
@@ -25,26 +41,34 @@ class Expected:
     seconds: float
     slow_seconds: float
     nights: int
+    scaled: str | None = None
+    """What the times were scaled by, with both sizes; None where they are as they were."""
+
+    @property
+    def basis(self) -> str:
+        """Return what this is told from, as words for a parenthesis."""
+        told = f"{counted(self.nights, 'night')} known"
+        return told if self.scaled is None else f"{told}, {self.scaled}"
 
 
-def expected(history: Sequence[StepRecord], size_bytes: float | None = None) -> Expected | None:
+def expected(history: Sequence[StepRecord], size: Size = UNKNOWN) -> Expected | None:
     """Return what a step will take, or None where no night tells.
 
     Args:
         history: what became of it, newest first; nights that did not end well do not count.
-        size_bytes: what it works on now; where the nights know theirs, times are scaled by it.
+        size: what it works on now; where the nights know theirs, times are scaled by its bytes, else by its rows.
     """
     done = [step for step in history if step.state is StepState.DONE and step.elapsed_seconds is not None][
         :_NIGHTS
     ]
     # In one piece only: a step that was stopped and went on another night took longer than its last part.
-    seconds = [_scaled(step, size_bytes) for step in done if step.reason is None]
-    if not seconds:
+    done = [step for step in done if step.reason is None]
+    if not done:
         return None
-    ordered = sorted(seconds)
+    ordered = sorted((step.elapsed_seconds or 0.0) * _factor(step, size) for step in done)
     usual = _quantile(ordered, 0.5)
     slow = _quantile(ordered, _TAIL) if len(ordered) >= _ENOUGH else ordered[-1] * _DOUBT
-    return Expected(usual, max(slow, usual), len(ordered))
+    return Expected(usual, max(slow, usual), len(ordered), _said(done[0], size))
 
 
 def slow_items(nights: Sequence[Sequence[ItemRecord]]) -> dict[str, float]:
@@ -61,11 +85,21 @@ def slow_items(nights: Sequence[Sequence[ItemRecord]]) -> dict[str, float]:
     return {label: max(each) * (1.0 if len(each) >= _ENOUGH else _DOUBT) for label, each in seconds.items()}
 
 
-def _scaled(step: StepRecord, size_bytes: float | None) -> float:
-    seconds = step.elapsed_seconds or 0.0
-    if not size_bytes or not step.size_bytes:
-        return seconds
-    return seconds * size_bytes / step.size_bytes
+def _factor(step: StepRecord, size: Size) -> float:
+    """Return by what the time of a night is multiplied for the size of now."""
+    for now, then in ((size.bytes, step.size_bytes), (size.rows, step.size_rows)):
+        if now and then:
+            return min(_MOST_SCALED, max(1 / _MOST_SCALED, now / then))
+    return 1.0
+
+
+def _said(last: StepRecord, size: Size) -> str | None:
+    """Say what times were scaled by, from the size of the last night to that of now."""
+    if size.bytes and last.size_bytes:
+        return f"scaled from {byte_size(last.size_bytes)} to {byte_size(size.bytes)}"
+    if size.rows and last.size_rows:
+        return f"scaled from {number(last.size_rows)} to {number(size.rows)} rows"
+    return None
 
 
 def _quantile(ordered: Sequence[float], part: float) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from toolkit.app.maintenance.expect import Size
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.dialects.registry import dialect_of
 from toolkit.executors import read_facts
@@ -13,26 +15,46 @@ from toolkit.model.words import OperationName, Role
 from toolkit.runner import spec_of
 from toolkit.targets.base import SessionTag
 
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Catalogue files: of a schema, of a table, of one index, of the table that a load reads."""
+
+    schema: str = ""
+    table: str = ""
+    index: str = ""
+    source: str = ""
+    database: bool = False
+
+
 _SIZES = {
-    OperationName.INDEX_REBUILD: ("schema_indexes", "table_indexes", "index"),
-    OperationName.STATS_GATHER: ("schema_tables", "relation", ""),
+    OperationName.INDEX_REBUILD: _Files("schema_indexes", "table_indexes", "index"),
+    OperationName.INDEX_BUILD: _Files(table="relation"),
+    OperationName.STATS_GATHER: _Files("schema_tables", "relation"),
+    OperationName.CTAS: _Files(source="relation"),
+    OperationName.INSERT: _Files(source="relation"),
+    OperationName.BACKUP: _Files(database=True),
 }
-"""Catalogue files with `byte_count`: of a schema, of a table, of one index."""
-_STATISTICS = ("table_statistics", "table_statistics", "")
+"""Those with `byte_count`, and some with `row_estimate`."""
+_INDEXES = _SIZES[OperationName.INDEX_REBUILD]
+_STATISTICS = _Files("table_statistics", "table_statistics")
+_DATABASE = ("backup_files", "backup_size")
+"""The sizes of a database, among what is read before a backup, or by itself."""
 
 
-def work_bytes(job: Job, place: Place) -> float | None:
-    """Return the size of what a step works on; None where the catalogue does not tell, or not without planning.
+def work_size(job: Job, place: Place) -> Size:
+    """Return the size of what a step works on: of indexes themselves, of the tables read, of the database.
 
     Raises:
         ToolkitError: TK-0201, TK-0203.
     """
-    files = _SIZES.get(job.step.operation)
-    if files is None:
-        return None
-    facts = _read(job, place, files)
-    sizes = [row.get("byte_count") for row in _rows(facts)]
-    known = [float(size) for size in sizes if isinstance(size, int | float)]
+    rows = tuple(_rows(_read(job, place, _SIZES[job.step.operation])))
+    return Size(_sum(rows, "byte_count"), _sum(rows, "row_estimate"))
+
+
+def _sum(rows: Sequence[Row], column: str) -> float | None:
+    """Return the sum of a column; None where nothing is known, for the catalogue then tells no size."""
+    known = [float(size) for row in rows if isinstance(size := row.get(column), int | float)]
     return sum(known) if known else None
 
 
@@ -65,7 +87,7 @@ def invalid_indexes(job: Job, place: Place) -> list[str]:
     Raises:
         ToolkitError: TK-0201, TK-0203.
     """
-    rows = _rows(_read(job, place, _SIZES[OperationName.INDEX_REBUILD]))
+    rows = _rows(_read(job, place, _INDEXES))
     return [str(row["index_name"]) for row in rows if str(row.get("is_valid", "yes")) != "yes"]
 
 
@@ -75,8 +97,8 @@ def _rows(facts: Facts) -> Iterator[Row]:
             yield from facts.rows(key)
 
 
-def _read(job: Job, place: Place, files: tuple[str, str, str]) -> Facts:
-    """Read the files of a schema, a table or an index, for all that the step names."""
+def _read(job: Job, place: Place, files: _Files) -> Facts:
+    """Read the files for all that the step names."""
     target = place.reached.target
     dialect = dialect_of(target.engine)
     session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
@@ -87,17 +109,25 @@ def _read(job: Job, place: Place, files: tuple[str, str, str]) -> Facts:
         session.close()
 
 
-def _queries(job: Job, server: Facts, files: tuple[str, str, str]) -> Iterator[Query]:
+def _queries(job: Job, server: Facts, files: _Files) -> Iterator[Query]:
     dialect = dialect_of(server.engine)
     spec = spec_of(job.experiment)
-    of_schema, of_table, of_index = files
+    if files.database:
+        yield from _of_database(job, server)
     here = str(server.value("server", "current_schema", "") or "") or None
-    for text in spec.names("schema"):
+    for text in spec.names("schema") if files.schema else ():
         name = dialect.parse_name(text, server.release).name
-        binds = {"schema": name, "name": None} if of_schema == of_table else {"schema": name}
-        yield Query(f"of {name}", of_schema, binds)
-    for option, file in (("table", of_table), ("index", of_index)):
+        binds = {"schema": name, "name": None} if files.schema == files.table else {"schema": name}
+        yield Query(f"of {name}", files.schema, binds)
+    for option, file in (("table", files.table), ("index", files.index), ("source", files.source)):
         given = spec.text(option)
         if given is not None and file:
             name_given = dialect.parse_name(given, server.release)
             yield Query(option, file, {"schema": name_given.schema or here, "name": name_given.name})
+
+
+def _of_database(job: Job, server: Facts) -> Iterator[Query]:
+    ways = dialect_of(server.engine).backups
+    asked = ways.reads(job.experiment.options, server) if ways is not None else ()
+    found = [query for query in asked if query.key in _DATABASE]
+    yield from found or (Query("backup_size", "backup_size", optional=True),)

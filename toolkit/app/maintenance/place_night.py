@@ -16,8 +16,8 @@ from toolkit.app.maintenance.attempt import Attempt, utc_now
 from toolkit.app.maintenance.choice import Choice, choose
 from toolkit.app.maintenance.closing import close_killed_nights, taken_over
 from toolkit.app.maintenance.conditions import unmet
-from toolkit.app.maintenance.expect import expected, slow_items
-from toolkit.app.maintenance.figures import work_bytes
+from toolkit.app.maintenance.expect import UNKNOWN, Size, expected, slow_items
+from toolkit.app.maintenance.figures import work_size
 from toolkit.app.maintenance.guards import GuardKeeper, Held
 from toolkit.app.maintenance.insisting import insisting
 from toolkit.app.maintenance.places import Job, Place
@@ -71,6 +71,7 @@ class PlaceNight:
         self._ended: queue.SimpleQueue[StepRecord] = queue.SimpleQueue()
         self._attempt = Attempt(night.plan_run, place, night.store, night.approvals, night.events)
         self._halted: str | None = None
+        self._sizes: dict[str, Size] = {}
         self._held: set[str] = set()
         self._keeper = GuardKeeper(
             place, night.plan_run, self._runs, self._say, night.now, in_window=night.span is not None
@@ -218,6 +219,7 @@ class PlaceNight:
             left,
             self._halted,
             frozenset(self._held),
+            self._size_of,
         )
 
     def _condition(self, job: Job) -> tuple[StepState, str] | None:
@@ -230,7 +232,7 @@ class PlaceNight:
 
     def _begin(self, job: Job, record: StepRecord) -> None:
         night, name = self._night, job.step.name
-        size = self._size(job)
+        size = self._sizes[name] = self._size(job)
         estimate = expected(self._history[name], size)
         began_at = night.now()
         begun = replace(
@@ -239,7 +241,8 @@ class PlaceNight:
             began_at=began_at,
             expected_seconds=estimate.seconds if estimate else None,
             slow_seconds=estimate.slow_seconds if estimate else None,
-            size_bytes=size,
+            size_bytes=size.bytes,
+            size_rows=size.rows,
         )
         self._note(begun)
         stop = self._working[name] = Stop()
@@ -274,12 +277,18 @@ class PlaceNight:
 
         return fits
 
-    def _size(self, job: Job) -> float | None:
+    def _size_of(self, step: str) -> Size:
+        """Return what a step works on, as it was when it was last asked; what ended since may have changed it."""
+        if step not in self._sizes:
+            self._sizes[step] = self._size(self._jobs[step])
+        return self._sizes[step]
+
+    def _size(self, job: Job) -> Size:
         """Return the size of what a step works on; not knowing it is no reason not to begin."""
         try:
-            return work_bytes(job, self._place)
+            return work_size(job, self._place)
         except (ToolkitError, DatabaseError):
-            return None
+            return UNKNOWN
 
     def _runs(self) -> dict[str, str]:
         """Return the step of each run that this night began here, or goes on with."""
@@ -302,6 +311,7 @@ class PlaceNight:
     # -- ending -------------------------------------------------------------------------------------------------
     def _take(self, record: StepRecord) -> None:
         del self._working[record.step]
+        self._sizes.clear()
         self._note(record)
         step = self._jobs[record.step].step
         if record.state is StepState.FAILED and step.on_failure is OnFailure.STOP:
