@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ class DuckdbTarget:
         self._create = ("create", "yes") in (*access.address.parameters, *access.options)
         self._root: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
+        self._sessions: weakref.WeakSet[DuckdbConnection] = weakref.WeakSet()
         self.observer: Callable[[str], None] | None = None
 
     @property
@@ -54,16 +56,35 @@ class DuckdbTarget:
         return f"duckdb:{Path(path).resolve()}" if path else f"duckdb:memory:{id(self)}"
 
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> DuckdbConnection:
+        """Open a session; a database that gave itself up (its disk was full, say) is opened anew.
+
+        DuckDB answers nothing more in this process after such an error until the last session of the file is
+        closed, so those of this target are.
+        """
+        import duckdb
+
         del tag
         with self._lock:
-            opened = self._root is not None
-            if self._root is None:
-                self._root = self._open(read_only)
-            cursor = self._root.cursor()
-            if opened and read_only:
-                # One process opens a file in one way only: the session cannot write, though others can.
-                cursor.execute("BEGIN TRANSACTION READ ONLY")
-            return DuckdbConnection(cursor, role, self)
+            try:
+                session = self._session(role, read_only=read_only)
+            except duckdb.FatalException:
+                self._close_all()
+                try:
+                    session = self._session(role, read_only=read_only)
+                except duckdb.Error as error:
+                    raise _cannot_open(self._address.database, str(error)) from None
+            self._sessions.add(session)
+            return session
+
+    def _session(self, role: Role, *, read_only: bool) -> DuckdbConnection:
+        opened = self._root is not None
+        if self._root is None:
+            self._root = self._open(read_only)
+        cursor = self._root.cursor()
+        if opened:
+            # One process opens a file in one way only: the session cannot write, though others can.
+            cursor.execute("BEGIN TRANSACTION READ ONLY" if read_only else "SELECT 1")
+        return DuckdbConnection(cursor, role, self)
 
     def _open(self, read_only: bool) -> duckdb.DuckDBPyConnection:
         import duckdb
@@ -92,9 +113,18 @@ class DuckdbTarget:
     def close(self) -> None:
         """Close the database; sessions opened from it end."""
         with self._lock:
-            if self._root is not None:
+            self._close_all()
+
+    def _close_all(self) -> None:
+        import duckdb
+
+        for session in tuple(self._sessions):
+            session.close()
+        if self._root is not None:
+            # One that gave itself up cannot write its last words.
+            with contextlib.suppress(duckdb.Error):
                 self._root.close()
-                self._root = None
+            self._root = None
 
 
 def _cannot_open(path: str, message: str) -> ToolkitError:
