@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.observed import Cursor
 from tests.oracle.test_ladder import WITH_STATSPACK, packs
 from tests.servers.postgresql import Server
 
@@ -281,6 +282,21 @@ def test_two_ranges_of_a_database_are_compared_by_what_may_be_read(
         assert f'"rung": "{rung}"' in text
         assert '"begin_snapshot": 101' in text
         assert bool(packs(standin)) is declared
+
+
+def test_a_range_of_statspack_tells_what_each_statement_cost(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_standin(Scenario(views=WITH_STATSPACK)) as standin:
+        site(home, standin, monkeypatch, declared=False)
+        standin.engine.state.cursors["abcdefghijk12"] = Cursor("query", 1, 5)
+        four_snapshots(standin)
+        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104", "--json")
+        statements = json.loads(told.out)["statements"]
+        assert statements
+        for one in statements:
+            assert one["text"] == f"statement {one['sql_id']}"
+            assert (one["elapsed_s"]["before"]["total"], one["executions"]["after"]["total"]) == (2.0, 1)
 
 
 def test_ranges_without_a_licence_and_without_statspack_are_refused(

@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
 from toolkit.dialects.base import Work
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle import DIALECT, ladder
+from toolkit.dialects.oracle.reports import report_call
+from toolkit.dialects.repositories import Mark
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Step
@@ -82,7 +85,7 @@ def statements() -> dict[str, str]:
                     found.setdefault(text, f"{release} {step.name} undo")
     for step in rds_calls():
         found.setdefault(step.text, step.name)
-    for step in _objects(assumed()):
+    for step in (*_objects(assumed()), *_snapshots()):
         found.setdefault(step.text, step.name)
     for path in sorted((sql_root() / "oracle").glob("*.sql")):
         found.setdefault(sql_file("oracle", path.stem), path.name)
@@ -117,6 +120,17 @@ def _objects(facts: Facts) -> Iterator[Step]:
         guarded = DIALECT.by_hand('DROP TABLE "DBATK"."it\'s" PURGE', copy, identity, born)
         assert guarded is not None
         yield from steps((guarded,))
+
+
+def _snapshots() -> Iterator[Step]:
+    """Render what takes snapshots of the database's own, and every report Oracle writes of them."""
+    for repository in (ladder.AWR, ladder.STATSPACK):
+        yield from steps((repository.snap("run 'it' 1"),))
+    begin, end = Mark("awr", 1405, 1, 101), Mark("awr", 1405, 1, 104)
+    for other in (None, (replace(begin, snapshot=105), replace(end, snapshot=108))):
+        for whole in (False, True):
+            for html in (False, True):
+                yield from steps((report_call(begin, end, other, whole=whole, html=html),))
 
 
 def judge(found: dict[str, str], tmp_path: Path) -> str:

@@ -33,6 +33,9 @@ STATSPACK = {
     "STATS$OSSTAT": f"{_KEYS} OSSTAT_ID:n VALUE:n",
     "STATS$OSSTATNAME": "OSSTAT_ID:n STAT_NAME CUMULATIVE",
     "STATS$PARAMETER": f"{_KEYS} NAME VALUE",
+    "STATS$SQL_SUMMARY": f"{_KEYS} TEXT_SUBSET OLD_HASH_VALUE:n SQL_ID MODULE EXECUTIONS:n ELAPSED_TIME:n "
+    "CPU_TIME:n BUFFER_GETS:n DISK_READS:n PARSE_CALLS:n",
+    "STATS$SQLTEXT": "OLD_HASH_VALUE:n TEXT_SUBSET PIECE:n SQL_ID SQL_TEXT",
 }
 VIEWS = {
     "DBA_HIST_SNAPSHOT": f"{_KEYS} STARTUP_TIME:d BEGIN_INTERVAL_TIME:d END_INTERVAL_TIME:d SNAP_LEVEL:n "
@@ -210,6 +213,26 @@ def _sqlstat(state: State) -> Rows:
     ]  # fmt: skip
 
 
+def _summaries(state: State) -> Rows:
+    """Return running totals at each snapshot, as if every statement ran once before each."""
+    return [
+        {**_keys(snap), "TEXT_SUBSET": f"statement {name}"[:31], "OLD_HASH_VALUE": 1000 + number, "SQL_ID": name,
+         "MODULE": "dbatk", "EXECUTIONS": at, "ELAPSED_TIME": 2_000_000 * at, "CPU_TIME": 1_500_000 * at,
+         "BUFFER_GETS": 100 * at, "DISK_READS": 10 * at, "PARSE_CALLS": at}
+        for at, snap in enumerate(state.statspack.snaps, 1)
+        for number, name in enumerate(state.cursors)
+    ]  # fmt: skip
+
+
+def _pieces(state: State) -> Rows:
+    return [
+        {"OLD_HASH_VALUE": 1000 + number, "TEXT_SUBSET": f"statement {name}"[:31], "PIECE": piece, "SQL_ID": name,
+         "SQL_TEXT": text}
+        for number, name in enumerate(state.cursors)
+        for piece, text in enumerate(("statement ", name))
+    ]  # fmt: skip
+
+
 def _sqlstats(state: State) -> Rows:
     return [
         {"SQL_ID": name, "PLAN_HASH_VALUE": 77, "SQL_TEXT": f"statement {name}", "EXECUTIONS": cursor.executions,
@@ -269,4 +292,6 @@ _ROWS: dict[str, Callable[[State], Rows]] = {
         {"OSSTAT_ID": number, "STAT_NAME": name, "CUMULATIVE": kind} for number, (name, kind) in enumerate(_HOST)
     ],
     "STATS$PARAMETER": lambda state: _parameters(state, "NAME", state.statspack.snaps),
+    "STATS$SQL_SUMMARY": _summaries,
+    "STATS$SQLTEXT": _pieces,
 }  # fmt: skip

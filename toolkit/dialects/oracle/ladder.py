@@ -48,7 +48,7 @@ STATSPACK = Repository(
     deltas=_deltas("statspack", "sysstat", "time_model", "events", "host"),
     snap_template="statspack_snapshot",
     marked="statspack_marked",
-    extras=_deltas("statspack", "parameters"),
+    extras=_deltas("statspack", "statements", "texts", "parameters"),
 )
 
 
