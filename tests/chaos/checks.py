@@ -67,14 +67,21 @@ def rows_of(world: World, chain: Chain) -> int | None:
         return int(found[0])
 
 
-def unsettled(world: World, night: Night) -> list[str]:
+def unsettled(night: Night) -> list[str]:
     """Return the steps that are neither done nor waiting for a person's word, with their reasons."""
     said: list[str] = []
     for step, (state, reason) in night.steps.items():
-        settled = state == "done" or (state == "skipped" and reason.startswith("it was done"))
-        if not settled:
+        done = state == "done" or (state == "skipped" and reason.startswith("it was done"))
+        if not done and not (_UNDECIDED in reason or _waits_for_a_load(step, night)):
             said.append(f"{step}: {state} ({reason})")
     return said if night.steps else ["the night gave no answer"]
+
+
+def _waits_for_a_load(step: str, night: Night) -> bool:
+    """Whether a step comes after a load in doubt in its chain."""
+    target, link, number = step.split("-")
+    load = night.steps.get(f"{target}-load-{number}", ("", ""))[1]
+    return _UNDECIDED in load and LINKS.index(link) > LINKS.index("load")
 
 
 def decide(world: World, night: Night) -> list[str]:

@@ -1,6 +1,6 @@
 """`dbatk` with a clock that tests set while it runs; it tells the stacks of its threads when asked (SIGUSR1).
 
-`CHAOS_CLOCK` names a file with the seconds that this process's clock is ahead of the machine's, which is never set.
+`CHAOS_CLOCK` names a file with the seconds that this clock is ahead of the machine's, which is never set.
 Clocks that only go forward (`time.monotonic`) are left alone, as an operating system leaves them.
 """
 

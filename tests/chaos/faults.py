@@ -14,6 +14,8 @@ from tests.chaos.world import Disk, World
 from tests.servers.postgresql import PASSWORD_USER
 
 _DAY = 86400.0
+_PATIENCE_SECONDS = 3.0
+_SESSIONS = "SELECT pid, application_name FROM pg_stat_activity WHERE usename = %s ORDER BY pid"
 Does = Callable[[World, int, random.Random], str]
 
 
@@ -32,12 +34,12 @@ def _kill_server(world: World, process: int, chance: random.Random) -> str:
 
 
 def _kill_backend(world: World, process: int, chance: random.Random) -> str:
+    until = time.monotonic() + _PATIENCE_SECONDS
     with world.server.connect() as session:
-        found = session.execute(
-            "SELECT pid, application_name FROM pg_stat_activity WHERE usename = %s ORDER BY pid", [PASSWORD_USER]
-        ).fetchall()
-        if not found:
-            return "no backend was there to be ended"
+        while not (found := session.execute(_SESSIONS, [PASSWORD_USER]).fetchall()):
+            if time.monotonic() > until:
+                return "no backend was there to be ended"
+            time.sleep(0.02)
         pid, name = chance.choice(found)
         session.execute("SELECT pg_terminate_backend(%s)", [pid])
     return f"backend of `{name}` ended, one of {len(found)}"

@@ -76,8 +76,9 @@ class Nights:
         finally:
             self._end(working, begun)
         listener.join(30)
-        assert working.stdout is not None
-        night.out, night.status = working.stdout.read(), working.returncode
+        assert working.stdout is not None and working.stderr is not None
+        with working.stdout, working.stderr:
+            night.out, night.status = working.stdout.read(), working.returncode
         log = world.logs / f"{self.count:04}.log"
         log.write_text("\n".join([*night.lines, night.out, *night.done]))
         self._tell(f"night {self.count} of {world.plan}: exit {night.status}; {'; '.join(night.done) or 'calm'}")

@@ -75,7 +75,7 @@ class Chaos:
             # what came too late for this night comes early in the next one
             left.extendleft(replace(fault, after_lines=fault.after_lines % 4) for fault in reversed(spared))
             self._look(night)
-            if left and not checks.unsettled(self._world, night):
+            if left and not checks.unsettled(night):
                 self._end_round()
                 self._world.begin_epoch()
         self._end_round()
@@ -94,11 +94,10 @@ class Chaos:
         for _ in range(_CALM_NIGHTS):
             night, _ = self._nights.run()
             self._look(night)
-            open_ = checks.unsettled(self._world, night)
+            open_ = checks.unsettled(night)
             if not open_:
                 break
-        named = [each for each in open_ if "needs `" in each or "is not known" in each]
-        self._say("at the end", [each for each in open_ if each not in named])
+        self._say("at the end", open_)
         self._say("at the end", list(checks.at_the_end(self._world, self._nights.argv)))
 
     def _say(self, where: str, wrong: list[str]) -> None:
