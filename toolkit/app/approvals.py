@@ -21,6 +21,8 @@ class Approvals:
     ask: Callable[[str], bool] | None = None
     approval: str | None = None
     """Hash of the approval that what runs was held against; nothing runs then that cannot be logged."""
+    approval_text: str | None = None
+    """The approval itself, for workers on other hosts, which hold themselves against it."""
 
 
 @dataclass(frozen=True, slots=True)

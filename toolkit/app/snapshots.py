@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.analysis.between import Between, between
+from toolkit.app.auditing import Notes
 from toolkit.app.planning import ground_of, with_licences
 from toolkit.app.providers import host_is_ours
 from toolkit.app.repair import database_of
@@ -18,6 +19,7 @@ from toolkit.dialects.registry import dialect_of, states_of
 from toolkit.dialects.repositories import Rung
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
+from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.facts import Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.state import DATABASE, SnapshotHead, State
@@ -60,7 +62,11 @@ def take(
     """
     label = checked_label(label)
     taken_at = datetime.now(UTC)
-    state, said = _read(reached, provider, watch_seconds)
+    event = AuditEvent(AuditKind.SNAPSHOT, step=label, target=shown, details=(f"provider {provider}",))
+    # a repository's snapshot is made in the database; where none is made, somebody has looked
+    with Notes(store).around(event) as ending:
+        state, said = _read(reached, provider, watch_seconds)
+        ending.details.append(f"by {state.provider}")
     if store.snapshots(label, limit=1):
         said = (*said, f"there is an older snapshot `{label}`; from now on the name means this one")
     return Took(store.add_snapshot(label, shown, taken_at, state), (*said, *state.warnings))

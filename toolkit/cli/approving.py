@@ -113,7 +113,7 @@ def plan_held(
     held = check(subject_of_plan(Path(said.required("file")), plan, places), store)
     places = tuple(replace(place, refused=held.unreached.get(place.name)) for place in places)
     with guarding(held.approval):
-        yield replace(approvals_of(said), approval=held.approval.hash), places
+        yield _with(held.approval, said), places
 
 
 @contextmanager
@@ -134,4 +134,10 @@ def experiment_held(
 
     held = check(subject_of_experiment(file, experiment, reached), store)
     with guarding(held.approval):
-        yield replace(approvals_of(said), approval=held.approval.hash)
+        yield _with(held.approval, said)
+
+
+def _with(approval: Approval, said: Said) -> Approvals:
+    from toolkit.design.approval_file import dump_approval
+
+    return replace(approvals_of(said), approval=approval.hash, approval_text=dump_approval(approval))

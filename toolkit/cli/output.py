@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from toolkit.errors import ToolkitError
+from toolkit.model.protocols import Event
 
 WIDTH = 80
 _KEPT = frozenset("\n\t")
@@ -36,6 +37,15 @@ def out_raw(text: str) -> None:
 def say(text: str) -> None:
     """Write a message to standard error."""
     _write(sys.stderr, plain(text) + "\n")
+
+
+class Warnings:
+    """Hears events, and says what goes wrong: for commands that show no progress."""
+
+    def emit(self, event: Event) -> None:
+        """Say a warning."""
+        if event.kind == "warning":
+            say(f"warning: {event.text}")
 
 
 def out_json(document: object) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.output import out, out_json, out_raw, out_table, say
+from toolkit.cli.output import Warnings, out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Said, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
@@ -172,12 +172,17 @@ def _resume(said: Said) -> int:
 
 
 def _delete(said: Said) -> int:
+    from toolkit.app.auditing import Notes
     from toolkit.cli.launch import confirmed
+    from toolkit.model.audit import AuditEvent, AuditKind
 
     with _store(said) as store:
         run = store.resolve(said.required("run"))
         confirmed(said, f"delete run {run}?")
-        store.delete_run(run)
+        head = store.load_head(run)
+        event = AuditEvent(AuditKind.DELETE, step=head.experiment.name, target=head.experiment.target, run=run)
+        with Notes(store, Warnings()).around(event):
+            store.delete_run(run)
     if said.flag("json"):
         out_json({"deleted": run})
     else:

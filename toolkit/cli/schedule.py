@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from toolkit.cli.groups import DefaultGroup
-from toolkit.cli.output import out_json, out_raw, out_table, say
+from toolkit.cli.output import Warnings, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import APPROVALS, APPROVED_ONLY, OUTPUT, TARGET, Said, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
@@ -57,7 +59,7 @@ def add_schedule(app: typer.Typer) -> None:
         "Print or install what runs a plan at its time.",
     )
     add_command(group, "list", _list, [TARGET, *_NO_STORE], "List what is installed, with its next time.")
-    add_command(group, "remove", _remove, [_NAME, _KIND, TARGET, *_NO_STORE], "Remove what `--install` made.")
+    add_command(group, "remove", _remove, [_NAME, _KIND, TARGET, *OUTPUT], "Remove what `--install` made.")
     app.add_typer(group, name="schedule")
 
 
@@ -68,7 +70,8 @@ def _add(said: Said) -> int:
     kind = _kind(said) or (Kind.ORACLE if "target" in said else default_kind())
     _check_options(said, kind)
     made = make_job(_wish(said))
-    text, todo, notes = _on_oracle(made, said) if kind is Kind.ORACLE else _on_host(made, kind, said)
+    with _noted(made.job.name, f"install for {kind}: {' '.join(made.job.command)}", said, said.flag("install")):
+        text, todo, notes = _on_oracle(made, said) if kind is Kind.ORACLE else _on_host(made, kind, said)
     for note in (*made.notes, *notes):
         say(f"warning: {note}")
     installed = said.flag("install")
@@ -83,6 +86,21 @@ def _add(said: Said) -> int:
         if todo:
             say("\nhint: it begins when you have typed\n" + "\n".join(f"  {line}" for line in todo))
     return ExitCode.DONE
+
+
+@contextmanager
+def _noted(name: str, what: str, said: Said, changes: bool = True) -> Iterator[None]:
+    """Note a change of a schedule in the audit log; what is only printed changes none."""
+    if not changes:
+        yield
+        return
+    from toolkit.app.auditing import Notes
+    from toolkit.model.audit import AuditEvent, AuditKind
+    from toolkit.store import open_store
+
+    event = AuditEvent(AuditKind.SCHEDULE, plan=name, target=said.text("target"), details=(what,))
+    with open_store(said.text("store")) as store, Notes(store, Warnings()).around(event):
+        yield
 
 
 def _on_host(made: Made, kind: Kind, said: Said) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -228,18 +246,19 @@ def _remove(said: Said) -> int:
     name, kind = said.required("name"), _kind(said)
     removed: list[str] = []
     todo: tuple[str, ...] = ()
-    if kind in (None, Kind.SYSTEMD):
-        units = Units()
-        removed += units.remove(name)
-        todo = units.after_removal(name) if removed else ()
-    if kind in (None, Kind.CRON) and Crontab().remove(name):
-        removed.append(f"{name} in the crontab")
-    if "target" in said and kind in (None, Kind.ORACLE):
-        removed += _remove_on_oracle(said, name)
-    if not removed:
-        raise ToolkitError(
-            f"nothing of the name `{name}` is installed", code="TK-0204", hint="see `dbatk schedule list`"
-        )
+    with _noted(name, "remove", said):
+        if kind in (None, Kind.SYSTEMD):
+            units = Units()
+            removed += units.remove(name)
+            todo = units.after_removal(name) if removed else ()
+        if kind in (None, Kind.CRON) and Crontab().remove(name):
+            removed.append(f"{name} in the crontab")
+        if "target" in said and kind in (None, Kind.ORACLE):
+            removed += _remove_on_oracle(said, name)
+        if not removed:
+            raise ToolkitError(
+                f"nothing of the name `{name}` is installed", code="TK-0204", hint="see `dbatk schedule list`"
+            )
     if said.flag("json"):
         out_json({"removed": removed, "todo": list(todo)})
     else:

@@ -60,13 +60,19 @@ def load_approval(path: Path) -> Approval | None:
         return None
     try:
         document = read_document(path)
+    except ToolkitError as error:
+        raise _no_approval(str(path), error.sentence) from None
+    return read_approval(document)
+
+
+def read_approval(document: Document) -> Approval:
+    """Read an approval from a parsed file; see `load_approval`."""
+    try:
         approval = _approval(document)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise _no_approval(path, "it is no approval") from None
-    except ToolkitError as error:
-        raise _no_approval(path, error.sentence) from None
+        raise _no_approval(document.path, "it is no approval") from None
     if approval.approved.hash != approval.hash:
-        raise _no_approval(path, "it was altered: its hash is not that of what it lists")
+        raise _no_approval(document.path, "it was altered: its hash is not that of what it lists")
     return approval
 
 
@@ -123,5 +129,5 @@ def _one(value: object) -> Level:
     raise TypeError(msg)
 
 
-def _no_approval(path: Path, why: str) -> ToolkitError:
+def _no_approval(path: str, why: str) -> ToolkitError:
     return ToolkitError(f"`{path}` approves nothing: {why}", code="TK-0313", hint="`dbatk plan FILE --approve`")

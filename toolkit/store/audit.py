@@ -158,7 +158,7 @@ def parse_line(raw: bytes) -> AuditLine | None:
 
 # -- writing ------------------------------------------------------------------------------------------------------
 def _new_lines(handle: int, event: AuditEvent, known: AuditMark | None) -> Iterator[bytes]:
-    """Yield what is to be added: a first line to a new log, a word about lines that are not whole, and the line."""
+    """Yield what is to be added: a first line to a new log, a word about lines not whole, and the line."""
     size = os.fstat(handle).st_size
     number, before, torn = 0, None, False
     if size == 0:

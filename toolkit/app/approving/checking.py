@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolkit import __version__, resources
+from toolkit.app.approvals import Approvals
 from toolkit.app.approving.identity import identity_of
 from toolkit.app.approving.subject import Subject, Work
+from toolkit.app.maintenance.places import Place
 from toolkit.config.approving import approval_key, is_signed
 from toolkit.design.approval_diff import differences
-from toolkit.design.approval_file import load_approval
+from toolkit.design.approval_file import load_approval, read_approval
+from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.approval import Approval, Approved
 from toolkit.model.audit import AuditKind
 from toolkit.store import Store
+from toolkit.store.actor import actor
 from toolkit.store.audit_check import verify
 
 _SHOWN = 12
@@ -123,6 +127,35 @@ def _identity(work: Work) -> Mapping[str, str] | ToolkitError:
         return identity_of(work.reached.target)[0]
     except ToolkitError as error:
         return error
+
+
+@contextmanager
+def admitted(approvals: Approvals, place: Place) -> Iterator[None]:
+    """Hold a worker on another host against the approval that came with its order; see `guarding`.
+
+    Raises:
+        ToolkitError: TK-0313 when its dbatk, its scripts, or the database that it reaches under the target's name
+            are others than those approved.
+    """
+    if approvals.approval_text is None:
+        yield
+        return
+    approval = read_approval(parse_document(approvals.approval_text, "the approval"))
+    then, files = approval.approved, resources.hashes(place.reached.target.engine.value)
+    here = replace(
+        then,
+        databases={place.name: identity_of(place.reached.target)[0]},
+        version=__version__,
+        program=resources.program_hash(),
+        files={**then.files, **{path: value for path, value in files.items() if path in then.files}},
+    )
+    known = {name: parts for name, parts in then.databases.items() if name == place.name}
+    found = list(differences(replace(then, databases=known), here))
+    if found or approval.hash != approvals.approval:
+        why = found[0] if found else "its order bears another approval"
+        raise ToolkitError(f"the worker on `{actor().host}` is not as approved: {why}", code="TK-0313")
+    with guarding(approval):
+        yield
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from toolkit import __version__
+from toolkit.app.approving.checking import admitted
 from toolkit.app.maintenance.attempt import utc_now
 from toolkit.app.maintenance.dispatch.order import Carried, Order
 from toolkit.app.maintenance.named import Named
@@ -94,7 +95,7 @@ def _carry_out(order: Order, events: Events) -> Carried:
             plan, order.plan_run, store, order.approvals, Named(events, order.plan_run), Stop(), order.span,
             _clock_of(store),
         )  # fmt: skip
-        with _watching(store, order, night.stop):
+        with admitted(order.approvals, place), _watching(store, order, night.stop):
             PlaceNight(night, place, records).run()
         refused = night.refused[0] if night.refused else None
         told = None if refused is None else (refused.message, refused.code, refused.hint)
