@@ -5,7 +5,17 @@ A name stands for text; `:n` marks a number, `:d` a DATE. A test holds every nam
 
 from __future__ import annotations
 
-from tests.oracle.standin import indexes, observed, readings, repository, rman, scheduler, statistics, tables
+from tests.oracle.standin import (
+    guarded,
+    indexes,
+    observed,
+    readings,
+    repository,
+    rman,
+    scheduler,
+    statistics,
+    tables,
+)
 
 _VIEWS = {
     **readings.VIEWS,
@@ -15,12 +25,12 @@ _VIEWS = {
     "V$INSTANCE": "INSTANCE_NUMBER:n INSTANCE_NAME HOST_NAME VERSION STARTUP_TIME:d STATUS PARALLEL LOGINS",
     "V$DATAFILE": "FILE#:n NAME TS#:n BYTES:n UNRECOVERABLE_CHANGE#:n UNRECOVERABLE_TIME:d CON_ID:n",
     "V$DATABASE": "DBID:n NAME DB_UNIQUE_NAME LOG_MODE OPEN_MODE DATABASE_ROLE FORCE_LOGGING "
-    "SUPPLEMENTAL_LOG_DATA_MIN CDB CON_DBID:n",
+    "SUPPLEMENTAL_LOG_DATA_MIN CDB CON_DBID:n CURRENT_SCN:n",
     "V$OPTION": "PARAMETER VALUE CON_ID:n",
     "V$PARAMETER": "NUM:n NAME TYPE:n VALUE DISPLAY_VALUE ISDEFAULT ISSES_MODIFIABLE CON_ID:n",
     "V$SESSION": "SID:n SERIAL#:n USERNAME STATUS PROGRAM MODULE ACTION CLIENT_INFO CLIENT_IDENTIFIER "
     "LOGON_TIME:d TYPE PDML_STATUS PDDL_STATUS PQ_STATUS SADDR SQL_ID SQL_EXEC_ID:n PREV_SQL_ID EVENT WAIT_CLASS "
-    "RESOURCE_CONSUMER_GROUP SERVICE_NAME CON_ID:n",
+    f"RESOURCE_CONSUMER_GROUP SERVICE_NAME CON_ID:n {guarded.WAITS}",
     "V$PX_SESSION": "SID:n SERIAL#:n QCSID:n QCSERIAL#:n QCINST_ID:n SERVER_GROUP:n SERVER_SET:n SERVER#:n "
     "DEGREE:n REQ_DEGREE:n CON_ID:n",
     "V$PQ_SESSTAT": "STATISTIC LAST_QUERY:n SESSION_TOTAL:n CON_ID:n",
@@ -58,9 +68,11 @@ _VIEWS = {
     "DUAL": "DUMMY",
     **tables.VIEWS,
     **scheduler.VIEWS,
+    **guarded.VIEWS,
     **repository.VIEWS,
     **rman.VIEWS,
 }
+_VIEWS["GV$SESSION"] = "INST_ID:n " + _VIEWS["V$SESSION"]
 _TYPES = {"": "VARCHAR", "n": "DOUBLE", "d": "TIMESTAMP"}
 
 VIEWS: dict[str, tuple[tuple[str, str], ...]] = {

@@ -8,6 +8,7 @@ import duckdb
 
 from tests.oracle.standin.errors import ora
 from tests.oracle.standin.grammar import Name
+from tests.oracle.standin.guarded import SCN_BEGAN
 from tests.oracle.standin.translate import Translated
 
 Rows = tuple[list[tuple[str, str]], list[tuple[object, ...]]]  # (name, DuckDB type) of each column, rows
@@ -66,6 +67,7 @@ def define_functions(data: duckdb.DuckDBPyConnection) -> None:
         return value.strftime(form)
 
     data.create_function("oracle_to_char", to_char, ["TIMESTAMP", "VARCHAR"], "VARCHAR")
+    data.execute(f"CREATE MACRO scn_to_timestamp(x) AS {SCN_BEGAN} + TO_SECONDS(CAST(x AS DOUBLE))")
     data.execute(
         "CREATE MACRO oracle_text(x) AS CASE WHEN TRY_CAST(x AS DOUBLE) = ROUND(TRY_CAST(x AS DOUBLE)) "
         "THEN CAST(CAST(x AS BIGINT) AS VARCHAR) ELSE CAST(x AS VARCHAR) END"

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import indexes, observed, readings, repository, scheduler
+from tests.oracle.standin import guarded, indexes, observed, readings, repository, scheduler
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
@@ -149,7 +149,8 @@ def _database(_: State, __: Session) -> list[CatalogueRow]:
     return [
         {"DBID": 1405, "NAME": "FREE", "DB_UNIQUE_NAME": "FREE", "LOG_MODE": "ARCHIVELOG",
          "OPEN_MODE": "READ WRITE",
-         "DATABASE_ROLE": "PRIMARY", "FORCE_LOGGING": "NO", "SUPPLEMENTAL_LOG_DATA_MIN": "NO", "CDB": "YES"}
+         "DATABASE_ROLE": "PRIMARY", "FORCE_LOGGING": "NO", "SUPPLEMENTAL_LOG_DATA_MIN": "NO", "CDB": "YES",
+         "CURRENT_SCN": 1_000_000}
     ]  # fmt: skip
 
 
@@ -240,6 +241,7 @@ def _time_model(state: State, _: Session) -> list[CatalogueRow]:
 def _osstat(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"STAT_NAME": "NUM_CPUS", "VALUE": 8, "CUMULATIVE": "NO"},
+        {"STAT_NAME": "LOAD", "VALUE": 0.5, "CUMULATIVE": "NO"},
         {"STAT_NAME": "BUSY_TIME", "VALUE": state.statements_run, "CUMULATIVE": "YES"},
     ]
 
@@ -352,6 +354,8 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "V$OPTION": _option,
     "V$PARAMETER": _parameter,
     "V$SESSION": _session,
+    "GV$SESSION": lambda state, session: guarded.everywhere(_session(state, session)),
+    "DBA_TABLESPACE_USAGE_METRICS": lambda _, __: guarded.usage(),
     "V$PX_SESSION": _px_session,
     "V$PQ_SESSTAT": _pq_sesstat,
     "V$SYSSTAT": _sysstat,

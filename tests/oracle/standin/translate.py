@@ -125,6 +125,9 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
             f"- EPOCH(CAST({node.expression.sql('duckdb')} AS TIMESTAMP))) / 86400)",
             read="duckdb",
         )
+    if isinstance(node, exp.Sub) and _is_instant(node.this) and _is_instant(node.expression):
+        first, last = (exp.func("EPOCH", each) for each in (node.expression, node.this))
+        return exp.paren((exp.paren(last - first)) / exp.Literal.number(86400))
     if isinstance(node, exp.Sub) and _is_instant(node.this):
         # A number taken from a date of Oracle is one of days.
         days = node.expression.sql("duckdb")
