@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import Dbatk
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.observed import Cursor
+from tests.oracle.standin.scenarios import enterprise_19c_rac
 from tests.oracle.test_ladder import WITH_STATSPACK, packs
 from tests.servers.postgresql import Server
 
@@ -297,6 +298,26 @@ def test_a_range_of_statspack_tells_what_each_statement_cost(
         for one in statements:
             assert one["text"] == f"statement {one['sql_id']}"
             assert (one["elapsed_s"]["before"]["total"], one["executions"]["after"]["total"]) == (2.0, 1)
+
+
+def test_a_range_of_a_cluster_tells_the_whole_and_each_instance(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_standin(enterprise_19c_rac()) as standin:
+        site(home, standin, monkeypatch, declared=True)
+        standin.engine.state.awr.instances = 2
+        four_snapshots(standin)
+        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104", "--json")
+        document = json.loads(told.out)
+        assert document["before"]["scope"] == "rac_global", told.err
+        assert len(document["instances"]) == 2
+        parts = [one["db_time"]["after"]["total"] for one in document["instances"]]
+        assert document["db_time"]["after"]["total"] == pytest.approx(sum(parts))
+        assert document["unmatched_instances"] == []
+        names = [one["before"]["instance"] for one in document["instances"]]
+        assert (len(names), names[1]) == (2, "DWH2")
+        shown = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104").out
+        assert "DWH2" in shown
 
 
 def test_ranges_without_a_licence_and_without_statspack_are_refused(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from toolkit.analysis.cluster_interval import cluster_interval
 from toolkit.analysis.repository_interval import interval_of_rows
 from toolkit.app.planning import ground_of, with_licences
 from toolkit.app.rungs import rung_of
@@ -166,7 +167,9 @@ def opened(reached: Reached, wanted: str) -> Iterator[Asked]:
 
 
 def database_interval(reached: Reached, asked: Range, name: str) -> Interval:
-    """Return what a database did between two of its own snapshots.
+    """Return what a database did between two of its own snapshots; of a cluster each instance, and the whole.
+
+    Statspack numbers the snapshots of each instance for itself: of a cluster it tells this one.
 
     Raises:
         ToolkitError: TK-0114 when they are not there, TK-0115 when nothing of them can be trusted; as `opened`.
@@ -176,7 +179,7 @@ def database_interval(reached: Reached, asked: Range, name: str) -> Interval:
         faults = open_.repositories.check(begin, end)
         if faults:
             raise ToolkitError(f"`{name}` cannot be read as one interval: {faults[0]}", code="TK-0115")
-        return _interval(open_, begin, end, name)
+        return _whole(open_, begin, end, name)
 
 
 def database_series(reached: Reached, asked: Range, name: str) -> tuple[list[Interval], list[str]]:
@@ -197,6 +200,8 @@ def database_series(reached: Reached, asked: Range, name: str) -> tuple[list[Int
                 gaps.append(f"`{name}`: {one}-{following} is left out: {faults[0]}")
             else:
                 intervals.append(_interval(open_, begin, end, f"{one}-{following}"))
+        if len(open_.facts.rows("doctor_instances")) > 1:
+            gaps.append(f"`{name}`: the series is of this instance; the cluster has others")
     return intervals, gaps
 
 
@@ -205,12 +210,49 @@ def _interval(open_: Asked, begin: Mark, end: Mark, name: str) -> Interval:
     return interval_of_rows(name, begin, end, _ends(open_, begin, end), sections, open_.facts)
 
 
-def _ends(open_: Asked, begin: Mark, end: Mark) -> tuple[Row, ...]:
-    """Return the snapshots of a range, of this instance."""
+def _whole(open_: Asked, begin: Mark, end: Mark, name: str) -> Interval:
+    """Return the interval of this instance, or of the whole cluster where others have the same snapshots."""
+    own = _interval(open_, begin, end, name)
+    there: dict[int, set[int]] = {}
+    for row in _range(open_, begin, end):
+        there.setdefault(int(str(row["instance_number"])), set()).add(int(str(row["snap_id"])))
+    others = [one for one in sorted(there) if one != begin.instance]
+    if open_.repository is not ladder.AWR:
+        if len(open_.facts.rows("doctor_instances")) > 1:
+            said = "Statspack tells of this instance only, and the cluster has others"
+            own = replace(own, warnings=(*own.warnings, said))
+        return own
+    instances, warnings = [own], []
+    for number in others:
+        first, last = replace(begin, instance=number), replace(end, instance=number)
+        lacking = not {begin.snapshot, end.snapshot} <= there[number]
+        faults = ("it lacks one of the snapshots",) if lacking else open_.repositories.check(first, last)
+        if faults:
+            warnings.append(f"the whole lacks instance {number}: {faults[0]}")
+        else:
+            instances.append(_named(open_, _interval(open_, first, last, name), number))
+    return cluster_interval(instances, warnings) if others else own
+
+
+def _named(open_: Asked, interval: Interval, number: int) -> Interval:
+    """Return the interval of another instance than ours under its own name, which V$ACTIVE_INSTANCES has."""
+    rows = open_.facts.rows("doctor_instances")
+    found = [str(row["instance_name"]) for row in rows if str(row["instance_number"]) == str(number)]
+    host, _, name = found[0].rpartition(":") if found else ("", "", f"instance {number}")
+    return replace(interval, origin=replace(interval.origin, instance=name, host=host or None))
+
+
+def _range(open_: Asked, begin: Mark, end: Mark) -> Sequence[Row]:
+    """Return the snapshots of a range, of every instance."""
     binds = {"dbid": begin.dbid, "first_snap": begin.snapshot, "last_snap": end.snapshot}
-    rows = open_.repositories.ask(
+    return open_.repositories.ask(
         step_of(open_.dialect, open_.repository.bound(open_.repository.range, binds))
     ).rows
+
+
+def _ends(open_: Asked, begin: Mark, end: Mark) -> tuple[Row, ...]:
+    """Return the snapshots of a range, of one instance."""
+    rows = _range(open_, begin, end)
     return tuple(row for row in rows if int(str(row["instance_number"])) == begin.instance)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,10 +49,18 @@ def compare_sources(
     stored = {name: one for name, one in found.items() if one is not None}
     files = [name for name in (before, after) if name not in stored]
     read = dict(zip(files, map(_whole, spread(_read, [Path(name) for name in files])), strict=True))
-    sides = {**stored, **read}
+    sides = {**{name: _as_other(one, read) for name, one in stored.items()}, **read}
     if names is not None:
         sides = {name: mask_interval(sides[name], names) for name in (before, after)}
     return compare_intervals(sides[before], sides[after], anyway=anyway)
+
+
+def _as_other(between: Interval, files: Mapping[str, Interval]) -> Interval:
+    """Return of a cluster's own snapshots the instance that a report in a file is of, where it is of one."""
+    one = next((file.origin for file in files.values() if file.origin.scope == "instance"), None)
+    if one is None or between.origin.scope != "rac_global":
+        return between
+    return next((each for each in between.instances if each.origin.instance == one.instance), between)
 
 
 def _whole(one: _Read) -> Interval:

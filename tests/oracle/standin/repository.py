@@ -89,7 +89,7 @@ class Repository:
     """The snapshots of one kind.
 
     `strangers` others are taken before each of ours; `restarts` lets the instance begin anew before each; `silent`
-    takes none without a word, as with an interval of 0.
+    takes none without a word, as with an interval of 0. Of a cluster, every one of `instances` does the same.
     """
 
     dbid: int = CON_DBID
@@ -97,6 +97,7 @@ class Repository:
     strangers: int = 0
     restarts: bool = False
     silent: bool = False
+    instances: int = 1
     begun: datetime.datetime = datetime.datetime(2026, 11, 1, 6, 30, 0)
 
     def take(self, state: State, comment: str | None = None) -> None:
@@ -149,7 +150,11 @@ def _lines(function: str, arguments: str, state: State) -> str:
 
 def rows_of(state: State, view: str, _: Session) -> Rows:
     """Return the rows of a view of this module."""
-    return _ROWS[view](state)
+    rows = _ROWS[view](state)
+    others = range(2, state.awr.instances + 1) if view.startswith("DBA_HIST") else ()
+    return rows + [
+        {**row, "INSTANCE_NUMBER": number} for number in others for row in rows if "INSTANCE_NUMBER" in row
+    ]
 
 
 def _awr_snapshots(state: State) -> Rows:
