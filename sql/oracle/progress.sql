@@ -6,9 +6,10 @@
 -- Versions: 11.2 to 26ai
 -- Only what takes longer than about six seconds is listed. A parallel scan has a row for each server and granule,
 -- so the rows of one operation are summed, those already done included. Channels of RMAN say its command id, which
--- holds the run's key; their aggregate rows sum the files of a command up.
-SELECT l.opname AS operation,
-       MAX(l.target) AS target,
+-- holds the run's key; their aggregate row sums the input of a command up and moves as each set is complete. How much
+-- will be written RMAN does not know: output has no total.
+SELECT MAX(CASE WHEN l.opname LIKE 'RMAN:%' THEN 'RMAN ' || l.target_desc ELSE l.opname END) AS operation,
+       MAX(CASE WHEN l.opname NOT LIKE 'RMAN:%' THEN l.target END) AS target,
        SUM(l.sofar) AS done,
        SUM(l.totalwork) AS total,
        MAX(l.units) AS unit,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -18,6 +21,7 @@ from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.rman import Home, oracle_home
 from tests.oracle.standin.scenario import ViewRow
 from toolkit.cli.main import main
+from toolkit.snapshots import progress
 
 _MB = 2**20
 _ONCE = ("--repeat", "1", "--warmup", "0")
@@ -56,7 +60,7 @@ def _site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
     monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.db"))
-    with running_standin(Scenario(views=site.home.views())) as standin:
+    with running_standin(Scenario(views=site.home.views(), beside=site.home.beside())) as standin:
         site.standin = standin
         yield site
 
@@ -132,6 +136,32 @@ def test_a_written_sweep_shows_what_compression_gives_and_deletes_its_pieces(sit
     assert theirs.exists() and [piece["tag"] for piece in site.home.pieces()] == ["NIGHTLY"]
 
 
+def test_sets_that_compression_does_nothing_for_are_named(site: Site, dbatk: Dbatk) -> None:
+    """Two of eight files hold what is compressed already: nobody sees it in the ratio of the whole."""
+    site.home.tell(**_FAST, stubborn=[1, 2])
+    status, run = sweep(
+        dbatk, "--channels", "2", "--compression", "basic", "--files-per-set", "1", "--write", "--destination",
+        str(site.bench),
+    )  # fmt: skip
+    assert status == 0, run
+    [trial] = run["trials"]
+    assert metrics(trial)["backup_sets"] == 8
+    said = " ".join(run["warnings"])
+    assert (
+        "2 of 8 backup sets (16.0 MiB of 64.0 MiB, data file 1, 2) hardly became smaller, the others 4.00 times"
+        in said
+    ), run["warnings"]
+
+
+def test_without_the_view_of_sets_the_rest_is_told_all_the_same(site: Site, dbatk: Dbatk) -> None:
+    with running_standin(Scenario(views=site.home.views(), denied=frozenset({"V$BACKUP_SET_DETAILS"}))) as standin:
+        status, run = sweep(dbatk, "--channels", "1", "--write", "--destination", str(site.bench), standin=standin)
+    [trial] = run["trials"]
+    assert (status, trial["outcome"]) == (0, "ok")
+    assert metrics(trial)["bytes_read"] == 64 * _MB and "backup_sets" not in metrics(trial)
+    assert any("backup_sets" in warning or "BACKUP_SET_DETAILS" in warning for warning in run["warnings"])
+
+
 def test_a_section_size_divides_files_among_the_channels(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(files=[_FILES[0] | {"bytes": 64 * _MB}], bytes_per_second=4 * 2**30)
     status, run = sweep(
@@ -170,6 +200,50 @@ def test_the_published_sweep_rises_with_the_channels_to_its_ceiling(site: Site, 
     pieces = [item for item in widest["items"] if item["label"].startswith("DBATK_")]
     assert len(pieces) == 20 and {item["worker"] for item in pieces} == set(range(20))
     assert not any(any(folder.iterdir()) for folder in folders)
+
+
+# -- while it works -----------------------------------------------------------------------------------------------
+def test_a_terminal_shows_how_far_rman_is(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """V$SESSION_LONGOPS has a row for all input, one for the output without a total, and one for each set."""
+    site.home.tell(files=_FILES, bytes_per_second=32 * _MB)
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.1)
+    monkeypatch.setattr(progress, "APART_SECONDS", 0.1)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setenv("DBATK_PASSWORD", site.standin.password)
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs, "w") as screen, os.fdopen(ours, "rb", buffering=0) as terminal:
+        monkeypatch.setattr(sys, "stderr", screen)
+        shown = _Shown(terminal)
+        status = main(
+            ["backup", "run", "--files-per-set", "1", *_ONCE, "--not-production", "-t", site.standin.url]
+        )
+        monkeypatch.undo()
+    text = shown.text()
+    assert status == 0, capsys.readouterr()
+    percents = [int(each) for each in re.findall(r"(\d+) % RMAN backup", text)]
+    eighths = {percent for part in range(8) for percent in (int(12.5 * part), int(12.5 * part + 0.5))}
+    assert percents and percents == sorted(percents) and set(percents) <= eighths, text
+
+
+class _Shown:
+    """Reads what comes to a terminal while somebody writes there."""
+
+    def __init__(self, terminal: IO[bytes]) -> None:
+        self._parts: list[bytes] = []
+        self._thread = threading.Thread(target=self._read, args=(terminal,), daemon=True)
+        self._thread.start()
+
+    def text(self) -> str:
+        self._thread.join(10)
+        return b"".join(self._parts).decode(errors="replace")
+
+    def _read(self, terminal: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while part := terminal.read(4096):
+                self._parts.append(part)
 
 
 # -- a job --------------------------------------------------------------------------------------------------------
@@ -412,6 +486,9 @@ def test_backups_of_a_measurement_are_never_kept(keep: str, site: Site, dbatk: D
         dbatk, "--channels", "1,2", "--write", "--destination", str(site.bench), "--keep", keep
     )
     assert status == 2 and "retention policy" in message and "as a job" in hint
+    assert calls(site) == []
+    assert main(["backup", "run", "--channels", "1,2", "--keep", keep, "--assume", "19-ee", "--dry-run", "-t",
+                 site.standin.url]) == 2  # fmt: skip
     site.nothing_is_left()
 
 

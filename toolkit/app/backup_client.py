@@ -12,7 +12,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
-from toolkit.model.words import EngineName, Keep, OperationName, Role, StepKind
+from toolkit.model.words import EngineName, OperationName, Role, StepKind
 from toolkit.readers.rman.log import read_log
 
 _LIMIT_SECONDS = 60.0
@@ -26,7 +26,6 @@ def check(experiment: Experiment, facts: Facts, sessions: Sessions, scripts: Ite
     """
     if experiment.operation is not OperationName.BACKUP or facts.engine is not EngineName.ORACLE:
         return
-    refuse_keeping(experiment)
     texts = dict.fromkeys(step.text for script in scripts for step in _rman_steps(script))
     if not texts:
         return
@@ -34,21 +33,6 @@ def check(experiment: Experiment, facts: Facts, sessions: Sessions, scripts: Ite
     for text in texts:
         _check_syntax(sessions, facts, text)
     _check_database(sessions, facts)
-
-
-def refuse_keeping(experiment: Experiment) -> None:
-    """Refuse to let backups of a measurement stay: they would count for the retention policy of the real ones.
-
-    Raises:
-        ToolkitError: TK-0107.
-    """
-    if experiment.keep is not Keep.NONE:
-        raise ToolkitError(
-            f"`--keep {experiment.keep}` would leave a measured backup among your own, where it counts for the "
-            "retention policy",
-            code="TK-0107",
-            hint="measure without `--keep`; then make the backup as a job, with the best cell and your own tag",
-        )
 
 
 def _rman_steps(script: Script) -> Iterable[Step]:

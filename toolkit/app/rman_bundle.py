@@ -9,7 +9,6 @@ from pathlib import Path
 from string import Template
 
 from toolkit import resources
-from toolkit.app.backup_client import refuse_keeping
 from toolkit.dialects.base import Dialect, Work
 from toolkit.dialects.oracle.backup import client
 from toolkit.errors import ToolkitError
@@ -40,7 +39,6 @@ def files_of(
     Raises:
         ToolkitError: TK-0304 where the backup is no script of RMAN's (Amazon RDS).
     """
-    refuse_keeping(experiment)
     files: dict[str, str] = {DRIVER: resources.template_text("bundle/rman.sh")}
     plan = []
     for each in trials:

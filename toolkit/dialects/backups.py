@@ -15,7 +15,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import Metric
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Effect, Mode, ObjectKind, ProbeKind, Role, StepKind
+from toolkit.model.words import Effect, Keep, Mode, ObjectKind, ProbeKind, Role, StepKind
 from toolkit.units import byte_size
 
 if TYPE_CHECKING:
@@ -54,6 +54,14 @@ class Backups(Protocol):
 
         Raises:
             ToolkitError: TK-0102, TK-0107, TK-0204, TK-0205 or TK-0305.
+        """
+        ...
+
+    def refuse_keeping(self, keep: Keep) -> None:
+        """Refuse `--keep` where a measured backup would count among the real ones.
+
+        Raises:
+            ToolkitError: TK-0107.
         """
         ...
 

@@ -38,6 +38,8 @@ class Backup:
         return tuple({probe.key: probe for probe in asked}.values())
 
     def check(self, planner: Planner) -> None:
+        if planner.spec.keep is not Keep.NONE:
+            backups_of(planner).refuse_keeping(planner.spec.keep)
         for cell in cells_of(planner.spec.factors):
             work = self._work(planner, cell)
             backups_of(planner).refuse(work, planner.facts)

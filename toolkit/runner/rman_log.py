@@ -93,6 +93,7 @@ def _pieces(log: Log, lines: Sequence[Line]) -> Iterator[Row]:
             "channel": part.channel,
             "label": _label(part),
             "handle": getattr(part, "handle", None),
+            "datafiles": _numbers(part) or None,
             "begin_seconds": begin,
             "elapsed_seconds": elapsed,
         }
@@ -126,11 +127,15 @@ def _spans(lines: Sequence[Line]) -> dict[str, list[Span]]:
     return spans
 
 
+def _numbers(part: Piece | Reading) -> str:
+    return ", ".join(str(file.file) for file in part.datafiles)
+
+
 def _label(part: Piece | Reading) -> str:
     """Name a piece by its file, or by what is in it."""
     if isinstance(part, Piece) and part.handle:
         return part.handle.rpartition("/")[2]
-    numbers = ", ".join(str(file.file) for file in part.datafiles)
+    numbers = _numbers(part)
     if numbers:
         return f"data files {numbers}"
     handles = part.handles if isinstance(part, Reading) else part.extra

@@ -339,7 +339,8 @@ class Engine(IndexWork):
     def rows(self, view: str, session: Session) -> list[Mapping[str, object]]:
         """Return the rows of a catalogue view, as this session sees them."""
         own = self.scenario.views.get(view)
-        return [*self.state.rows_of(view, session)] if own is None else list(own)
+        found = self.state.rows_of(view, session) if own is None else own
+        return [*found, *self.scenario.beside.get(view, ())]
 
     def _load_view(self, session: Session, view: str) -> None:
         lacking = self.scenario.lacking

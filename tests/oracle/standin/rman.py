@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.oracle.standin.scenario import ViewRow
 
@@ -24,7 +26,11 @@ VIEWS = {
     "V$DATABASE_BLOCK_CORRUPTION": "FILE#:n BLOCK#:n BLOCKS:n CORRUPTION_CHANGE#:n CORRUPTION_TYPE CON_ID:n",
     "V$CONTROLFILE_RECORD_SECTION": "TYPE RECORD_SIZE:n RECORDS_TOTAL:n RECORDS_USED:n FIRST_INDEX:n LAST_INDEX:n "
     "LAST_RECID:n CON_ID:n",
-    "V$RMAN_BACKUP_JOB_DETAILS": "SESSION_KEY:n COMMAND_ID START_TIME:d END_TIME:d INPUT_BYTES:n OUTPUT_BYTES:n "
+    "V$BACKUP_SET_DETAILS": "SESSION_RECID:n SESSION_STAMP:n SET_STAMP:n SET_COUNT:n BACKUP_TYPE "
+    "INCREMENTAL_LEVEL:n CONTROLFILE_INCLUDED PIECES:n COMPRESSED ORIGINAL_INPUT_BYTES:n OUTPUT_BYTES:n "
+    "ELAPSED_SECONDS:n CON_ID:n",
+    "V$RMAN_BACKUP_JOB_DETAILS": "SESSION_KEY:n SESSION_RECID:n SESSION_STAMP:n COMMAND_ID "
+    "START_TIME:d END_TIME:d INPUT_BYTES:n OUTPUT_BYTES:n "
     "OUTPUT_DEVICE_TYPE AUTOBACKUP_COUNT:n AUTOBACKUP_DONE STATUS INPUT_TYPE ELAPSED_SECONDS:n "
     "COMPRESSION_RATIO:n "
     "CON_ID:n",
@@ -42,26 +48,33 @@ VIEWS = {
 class Living(Mapping[str, Sequence[ViewRow]]):
     """Views whose rows are made anew at each query, from what the program keeps."""
 
-    def __init__(self, home: Home, fixed: Mapping[str, Sequence[ViewRow]]) -> None:
+    def __init__(
+        self, home: Home, fixed: Mapping[str, Sequence[ViewRow]], living: Sequence[str] | None = None
+    ) -> None:
         self._home = home
         self._fixed = dict(fixed)
+        self._living = _LIVING if living is None else living
 
     def __getitem__(self, view: str) -> Sequence[ViewRow]:
         if view in self._fixed:
             return self._fixed[view]
-        if view not in _LIVING:
+        if view not in self._living:
             raise KeyError(view)
         return self._home.rows(view)
 
     def __iter__(self) -> Iterator[str]:
-        return iter({*self._fixed, *_LIVING})
+        return iter({*self._fixed, *self._living})
 
     def __len__(self) -> int:
-        return len({*self._fixed, *_LIVING})
+        return len({*self._fixed, *self._living})
 
 
-_LIVING = ("V$BACKUP_PIECE", "V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS", "V$RMAN_CONFIGURATION", "V$DATAFILE",
-           "V$TABLESPACE", "V$RECOVERY_FILE_DEST")  # fmt: skip
+_LIVING = (
+    "V$BACKUP_PIECE", "V$BACKUP_SET_DETAILS", "V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS", "V$RMAN_CONFIGURATION",
+    "V$DATAFILE", "V$TABLESPACE", "V$RECOVERY_FILE_DEST",
+)  # fmt: skip
+_OF_SESSIONS = ("V$SESSION", "V$SESSION_LONGOPS")
+_BLOCK = 8192
 
 
 @dataclass(frozen=True)
@@ -83,7 +96,7 @@ class Home:
     def state(self) -> dict[str, list[dict[str, object]]]:
         path = self.path / "state.json"
         kept = json.loads(path.read_text()) if path.exists() else {}
-        return {"pieces": [], "status": [], "calls": [], "channels": [], **kept}
+        return {"pieces": [], "status": [], "calls": [], "channels": [], "working": [], **kept}
 
     def pieces(self, *, deleted: bool = False) -> list[dict[str, object]]:
         """Return the pieces that are there, or those that were deleted."""
@@ -102,6 +115,10 @@ class Home:
         """Return views for a `Scenario`; names with `$` are given with `__` instead."""
         return Living(self, {name.replace("__", "$"): rows for name, rows in fixed.items()})
 
+    def beside(self) -> Living:
+        """Return rows for a `Scenario` that stand beside those of its own sessions: what RMAN's sessions show."""
+        return Living(self, {}, _OF_SESSIONS)
+
     def rows(self, view: str) -> Sequence[ViewRow]:
         kept = self.state
         if view == "V$BACKUP_PIECE":
@@ -114,6 +131,16 @@ class Home:
             ]  # fmt: skip
         if view in {"V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS"}:
             return [self._job(view, number, row) for number, row in enumerate(kept["status"], start=1)]
+        if view == "V$SESSION":
+            return [
+                {"SID": each["sid"], "SERIAL#": 1, "USERNAME": "SYS", "STATUS": "ACTIVE", "TYPE": "USER",
+                 "PROGRAM": "rman@standin", "CLIENT_INFO": each["info"]}
+                for each in kept["channels"] if _is_alive(each["pid"])
+            ]  # fmt: skip
+        if view == "V$SESSION_LONGOPS":
+            return [row for work in kept["working"] for row in _longops(work)]
+        if view == "V$BACKUP_SET_DETAILS":
+            return self._sets(kept)
         if view == "V$RMAN_CONFIGURATION":
             return [{"CONF#": number, "NAME": name, "VALUE": value}
                     for number, (name, value) in enumerate(kept.get("configuration", []), start=1)]  # fmt: skip
@@ -124,7 +151,25 @@ class Home:
                   "OUTPUT_BYTES": row["output"]}  # fmt: skip
         if view == "V$RMAN_STATUS":
             return {**shared, "RECID": number, "STAMP": number, "ROW_LEVEL": 1, "OPERATION": row["operation"]}
-        return {**shared, "ELAPSED_SECONDS": row["seconds"], "AUTOBACKUP_DONE": "NO", "AUTOBACKUP_COUNT": 0}
+        return {
+            **shared,
+            "SESSION_RECID": number,
+            "SESSION_STAMP": number,
+            "ELAPSED_SECONDS": row["seconds"],
+            "AUTOBACKUP_DONE": "NO",
+            "AUTOBACKUP_COUNT": 0,
+        }
+
+    def _sets(self, kept: Mapping[str, list[dict[str, object]]]) -> Sequence[ViewRow]:
+        """One set for each piece that our program wrote, of the job that wrote it."""
+        jobs = {row["command_id"]: number for number, row in enumerate(kept["status"], start=1)}
+        return [
+            {"SESSION_RECID": jobs.get(piece["command_id"], 0), "SESSION_STAMP": jobs.get(piece["command_id"], 0),
+             "SET_STAMP": number, "SET_COUNT": number, "BACKUP_TYPE": "D", "CONTROLFILE_INCLUDED": "NO",
+             "PIECES": 1, "COMPRESSED": piece["compressed"], "ORIGINAL_INPUT_BYTES": piece["input"],
+             "OUTPUT_BYTES": piece["bytes"], "ELAPSED_SECONDS": piece["seconds"]}
+            for number, piece in enumerate(kept["pieces"], start=1) if "command_id" in piece
+        ]  # fmt: skip
 
     def _files(self, view: str) -> Sequence[ViewRow]:
         told = (
@@ -140,6 +185,33 @@ class Home:
         return (
             [] if area is None else [{"NAME": area, "SPACE_LIMIT": 2**40, "SPACE_USED": 0, "SPACE_RECLAIMABLE": 0}]
         )
+
+
+def _is_alive(pid: object) -> bool:
+    """Whether the client of a channel still runs: its server process ends with it."""
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+def _longops(work: Mapping[str, Any]) -> Iterator[ViewRow]:
+    """Show a command as RMAN does: a row for all its input, one for its output, one for each set at work.
+
+    Backup and Recovery User's Guide, monitoring jobs: aggregate rows move when a set is complete; how many
+    blocks will be written is not known, so TOTALWORK of output is 0.
+    """
+    now = datetime.datetime.now().replace(microsecond=0)
+    begun = datetime.datetime.fromtimestamp(int(work["begun"]))
+    shared = {"SERIAL#": 1, "UNITS": "Blocks", "START_TIME": begun, "LAST_UPDATE_TIME": now, "SQL_EXEC_ID": 0,
+              "QCSID": 0, "ELAPSED_SECONDS": int(now.timestamp() - work["begun"])}  # fmt: skip
+    for side, total in (("input", work["total"] // _BLOCK), ("output", 0)):
+        yield {**shared, "SID": 201, "OPNAME": f"RMAN: aggregate {side}", "TARGET": "33", "TARGET_DESC": "backup",
+               "SOFAR": work["done"] // _BLOCK, "TOTALWORK": total, "TIME_REMAINING": 7}  # fmt: skip
+    for number, size in work["sets"].items():
+        yield {**shared, "SID": 200 + int(number), "OPNAME": "RMAN: full datafile backup", "TARGET": "12",
+               "TARGET_DESC": "Set Count", "SOFAR": 0, "TOTALWORK": size // _BLOCK,
+               "TIME_REMAINING": 1}  # fmt: skip
 
 
 def oracle_home(path: Path) -> Home:

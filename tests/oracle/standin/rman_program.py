@@ -308,6 +308,7 @@ class Block:
                     busy[channel["name"]] = self._begin(
                         op, kind, channel, queue.pop(0), writes, tag, rate, compressed
                     )
+            self._working(work, queue, busy)
             self._hang()
             name = min(busy, key=lambda each: busy[each]["ends"])
             wait = busy[name]["ends"] - time.monotonic()
@@ -369,7 +370,8 @@ class Block:
     def _end(self, op: str, name: str, done: dict, writes: bool, tag: str, compressed: bool) -> None:
         elapsed = time.strftime("%H:%M:%S", time.gmtime(time.monotonic() - done["begun"]))
         if writes:
-            ratio = 4 if compressed else 1
+            stubborn = {each["number"] for each in done["what"]["files"]} & set(self.told.get("stubborn", []))
+            ratio = 4 if compressed and not stubborn else 1
             size = max(1, done["bytes"] // ratio)
             Path(done["handle"]).write_bytes(b"whole")
             say(f"channel {name}: finished piece {done['what'].get('piece', 1)} at {now()}")
@@ -382,6 +384,9 @@ class Block:
                     "bytes": size,
                     "deleted": False,
                     "compressed": "YES" if compressed else "NO",
+                    "command_id": self.session.command_id,
+                    "input": done["bytes"],
+                    "seconds": time.monotonic() - done["begun"],
                 }
             )
             keep(changed)
@@ -404,6 +409,17 @@ class Block:
         queue.append(done["what"])
         return left
 
+    def _working(self, work: list[dict], queue: list[dict], busy: dict[str, dict]) -> None:
+        """Keep what V$SESSION_LONGOPS shows: the command's bytes, and the sets at work by number of channel."""
+        numbers = {channel["name"]: number for number, channel in enumerate(self.channels, start=1)}
+        total = sum(each["bytes"] for each in work)
+        left = sum(each["bytes"] for each in [*queue, *busy.values()])
+        changed = state()
+        begun = next((each["begun"] for each in changed.get("working", [])), time.time())
+        sets = {numbers[name]: each["bytes"] for name, each in busy.items()}
+        changed["working"] = [{"begun": begun, "total": total, "done": total - left, "sets": sets}]
+        keep(changed)
+
     def _hang(self) -> None:
         if self.told.get("hang"):
             (FOLDER / "hanging").write_text(str(os.getpid()))
@@ -412,6 +428,7 @@ class Block:
 
     def _note(self, op: str, total: int, writes: bool, compressed: bool, seconds: float) -> None:
         changed = state()
+        changed["working"] = []
         written = total // (4 if compressed else 1) if writes else 0
         changed["status"].append(
             {

@@ -29,7 +29,8 @@ class Scenario:
     What differs between releases and services is data: `banner_text` and `number_text` (`12.1.0.2.0`),
     `parameters` laid over V$PARAMETER, `options` over V$OPTION, `context` over USERENV, `lacking` views
     (`V$PDBS`), columns (`V$DATABASE.CDB`) and USERENV keys (`USERENV.CON_NAME`), and `views`: rows that stand in
-    a view instead of its own. `tests.oracle.standin.scenarios` has the ones everybody needs.
+    a view instead of its own, `beside`: rows that stand there with them. `tests.oracle.standin.scenarios` has the
+    ones everybody needs.
     """
 
     edition: str = "ee"
@@ -54,6 +55,7 @@ class Scenario:
     context: Mapping[str, str | None] = field(default_factory=dict)
     lacking: frozenset[str] = frozenset()
     views: Mapping[str, Sequence[ViewRow]] = field(default_factory=dict)
+    beside: Mapping[str, Sequence[ViewRow]] = field(default_factory=dict)
 
     @property
     def banner(self) -> str:

@@ -11,7 +11,7 @@ from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.folders import content_of
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Row, Support
-from toolkit.model.words import Effect, Mode, Role, SupportState
+from toolkit.model.words import Effect, Keep, Mode, Role, SupportState
 
 _SIZE = "backup_size"
 _COMPRESSIONS = {
@@ -51,6 +51,9 @@ class DuckdbBackups:
 
     def refuse(self, work: Work, facts: Facts) -> None:
         backups.refuse_folder(work, facts)
+
+    def refuse_keeping(self, keep: Keep) -> None:
+        del keep
 
     def drops(self, work: Work) -> bool:
         del work

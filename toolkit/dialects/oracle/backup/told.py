@@ -1,7 +1,8 @@
 """What a backup tells afterwards: bytes and rates, pieces of each channel, idle channels, what was left.
 
 Sources: Database Reference, V$RMAN_BACKUP_JOB_DETAILS, V$RMAN_STATUS (a validation may be in the latter alone),
-V$BACKUP_ASYNC_IO, V$BACKUP_SYNC_IO, V$BACKUP_PIECE. The rows under `rman` and `rman_pieces` come from RMAN's log.
+V$BACKUP_ASYNC_IO, V$BACKUP_SYNC_IO, V$BACKUP_PIECE; sets are told by `sets`. The rows under
+`rman` and `rman_pieces` come from RMAN's log.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from toolkit.dialects.backups import volume
 from toolkit.dialects.base import Granted, Told, Work
+from toolkit.dialects.oracle.backup import sets
 from toolkit.dialects.oracle.backup.facts import same_configuration
 from toolkit.dialects.oracle.backup.order import Act, Order, order_of
 from toolkit.dialects.oracle.backup.work import AFTER, BEFORE
@@ -28,7 +30,8 @@ def tell(work: Work, kept: Kept, seconds: float) -> Told:
     order = order_of(work)
     read, written, source = _sizes(order, kept)
     metrics = (
-        *volume(read, written, seconds, source), *_of_reads(kept), *_of_channels(kept, seconds), *_verdict(kept),
+        *volume(read, written, seconds, source), *sets.metrics(kept), *_of_reads(kept),
+        *_of_channels(kept, seconds), *_verdict(kept),
     )  # fmt: skip
     size = int(written) if written else None
     return Told(metrics, tuple(_sentences(order, kept)), size, items=_items(kept))
@@ -57,9 +60,13 @@ def _sizes(order: Order, kept: Kept) -> tuple[float | None, float | None, str]:
     status = _sum(kept, "backup_status")
     pieces = sum(_number(row.get("byte_count")) for row in kept.get("backup_pieces", ()))
     flow = {str(row.get("io_type")): _number(row.get("byte_count")) for row in kept.get("backup_async_io", ())}
-    read = job[0] or status[0] or flow.get("INPUT", 0.0)
-    written = (pieces or job[1] or status[1] or flow.get("OUTPUT", 0.0)) if order.writes else 0.0
-    source = "V$RMAN_BACKUP_JOB_DETAILS" if job[0] else "V$RMAN_STATUS" if status[0] else "V$BACKUP_ASYNC_IO"
+    each = sets.sizes(kept)
+    told = (
+        (job[0], "V$RMAN_BACKUP_JOB_DETAILS"), (status[0], "V$RMAN_STATUS"), (each[0], "V$BACKUP_SET_DETAILS"),
+        (flow.get("INPUT", 0.0), "V$BACKUP_ASYNC_IO"),
+    )  # fmt: skip
+    read, source = next((one for one in told if one[0]), told[-1])
+    written = (pieces or job[1] or status[1] or each[1] or flow.get("OUTPUT", 0.0)) if order.writes else 0.0
     return read or None, written or None, source
 
 
@@ -112,6 +119,8 @@ def _sentences(order: Order, kept: Kept) -> Iterator[str]:
         yield f"RMAN warned: {log['warnings']}"
     if log.get("corrupt"):
         yield f"RMAN found corrupt blocks in data file {log['corrupt']}: see V$DATABASE_BLOCK_CORRUPTION"
+    if order.writes:
+        yield from sets.sentences(kept)
     if log.get("autobackups") and order.act is Act.WRITE:
         yield f"RMAN wrote a control file autobackup of its own, which stays: {log['autobackups']}"
     if (

@@ -13,7 +13,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import ObjectKind, ProbeKind
+from toolkit.model.words import Keep, ObjectKind, ProbeKind
 
 
 class OracleBackups:
@@ -54,6 +54,14 @@ class OracleBackups:
                 code="TK-0107",
                 hint="set ORACLE_HOME, or `bin_dir` in the target's profile",
             )
+
+    def refuse_keeping(self, keep: Keep) -> None:
+        raise ToolkitError(
+            f"`--keep {keep}` would leave a measured backup among your own, where it counts for the "
+            "retention policy",
+            code="TK-0107",
+            hint="measure without `--keep`; then make the backup as a job, with the best cell and your own tag",
+        )
 
     def drops(self, work: Work) -> bool:
         return act_of(work) is Act.WRITE

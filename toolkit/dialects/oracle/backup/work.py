@@ -17,7 +17,7 @@ from toolkit.model.words import Role
 
 CHANNELS_LEFT = "channels_left"
 BEFORE, AFTER = "configuration_before", "configuration_after"
-_READ_AFTER = ("backup_job", "backup_status", "backup_async_io", "backup_sync_io")
+_READ_AFTER = ("backup_job", "backup_status", "backup_sets", "backup_async_io", "backup_sync_io")
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:

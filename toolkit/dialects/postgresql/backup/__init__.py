@@ -21,7 +21,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Support
-from toolkit.model.words import Mode, ObjectKind, ProbeKind, SupportState
+from toolkit.model.words import Keep, Mode, ObjectKind, ProbeKind, SupportState
 
 _SERVER, _TABLESPACES = "backup_server", "backup_tablespaces"
 _SHRINKS_TO = 0.6
@@ -76,6 +76,9 @@ class PostgresqlBackups:
             )
         backups.refuse_folder(work, facts)
         _refuse_inside(facts)
+
+    def refuse_keeping(self, keep: Keep) -> None:
+        del keep
 
     def drops(self, work: Work) -> bool:
         del work
