@@ -39,7 +39,7 @@ _EXIT = {
         "`doctor` found a problem"
     ),
     ExitCode.DIFFERENCE: "`compare --fail-if` found the difference",
-    ExitCode.REFUSED: "refused by a guard: licence, production, lease, space",
+    ExitCode.REFUSED: "refused by a guard: licence, production, lease, space, approval",
     ExitCode.INTERRUPTED: "interrupted by a signal",
 }
 _GOES_ON = {GoesOn.TRIAL: "the trial", GoesOn.RUN: "the run", GoesOn.NOTHING: "nothing"}
