@@ -82,3 +82,56 @@ def test_a_child_of_a_live_night_is_at_work(store: Store) -> None:
     assert caught.value.code == "TK-0302"
     store.release(lease)
     store.refuse_live_run(child)
+
+
+def many_nights(store: Store) -> None:
+    """Three nights on two targets: `erp` failed in the last one, `dwh` was not begun in it."""
+    for number in range(3):
+        began = BEGAN + timedelta(days=number)
+        ended = began + timedelta(seconds=10 + number)
+        done = StepRecord(0, "erp", "statistics", StepState.DONE, began_at=began, ended_at=ended)
+        steps = (done, replace(done, position=1, target="dwh"), StepRecord(2, "dwh", "indexes"))
+        if number == 2:
+            steps = (
+                replace(done, state=StepState.FAILED),
+                replace(steps[2], position=1, step="statistics"),
+                steps[2],
+            )
+        store.begin_plan_run(replace(night(f"20261121-22000{number}-aaaa", later=number), steps=steps))
+
+
+def test_many_targets_are_read_together_as_each_would_be_alone(store: Store) -> None:
+    many_nights(store)
+    found = store.step_histories("nightly", ["statistics", "indexes"], ["dwh", "erp", "nowhere"])
+    alone = {target: store.step_history("nightly", "statistics", target) for target in ("dwh", "erp")}
+    assert found == {(target, "statistics"): history for target, history in alone.items()}
+    assert [step.elapsed_seconds for step in alone["erp"]] == [12.0, 11.0, 10.0] and len(alone["dwh"]) == 2
+    assert [each[:2] for each in found.values()] == list(
+        store.step_histories("nightly", ["statistics"], ["dwh", "erp"], limit=2).values()
+    )
+    assert store.targets_of("statistics") == [("nightly", "dwh"), ("nightly", "erp")]
+    assert store.targets_of("statistics", "weekly") == [] and store.step_names() == ["indexes", "statistics"]
+
+
+def test_monitoring_gets_the_last_nights_whole_and_of_older_ones_what_ended_last(store: Store) -> None:
+    many_nights(store)
+    newest, before, oldest = store.plan_runs_to_tell("nightly")
+    assert (newest, before) == tuple(store.plan_runs("nightly")[:2])
+    assert oldest.plan_run.startswith("20261121-220000") and oldest.steps == ()
+    store.begin_plan_run(replace(night("20261121-220009-aaaa", later=9), steps=newest.steps[:1]))
+    *_, before, oldest = store.plan_runs_to_tell("nightly")
+    assert [(step.target, step.state) for step in before.steps] == [
+        ("erp", StepState.DONE),
+        ("dwh", StepState.DONE),
+    ], "they ended well for the last time there"
+    assert oldest.steps == ()
+
+
+def test_steps_that_no_process_ended_are_found_by_target(store: Store) -> None:
+    many_nights(store)
+    store.end_plan_run("20261121-220000-aaaa", RunState.DONE, BEGAN)
+    found = sorted((run[-6], step.step) for run, step in store.open_steps("nightly", "dwh"))
+    assert found == [("1", "indexes"), ("2", "indexes"), ("2", "statistics")]
+    assert store.open_steps("nightly", "erp") == []
+    assert store.is_open("20261121-220002-aaaa", "dwh") and not store.is_open("20261121-220002-aaaa", "erp")
+    assert [step.step for step in store.steps_on("20261121-220002-aaaa", "dwh")] == ["statistics", "indexes"]

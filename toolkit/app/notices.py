@@ -29,7 +29,7 @@ def tell(
     """Send the messages and write the metrics of a plan that has ended.
 
     Args:
-        nights: the plan's nights, the newest first (`store.plan_runs(plan)`).
+        nights: the plan's nights, the newest first (`store.plan_runs_to_tell(plan)`).
         notices: who is told; None reads `notify.toml`.
         limit_seconds: how long all of it may take.
 

@@ -40,7 +40,7 @@ def tell_of(store: Store, plan: str) -> None:
     """Tell everybody what came of a plan that has ended; what could not be told is a warning."""
     from toolkit.app.notices import tell
 
-    for problem in tell(store.plan_runs(plan)):
+    for problem in tell(store.plan_runs_to_tell(plan)):
         say(f"warning: {problem}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 
 from sqlalchemy import Connection, func, select, update
@@ -17,6 +17,9 @@ from toolkit.store.rows import AnyRow
 
 _night, _step, _note = schema.plan_run, schema.plan_step, schema.plan_note
 _LISTS = ("steps", "notes")
+_PART = 500
+_STEP_COLUMNS = tuple(_step.c[each.name] for each in fields(StepRecord))
+_STATE = 3
 _OPEN = (StepState.WAITING.value, StepState.RUNNING.value)
 
 
@@ -26,8 +29,8 @@ class Plans(Part):
     def begin_plan_run(self, record: PlanRunRecord) -> None:
         """Store a night and all its steps, which wait."""
         with self._database.write(f"plan `{record.plan}`") as connection:
-            fields = {name: value for name, value in asdict(record).items() if name not in _LISTS}
-            connection.execute(_night.insert().values(fields | {"state": record.state.value}))
+            values = {name: value for name, value in asdict(record).items() if name not in _LISTS}
+            connection.execute(_night.insert().values(values | {"state": record.state.value}))
             if record.steps:
                 connection.execute(_step.insert(), [_row(record.plan_run, step) for step in record.steps])
 
@@ -73,6 +76,51 @@ class Plans(Part):
             nights = connection.execute(query).all()
             steps = _steps(connection, [night.plan_run for night in nights]) if with_steps else {}
         return [_record(night, steps.get(night.plan_run, ())) for night in nights]
+
+    def plan_runs_to_tell(self, plan: str, limit: int = 100) -> list[PlanRunRecord]:
+        """Return the newest nights of a plan as monitoring needs them: the last two whole, of the others little.
+
+        Of an older night only those steps are there that ended well, or ended otherwise, for the last time.
+        """
+        nights = self.plan_runs(plan, limit, with_steps=False)
+        whole = [night.plan_run for night in nights[:2]]
+        number = func.row_number().over(
+            partition_by=(_step.c.target, _step.c.step, _step.c.state == StepState.DONE.value),
+            order_by=_step.c.began_at.desc(),
+        )
+        ended = (
+            select(_step, number.label("number"))
+            .join(_night, _night.c.plan_run == _step.c.plan_run)
+            .where(_night.c.plan == plan, _step.c.began_at.is_not(None), _step.c.ended_at.is_not(None))
+            .subquery()
+        )
+        columns = [column for column in ended.c if column.name != "number"]
+        query = select(*columns).where(ended.c.number == 1).order_by(ended.c.position)
+        found: dict[str, list[StepRecord]] = {}
+        with self._database.read() as connection:
+            for row in connection.execute(query):
+                found.setdefault(row.plan_run, []).append(_step_record(row))
+            steps = found | _steps(connection, whole)
+        return [replace(night, steps=tuple(steps.get(night.plan_run, ()))) for night in nights]
+
+    def targets_of(self, step: str, plan: str | None = None) -> list[tuple[str, str]]:
+        """Return the plans and targets that nights know a step on, sorted."""
+        query = (
+            select(_night.c.plan, _step.c.target).distinct().join(_night, _night.c.plan_run == _step.c.plan_run)
+        )
+        query = query.where(_step.c.step == step).order_by(_night.c.plan, _step.c.target)
+        if plan is not None:
+            query = query.where(_night.c.plan == plan)
+        with self._database.read() as connection:
+            return [(row.plan, row.target) for row in connection.execute(query)]
+
+    def step_names(self, plan: str | None = None) -> list[str]:
+        """Return the names of all steps that nights know, sorted."""
+        query = select(_step.c.step).distinct().join(_night, _night.c.plan_run == _step.c.plan_run)
+        if plan is not None:
+            query = query.where(_night.c.plan == plan)
+        with self._database.read() as connection:
+            return sorted(connection.execute(query).scalars())
 
     def load_plan_run(self, plan_run: str) -> PlanRunRecord:
         """Return one night with its steps and notes.
@@ -125,6 +173,31 @@ class Plans(Part):
         with self._database.read() as connection:
             return [_step_record(row) for row in connection.execute(query)]
 
+    def step_histories(
+        self, plan: str, steps: Sequence[str], targets: Sequence[str], limit: int = 40
+    ) -> dict[tuple[str, str], list[StepRecord]]:
+        """Return what became of steps on many targets, by target and step, as `step_history` does of one."""
+        number = func.row_number().over(
+            partition_by=(_step.c.target, _step.c.step), order_by=_step.c.began_at.desc()
+        )
+        found: dict[tuple[str, str], list[StepRecord]] = {}
+        with self._database.read() as connection:
+            for at in range(0, len(targets), _PART):
+                newest = (
+                    select(*_STEP_COLUMNS, number.label("number"))
+                    .join(_night, _night.c.plan_run == _step.c.plan_run)
+                    .where(_night.c.plan == plan, _step.c.step.in_(steps), _step.c.began_at.is_not(None))
+                    .where(_step.c.target.in_(targets[at : at + _PART]))
+                    .subquery()
+                )
+                query = select(newest).where(newest.c.number <= limit).order_by(newest.c.number)
+                for row in connection.execute(query):
+                    values = list(row)[:-1]
+                    values[_STATE] = StepState(values[_STATE])
+                    step = StepRecord(*values)
+                    found.setdefault((step.target, step.step), []).append(step)
+        return found
+
 
 def _steps(connection: Connection, nights: Sequence[str]) -> dict[str, tuple[StepRecord, ...]]:
     query = select(_step).where(_step.c.plan_run.in_(nights)).order_by(_step.c.plan_run, _step.c.position)
@@ -144,13 +217,13 @@ def _row(plan_run: str, step: StepRecord) -> dict[str, object]:
 
 
 def _step_record(row: AnyRow) -> StepRecord:
-    fields = {name: value for name, value in row._mapping.items() if name != "plan_run"}
-    return StepRecord(**fields | {"state": StepState(row.state)})
+    values = {name: value for name, value in row._mapping.items() if name != "plan_run"}
+    return StepRecord(**values | {"state": StepState(row.state)})
 
 
 def _record(row: AnyRow, steps: Iterable[StepRecord]) -> PlanRunRecord:
-    fields = dict(row._mapping)
-    return PlanRunRecord(**fields | {"state": RunState(row.state), "steps": tuple(steps)})
+    values = dict(row._mapping)
+    return PlanRunRecord(**values | {"state": RunState(row.state), "steps": tuple(steps)})
 
 
 def _unknown(plan_run: str) -> ToolkitError:

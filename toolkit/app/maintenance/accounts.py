@@ -27,10 +27,10 @@ def find_night(store: Store, ref: str, plan: str | None = None) -> PlanRunRecord
     Raises:
         ToolkitError: TK-0109 when there is none, or several.
     """
-    nights = store.plan_runs(plan, limit=1000)
+    nights = store.plan_runs(plan, limit=1000, with_steps=False)
     found = nights[:1] if ref == _LAST else [night for night in nights if night.plan_run.startswith(ref)]
     if len(found) == 1:
-        return found[0]
+        return store.load_plan_run(found[0].plan_run)
     if not nights:
         which = f"plan `{plan}` has" if plan else "there is"
         raise ToolkitError(
@@ -43,9 +43,8 @@ def find_night(store: Store, ref: str, plan: str | None = None) -> PlanRunRecord
 
 def account_of_night(store: Store, night: PlanRunRecord) -> Account:
     """Return the account of a night, with what the next one would do."""
-    histories = {
-        (step.target, step.step): store.step_history(night.plan, step.step, step.target) for step in night.steps
-    }
+    names, targets = {step.step for step in night.steps}, {step.target for step in night.steps}
+    histories = store.step_histories(night.plan, sorted(names), sorted(targets))
     stories = {step.run: _story(store, step.run) for step in night.steps if step.run is not None}
     return account_of(night, histories, stories, _following(store, night))
 
@@ -84,13 +83,8 @@ def trends(store: Store, step: str, plan: str | None = None) -> Sequence[Trend]:
     Raises:
         ToolkitError: TK-0109 when no night knows such a step.
     """
-    nights = store.plan_runs(plan, limit=1000)
-    places = dict.fromkeys(
-        (night.plan, each.target) for night in nights for each in night.steps if each.step == step
-    )
+    places = store.targets_of(step, plan)
     if not places:
-        known = sorted({each.step for night in nights for each in night.steps})
-        raise ToolkitError(
-            f"no night has a step `{step}`", code="TK-0109", hint="there are " + (", ".join(known) or "no nights")
-        )
+        known = ", ".join(store.step_names(plan)) or "no nights"
+        raise ToolkitError(f"no night has a step `{step}`", code="TK-0109", hint=f"there are {known}")
     return [trend_of(step, target, store.step_history(name, step, target, limit=1000)) for name, target in places]

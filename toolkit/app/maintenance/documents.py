@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -19,6 +19,9 @@ from toolkit.store import Store
 from toolkit.units import seconds
 
 FORMAT = 1
+Histories = Mapping[str, Sequence[StepRecord]]
+_AT_ONCE = 50
+"""Targets whose nights are held in memory together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,13 @@ def outlook_of(plan: MaintenancePlan, places: Sequence[Place], store: Store, now
     Conditions are not asked: they are asked when a step is about to begin.
     """
     span = plan.windows.now(now) or plan.windows.next(now)
-    rows = [row for place in places for row in _rows(plan, place, store, span, now)]
+    rows: list[Row] = []
+    for at in range(0, len(places), _AT_ONCE):
+        some = places[at : at + _AT_ONCE]
+        known = store.step_histories(plan.name, [step.name for step in plan.steps], [each.name for each in some])
+        for place in some:
+            history = {job.step.name: known.get((place.name, job.step.name), []) for job in place.jobs}
+            rows += _rows(plan, place, history, span, now)
     return Outlook(plan.name, tuple(_sentences(plan, span, now)), tuple(rows))
 
 
@@ -64,9 +73,8 @@ def _sentences(plan: MaintenancePlan, span: Span | None, now: datetime) -> list[
     return said
 
 
-def _rows(plan: MaintenancePlan, place: Place, store: Store, span: Span | None, now: datetime) -> list[Row]:
+def _rows(plan: MaintenancePlan, place: Place, history: Histories, span: Span | None, now: datetime) -> list[Row]:
     """Play the night: each step takes as long as it is expected to, one after the other."""
-    history = {job.step.name: store.step_history(plan.name, job.step.name, place.name) for job in place.jobs}
     records = {job.step.name: StepRecord(at, place.name, job.step.name) for at, job in enumerate(place.jobs)}
     left = None if span is None else (span.end - max(now, span.begin)).total_seconds()
     rows: list[Row] = []

@@ -1,7 +1,7 @@
 """The orders of one night: so many with the scheduler of a cluster at a time, the others still here.
 
-A worker that is lost loses its order to another one, by the scheduler. What cannot be handed on is closed here, once
-the store says that nobody is at work on the target any more.
+A worker that is lost loses its order to another one, by the scheduler. What cannot be handed on is closed here,
+once the store says that nobody is at work on the target any more.
 """
 
 from __future__ import annotations
