@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolkit.cli.approving import approve_plan, plan_held
@@ -153,13 +154,16 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
     from toolkit.app.maintenance import places_of
     from toolkit.app.maintenance.documents import outlook_document, outlook_of
     from toolkit.app.maintenance.guards import guard_rows
+    from toolkit.app.maintenance.hours import scheduler_sentences
     from toolkit.store import open_store
 
     with open_store(said.text("store")) as store:
         places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
         if said.flag("approve"):
             return approve_plan(plan, places, store, said)
-        outlook = outlook_of(plan, places, store, datetime.now(UTC))
+        now = datetime.now(UTC)
+        outlook = outlook_of(plan, places, store, now)
+        outlook = replace(outlook, sentences=outlook.sentences + scheduler_sentences(plan, places, now))
         guards = guard_rows(places)
     if said.flag("json"):
         out_json(outlook_document(outlook, guards))
@@ -177,5 +181,6 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
         out_table(("step", "last done (UTC)", "expected", "up to", "tonight"), rows)
         watched = [(row.guard, row.limit, row.now, row.verdict) for row in guards if row.target == target]
         if watched:
+            out("")
             out_table(("guard", "limit", "now", "verdict"), watched)
     return ExitCode.DONE

@@ -42,14 +42,14 @@ from toolkit.design.plan_step import PLAIN_NAME, read_step
 from toolkit.design.window import read_windows
 from toolkit.documents import Document, check_no_secret, did_you_mean, read_document
 from toolkit.model.guards import Guards
-from toolkit.model.plan import AtDeadline, MaintenancePlan, PlanStep
+from toolkit.model.plan import AtDeadline, MaintenancePlan, PlanStep, SchedulerWindows
 from toolkit.model.window import Windows
 
 _T = TypeVar("_T")
 _TABLES = ("plan", "step")
 _PLAN_KEYS = (
     "name", "targets", "target", "window", "max_degree", "concurrency", "at_once", "at_deadline", "guards",
-    "approved_only",
+    "approved_only", "scheduler_windows",
 )  # fmt: skip
 _MOST_STEPS = 1000
 _MOST_AT_ONCE = 256
@@ -104,6 +104,10 @@ def read_plan(document: Document, folder: Path, *, target: str | None = None) ->
         at_once=plan.number("at_once", 1, _MOST_AT_ONCE) or 1,
         at_deadline=plan.read("at_deadline", lambda key, value: read_word(AtDeadline, key, value))
         or AtDeadline.STOP,
+        scheduler_windows=plan.read(
+            "scheduler_windows", lambda key, value: read_word(SchedulerWindows, key, value)
+        )
+        or SchedulerWindows.WARN,
         guards=guards,
         approved_only=plan.read("approved_only", read_flag) or False,
         text=document.text,

@@ -131,6 +131,8 @@ class Dialect(Counting, Protocol):
     """Catalogue files (:schema, :name) that `empty_copy` needs of the table copied; key = file name."""
     space_files: tuple[str, ...]
     """Catalogue files without binds, each optional, that tell of free space beside `space`; key = file name."""
+    scheduler_files: tuple[str, ...]
+    """SQL files, each optional, of windows that the database's own scheduler keeps; empty where it has none."""
     gathers_schemas: bool
     """Whether statistics of a whole schema are one call (its `Work` names the schema)."""
     backups: Backups | None

@@ -33,6 +33,17 @@ class AtDeadline(StrEnum):
     """It may end."""
 
 
+class SchedulerWindows(StrEnum):
+    """What the windows of a database's own scheduler mean to a plan."""
+
+    WARN = "warn"
+    """It is said when they overlap."""
+    AVOID = "avoid"
+    """No step begins or goes on while one is open."""
+    INSIDE = "inside"
+    """Steps are at work only while one is open."""
+
+
 class RowCount(StrEnum):
     """What is counted again after a load, beside the number that the engine tells."""
 
@@ -141,6 +152,7 @@ class MaintenancePlan:
     concurrency: int = 1
     at_once: int = 1
     at_deadline: AtDeadline = AtDeadline.STOP
+    scheduler_windows: SchedulerWindows = SchedulerWindows.WARN
     guards: Guards = field(default_factory=Guards)
     approved_only: bool = False
     """It runs only as it was approved."""

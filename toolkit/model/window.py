@@ -123,6 +123,19 @@ def _change_near(skipped: datetime, zone: ZoneInfo) -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
+class DatabaseWindow:
+    """One opening of a window that a database's own scheduler keeps.
+
+    `gathers` tells whether automatic tasks gather statistics in it, None where that is not known.
+    """
+
+    name: str
+    span: Span
+    resource_plan: str | None = None
+    gathers: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Windows:
     """All windows of a plan; without any, work may run at any time."""
 

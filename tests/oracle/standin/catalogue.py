@@ -73,7 +73,7 @@ _VIEWS = {
     **rman.VIEWS,
 }
 _VIEWS["GV$SESSION"] = "INST_ID:n " + _VIEWS["V$SESSION"]
-_TYPES = {"": "VARCHAR", "n": "DOUBLE", "d": "TIMESTAMP"}
+_TYPES = {"": "VARCHAR", "n": "DOUBLE", "d": "TIMESTAMP", "i": "INTERVAL"}
 
 VIEWS: dict[str, tuple[tuple[str, str], ...]] = {
     view: tuple((name, _TYPES[kind]) for name, _, kind in (word.partition(":") for word in columns.split()))

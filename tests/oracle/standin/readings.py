@@ -1,7 +1,7 @@
 """Views that are read, never changed, by what runs here: instance, services, plans, windows, privileges.
 
-A name stands for text; `:n` marks a number, `:d` a DATE, as in `catalogue`. Rows are those of a healthy database;
-a scenario's `views` replaces them.
+A name stands for text; `:n` marks a number, `:d` a DATE, `:i` an INTERVAL, as in `catalogue`. Rows are those of a
+healthy database; a scenario's `views` replaces them.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ VIEWS = {
     "DBA_TEMP_FREE_SPACE": "TABLESPACE_NAME TABLESPACE_SIZE:n ALLOCATED_SPACE:n FREE_SPACE:n",
     "DBA_TABLESPACE_GROUPS": "GROUP_NAME TABLESPACE_NAME",
     "DBA_SCHEDULER_WINDOWS": "OWNER WINDOW_NAME RESOURCE_PLAN ENABLED ACTIVE COMMENTS",
+    "ALL_SCHEDULER_WINDOWS": "OWNER WINDOW_NAME RESOURCE_PLAN ENABLED ACTIVE NEXT_START_DATE:d "
+    "LAST_START_DATE:d DURATION:i MANUAL_OPEN_TIME:d MANUAL_DURATION:i",
+    "DBA_AUTOTASK_WINDOW_CLIENTS": "WINDOW_NAME WINDOW_NEXT_TIME:d WINDOW_ACTIVE AUTOTASK_STATUS OPTIMIZER_STATS",
     "DBA_AUTOTASK_CLIENT": "CLIENT_NAME STATUS CONSUMER_GROUP WINDOW_GROUP",
     "DBA_TRIGGERS": "OWNER TRIGGER_NAME TRIGGER_TYPE TRIGGERING_EVENT TABLE_OWNER BASE_OBJECT_TYPE TABLE_NAME "
     "STATUS",

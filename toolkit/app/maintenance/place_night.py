@@ -19,6 +19,7 @@ from toolkit.app.maintenance.conditions import unmet
 from toolkit.app.maintenance.expect import UNKNOWN, Size, expected, slow_items
 from toolkit.app.maintenance.figures import work_size
 from toolkit.app.maintenance.guards import GuardKeeper, Held
+from toolkit.app.maintenance.hours import Closed, Hours, hours_of
 from toolkit.app.maintenance.insisting import insisting
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.dialects.registry import dialect_of
@@ -72,6 +73,7 @@ class PlaceNight:
         self._attempt = Attempt(night.plan_run, place, night.store, night.approvals, night.events)
         self._halted: str | None = None
         self._sizes: dict[str, Size] = {}
+        self._hours = Hours(night.span)
         self._held: set[str] = set()
         self._keeper = GuardKeeper(
             place, night.plan_run, self._runs, self._say, night.now, in_window=night.span is not None
@@ -92,6 +94,7 @@ class PlaceNight:
                 close_killed_nights(night.store, night.plan.name, night.plan_run, self._place.name, night.now())
                 self._records = taken_over(night.store, night.plan_run, self._place.name, night.now())
                 self._read_history()
+                self._read_hours()
                 with self._keeper:
                     self._work()
         except (ToolkitError, DatabaseError) as error:
@@ -134,6 +137,13 @@ class PlaceNight:
         store, plan = self._night.store, self._night.plan.name
         self._history = {name: store.step_history(plan, name, self._place.name) for name in self._jobs}
 
+    def _read_hours(self) -> None:
+        """Find out when the database's own scheduler is at work, and say what that means."""
+        night, now = self._night, self._night.now()
+        self._hours = hours_of(self._place, night.plan.scheduler_windows, night.span)
+        for sentence in self._hours.sentences((job.step.operation for job in self._jobs.values()), now):
+            self._say(sentence)
+
     # -- stopping -----------------------------------------------------------------------------------------------
     def _look(self) -> None:
         """Find out whether somebody stopped the night, the lease was lost, or the window closed."""
@@ -148,6 +158,8 @@ class PlaceNight:
             sentence = f"the window closed at {night.span.end:%H:%M} UTC"
             stopping = night.plan.at_deadline is AtDeadline.STOP
             self._halt(sentence, ToolkitError(sentence, code="TK-0310") if stopping else None)
+        elif (closed := self._hours.closed(night.now())) is not None:
+            self._end_meanwhile(closed)
 
         for name, because in self._keeper.to_stop(tuple(self._working)):
             if not self._working[name].requested:
@@ -161,6 +173,13 @@ class PlaceNight:
         for stop in self._working.values():
             if because is not None and not stop.requested:
                 stop.request(because)
+
+    def _end_meanwhile(self, closed: Closed) -> None:
+        """End what runs when the database's window opens or closes; it goes on another night."""
+        if self._night.plan.at_deadline is AtDeadline.STOP:
+            for stop in self._working.values():
+                if not stop.requested:
+                    stop.request(ToolkitError(closed.reason, code="TK-0310"))
 
     def _end_working(self, because: ToolkitError) -> None:
         """End what runs and wait for it: nothing of ours may be at work once the lease is given back."""
@@ -180,6 +199,12 @@ class PlaceNight:
     def _begin_what_may(self) -> None:
         """Begin every step that may begin now; end those of which it is known that they cannot."""
         self._held.clear()
+        closed = self._hours.closed(self._night.now()) if self._halted is None else None
+        if closed is not None and closed.until is None:
+            self._end_waiting(StepState.STOPPED, closed.reason)
+        elif closed is not None:
+            self._held |= {name for name, each in self._records.items() if each.state is StepState.WAITING}
+            return
         while True:
             verdict = choose(self._choice())
             if verdict.step is None:
@@ -209,14 +234,13 @@ class PlaceNight:
 
     def _choice(self) -> Choice:
         night = self._night
-        left = None if night.span is None else (night.span.end - night.now()).total_seconds()
         return Choice(
             night.plan,
             tuple(self._jobs.values()),
             self._records,
             self._history,
             frozenset(self._working),
-            left,
+            self._hours.left_seconds(night.now()),
             self._halted,
             frozenset(self._held),
             self._size_of,
@@ -246,8 +270,9 @@ class PlaceNight:
         )
         self._note(begun)
         stop = self._working[name] = Stop()
-        if night.span is not None:
-            stop.begin_only_with(self._fits(job, night.span))
+        end = self._hours.end(night.now())
+        if end is not None:
+            stop.begin_only_with(self._fits(job, end))
 
         def work() -> None:
             # By a clock that only goes forward: what a step took must not tell of a wall clock that was set.
@@ -265,14 +290,14 @@ class PlaceNight:
             told = error if isinstance(error, ToolkitError) else _fault(error)
             return replace(begun, state=StepState.FAILED, reason=told.sentence)
 
-    def _fits(self, job: Job, span: Span) -> Callable[[str], bool]:
+    def _fits(self, job: Job, end: datetime) -> Callable[[str], bool]:
         """Return what tells whether an object of a step still fits into the window, from its own earlier times."""
         store = self._night.store
         runs = [step.run for step in self._history[job.step.name] if step.run is not None][:_NIGHTS]
         slow = slow_items([_items(store, run) for run in dict.fromkeys(runs)])
 
         def fits(label: str) -> bool:
-            left = (span.end - self._night.now()).total_seconds()
+            left = (end - self._night.now()).total_seconds()
             return slow.get(label, 0.0) <= left
 
         return fits
@@ -293,11 +318,7 @@ class PlaceNight:
     def _runs(self) -> dict[str, str]:
         """Return the step of each run that this night began here, or goes on with."""
         store, night, here = self._night.store, self._night.plan_run, self._place.name
-        found = {
-            head.run: head.experiment.name or ""
-            for head in store.children_of(night)
-            if head.experiment.target == here
-        }
+        found = {head.run: head.experiment.name or "" for head in store.children_of(night, here)}
         for name in tuple(self._working):
             before = next((step.run for step in self._history.get(name, ()) if step.run is not None), None)
             found |= {before: name} if before else {}

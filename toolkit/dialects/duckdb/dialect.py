@@ -69,6 +69,7 @@ class DuckdbDialect(Quiet):
     engine = EngineName.DUCKDB
     doctor_files = ("settings",)
     copy_files = ("table_definition",)
+    scheduler_files: tuple[str, ...] = ()
     backups: Backups | None = backup.DuckdbBackups()
     degree_by_sessions: frozenset[OperationName] = frozenset()
     online_rebuilds_apart = False

@@ -55,6 +55,7 @@ class OracleDialect:
     doctor_files: tuple[str, ...] = doctor.FILES
     place_files: tuple[str, ...] = doctor.PLACE_FILES
     copy_files: tuple[str, ...] = ()
+    scheduler_files: tuple[str, ...] = ("scheduler_windows", "scheduler_statistics")
     space_files: tuple[str, ...] = load_facts.PLACE_FILES
     gathers_schemas: bool = True
     statistics: LiveStatistics | None = STATISTICS

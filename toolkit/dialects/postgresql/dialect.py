@@ -28,6 +28,7 @@ class PostgresqlDialect(Quiet):
     doctor_files = checks.FILES
     backups: Backups | None = backup.PostgresqlBackups()
     copy_files: tuple[str, ...] = ()
+    scheduler_files: tuple[str, ...] = ()
     degree_by_sessions: frozenset[OperationName] = frozenset({OperationName.STATS_GATHER})
     # REINDEX CONCURRENTLY waits for older snapshots; the second one on a table waits for the first one's lock with
     # such a snapshot: a deadlock. reindexdb gives all indexes of a table to one session for the same reason.

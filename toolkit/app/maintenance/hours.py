@@ -1,0 +1,187 @@
+"""When a plan may work on a target: in its own window, and as the windows of the database's scheduler allow.
+
+Oracle opens maintenance windows of its own: automatic tasks gather statistics in them, and a resource plan may
+limit everybody else. A plan warns of them, keeps out of them, or works only in them (`scheduler_windows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from toolkit.app.maintenance.places import Place
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.executors import read_facts
+from toolkit.model.facts import Facts, Query
+from toolkit.model.plan import MaintenancePlan, SchedulerWindows
+from toolkit.model.values import Row
+from toolkit.model.window import DatabaseWindow, Span
+from toolkit.model.words import OperationName, Role
+from toolkit.targets.base import SessionTag
+
+_WINDOWS, _STATISTICS = "scheduler_windows", "scheduler_statistics"
+_AHEAD = timedelta(days=1)
+"""How far a plan without a window looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Why nothing may be at work now, and when that changes within the plan's window; None: not tonight."""
+
+    reason: str
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """The plan's window beside those of the database.
+
+    Attributes:
+        span: the opening of the plan's own window; None where it has none.
+        wish: what the others mean to it.
+        windows: as far as the database tells them.
+        unknown: why they are not known, where they are not.
+    """
+
+    span: Span | None = None
+    wish: SchedulerWindows = SchedulerWindows.WARN
+    windows: tuple[DatabaseWindow, ...] = ()
+    unknown: str | None = None
+
+    def end(self, now: datetime) -> datetime | None:
+        """Return until when what begins now may be at work; None for as long as it takes."""
+        ends = [] if self.span is None else [self.span.end]
+        if self.wish is SchedulerWindows.AVOID:
+            ends += [each.span.begin for each in self.windows if each.span.begin > now]
+        elif self.wish is SchedulerWindows.INSIDE:
+            ends += [max((each.span.end for each in self._open(now)), default=now)]
+        return min(ends, default=None)
+
+    def left_seconds(self, now: datetime) -> float | None:
+        """Return how long what begins now may be at work."""
+        end = self.end(now)
+        return None if end is None else (end - now).total_seconds()
+
+    def closed(self, now: datetime) -> Closed | None:
+        """Return why nothing may be at work now because of the database's windows, or None."""
+        if self.wish is SchedulerWindows.WARN:
+            return None
+        if self.unknown is not None:
+            return Closed(f"`scheduler_windows` is `{self.wish}`, but {self.unknown}")
+        opened = self._open(now)
+        if self.wish is SchedulerWindows.AVOID and opened:
+            last = max(opened, key=lambda each: each.span.end)
+            return Closed(
+                f"the database's window `{last.name}` is open until {last.span.end:%H:%M} UTC",
+                self._within(last.span.end),
+            )
+        if self.wish is SchedulerWindows.INSIDE and not opened:
+            later = min((each for each in self.windows if each.span.begin > now), key=_begin, default=None)
+            if later is None:
+                return Closed("no window of the database is open, and none is known to open")
+            opens = f"`{later.name}` opens at {later.span.begin:%Y-%m-%d %H:%M} UTC"
+            return Closed(f"no window of the database is open: {opens}", self._within(later.span.begin))
+        return None
+
+    def sentences(self, operations: Iterable[OperationName], now: datetime) -> list[str]:
+        """Say which windows of the database fall into the plan's, and what that means to its steps."""
+        if self.unknown is not None:
+            return [self.unknown]
+        reach = self.span or Span(now, now + _AHEAD)
+        gathers = OperationName.STATS_GATHER in set(operations)
+        met = [each for each in self.windows if each.span.begin < reach.end and reach.begin < each.span.end]
+        return [_told(each, gathers=gathers, wish=self.wish) for each in sorted(met, key=_begin)]
+
+    def _open(self, now: datetime) -> list[DatabaseWindow]:
+        return [each for each in self.windows if each.span.holds(now)]
+
+    def _within(self, instant: datetime) -> datetime | None:
+        return instant if self.span is None or instant < self.span.end else None
+
+
+def _begin(window: DatabaseWindow) -> datetime:
+    return window.span.begin
+
+
+def _told(window: DatabaseWindow, *, gathers: bool, wish: SchedulerWindows) -> str:
+    span = f"{window.span.begin:%Y-%m-%d %H:%M} to {window.span.end:%H:%M} UTC"
+    said = f"the database's window `{window.name}` is open from {span}"
+    if window.gathers and gathers:
+        said += "; automatic tasks gather statistics in it, as this plan does"
+    elif window.gathers:
+        said += "; automatic tasks gather statistics in it"
+    elif window.gathers is None and gathers:
+        said += "; whether automatic tasks gather statistics in it is not known"
+    if window.resource_plan:
+        said += f"; its resource plan `{window.resource_plan}` may limit our CPU and parallel degree"
+    return said + _WISHES[wish]
+
+
+_WISHES = {
+    SchedulerWindows.WARN: '; keep out of it by `scheduler_windows = "avoid"`',
+    SchedulerWindows.AVOID: "; no step is at work then",
+    SchedulerWindows.INSIDE: "; steps are at work only then",
+}
+
+
+def hours_of(place: Place, wish: SchedulerWindows, span: Span | None) -> Hours:
+    """Return when a plan may work on a target; what the database does not tell is said in `unknown`."""
+    target = place.reached.target
+    dialect = dialect_of(target.engine)
+    if not dialect.scheduler_files:
+        if wish is SchedulerWindows.INSIDE:
+            return Hours(span, wish, unknown=f"{target.engine} has no scheduler with windows")
+        return Hours(span)
+    try:
+        session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+        try:
+            queries = (Query(file, file, optional=True) for file in dialect.scheduler_files)
+            facts = read_facts(session, dialect, (Query("server", "server"), *queries))
+        finally:
+            session.close()
+    except ToolkitError as error:
+        return Hours(span, wish, unknown=f"the windows of the database are not known: {error.sentence}")
+    return _hours(facts, wish, span)
+
+
+def _hours(facts: Facts, wish: SchedulerWindows, span: Span | None) -> Hours:
+    if _WINDOWS not in facts.answers:
+        why = facts.refused.get(_WINDOWS, "they cannot be read")
+        return Hours(span, wish, unknown=f"the windows of the database are not known: {why}")
+    known = _STATISTICS in facts.answers
+    gathering = {str(row["window_name"]) for row in facts.rows(_STATISTICS)} if known else None
+    windows = _windows(facts.rows(_WINDOWS), gathering)
+    return Hours(span, wish, windows, None if windows else "the database shows no window of its scheduler")
+
+
+def _windows(rows: Sequence[Row], gathering: set[str] | None) -> tuple[DatabaseWindow, ...]:
+    found = []
+    for row in rows:
+        begin, lasts = row.get("begin_seconds"), row.get("duration_seconds")
+        if not isinstance(begin, int | float) or not isinstance(lasts, int | float) or lasts <= 0:
+            continue
+        opens = datetime.fromtimestamp(float(begin), UTC)
+        name, plan = str(row["window_name"]), row.get("resource_plan")
+        found.append(
+            DatabaseWindow(
+                name,
+                Span(opens, opens + timedelta(seconds=float(lasts))),
+                str(plan) if plan else None,
+                None if gathering is None else name in gathering,
+            )
+        )
+    return tuple(found)
+
+
+def scheduler_sentences(plan: MaintenancePlan, places: Sequence[Place], now: datetime) -> tuple[str, ...]:
+    """Return what the windows of the databases mean to the next opening of a plan, each with its target."""
+    span = plan.windows.now(now) or plan.windows.next(now)
+    return tuple(
+        f"{place.name}: {sentence}"
+        for place in places
+        for sentence in hours_of(place, plan.scheduler_windows, span).sentences(
+            (job.step.operation for job in place.jobs), now
+        )
+    )
