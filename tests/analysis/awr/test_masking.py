@@ -138,3 +138,13 @@ def test_masking_changes_no_number() -> None:
     assert a.db_time == b.db_time
     assert [(one.kind, one.impact) for one in a.causes] == [(one.kind, one.impact) for one in b.causes]
     assert [one.kind for one in a.doubts] == [one.kind for one in b.doubts]
+
+
+def test_parameters_of_containers_lose_their_containers() -> None:
+    report = {"init_parameters_by_container": {"SALESPDB": {"local_listener": "salesbox", "processes": "300"}}}
+    masked = mask_report(report, Pseudonyms("salt"))["init_parameters_by_container"]
+    assert isinstance(masked, dict)
+    ((container, settings),) = masked.items()
+    assert container.startswith("container_")
+    assert settings["local_listener"].startswith("value_")
+    assert settings["processes"] == "300"

@@ -57,6 +57,11 @@ def mask_report(report: Mapping[str, object], names: Pseudonyms) -> dict[str, ob
 def _section(key: str, value: object, names: Pseudonyms) -> object:
     if key in {"init_parameters", "init_parameters_changed"} and isinstance(value, Mapping):
         return {_parameter(str(name), names): _setting(one, names) for name, one in value.items()}
+    if key == "init_parameters_by_container" and isinstance(value, Mapping):
+        return {
+            names.name(str(container), "container"): _section("init_parameters", settings, names)
+            for container, settings in value.items()
+        }
     if key == "sql_text" and isinstance(value, Mapping):
         return {str(name): names.sql(str(one)) if one is not None else None for name, one in value.items()}
     return _value(key, value, names)

@@ -156,6 +156,7 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
         _shift(row.elapsed, "active sessions") if cause.part == "new" else "",
         _shift(executions, "executions a second"),
         _shift(row.each("gets"), "gets per execution"),
+        "" if row.each("gets").ratio else _shift(row.each("cpu_s"), "CPU per execution", seconds),
         _temp_each(row),
         _shift(row.each("elapsed_s"), "time per execution", seconds),
     ]

@@ -9,7 +9,7 @@ from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import number, ratio, seconds
 
-_EVENTS, _STATEMENTS, _PARAMETERS = 10, 8, 12
+_EVENTS, _STATEMENTS, _PARAMETERS, _INSTANCES = 10, 8, 12, 16
 
 
 def diff_text(diff: IntervalDiff) -> str:
@@ -57,9 +57,16 @@ def _tables(diff: IntervalDiff) -> list[tuple[str, Table]]:
          seconds(one.each("elapsed_s").before.rate), seconds(one.each("elapsed_s").after.rate)]
         for one in diff.statements[:_STATEMENTS]
     ]  # fmt: skip
+    instances = [
+        [str(one.after.origin.instance or "?"), number(one.db_time.before.rate), number(one.db_time.after.rate),
+         ratio(one.db_time.ratio), one.causes[0].key if one.causes else "-"]
+        for one in diff.instances[:_INSTANCES]
+    ]  # fmt: skip
     parameters = [[name, a or "-", b or "-"] for name, (a, b) in list(diff.parameters.items())[:_PARAMETERS]]
     return [
         ("load per second", table("", [*left(""), *right("before", "after", "ratio")], load)),
+        ("instances, active sessions, and the first cause of each",
+         table("", [*left(""), *right("before", "after", "ratio"), *left("cause")], instances)),
         ("wait events, active sessions and average wait",
          table("", [*left("event"), *right("before", "after", "avg", "avg after")], events)),
         ("statements, active sessions, executions/s and time each",
