@@ -106,14 +106,14 @@ PASSED: dict[str, tuple[str, Mapping[str, Sequence[ViewRow]], Mapping[str, Seque
         {"DBA_TABLESPACE_USAGE_METRICS": [
             {"TABLESPACE_NAME": "USERS", "USED_SPACE": 1000, "TABLESPACE_SIZE": 1128},
             {"TABLESPACE_NAME": "ARCHIVE", "USED_SPACE": 1000, "TABLESPACE_SIZE": 1000}]},
-        {}, "1.00 MiB free in `USERS`, 10.0 GiB must be",
+        {}, "1.00 MiB free in `USERS`, the limit is 10.0 GiB",
     ),
-    "temp": ('min_free = {temp = "9GiB"}', {}, {}, "8.00 GiB free in `TEMP`, 9.00 GiB must be"),
+    "temp": ('min_free = {temp = "9GiB"}', {}, {}, "8.00 GiB free in `TEMP`, the limit is 9.00 GiB"),
     "recovery area": (
         'min_free = {recovery_area = "20GiB"}',
         {"V$RECOVERY_FILE_DEST": [{"NAME": "+RECO", "SPACE_LIMIT": 100 * 2**30, "SPACE_USED": 95 * 2**30,
                                    "SPACE_RECLAIMABLE": 2**30}]},
-        {}, "6.00 GiB free in `+RECO`, 20.0 GiB must be",
+        {}, "6.00 GiB free in `+RECO`, the limit is 20.0 GiB",
     ),
     "load": (
         "max_load = 0.9",

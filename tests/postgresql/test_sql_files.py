@@ -25,6 +25,8 @@ TEMPLATES = sorted((resources.template_root() / "postgresql").glob("*.sql.j2"))
 HEADER = ("Title", "Needs", "License", "Effect", "Params", "Versions")
 RELEASES = list(installed()) or ["found"]
 ODD = 'Ünder "quoted" table'
+LISTS = {"ours": "|run-of-files|", "schemas": '|Odd "S"|', "tablespaces": "|pg_default|"}
+"""What files take that want several names."""
 
 
 @pytest.fixture(scope="module", params=RELEASES)
@@ -90,7 +92,7 @@ def test_every_file_of_the_release_runs_and_gives_its_columns(release: Bench) ->
 def test_the_files_run_in_psql_as_they_are(release: Bench) -> None:
     number, server = release.facts.release.number[0], release.server
     files = [path for path in FILES if versions(path)[0] <= number <= versions(path)[1]]
-    names = {"schema": release.schema, "name": ODD, "run": "some run", "read_only": "off"}
+    names = {**LISTS, "schema": release.schema, "name": ODD, "run": "some run", "read_only": "off"}
     given = [part for name, text in names.items() for part in ("-v", f"{name}={DIALECT.literal(text)}")]
     done = subprocess.run(
         [server.bin_dir / "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", *given, "-h", server.host, "-p",
@@ -103,7 +105,7 @@ def test_the_files_run_in_psql_as_they_are(release: Bench) -> None:
 
 def _wrong(release: Bench, file: str) -> str:
     name = 'on ON "x"' if file == "index" else ODD
-    binds = {"schema": release.schema, "name": name, "run": "run-of-files", "read_only": "off"}
+    binds = {**LISTS, "schema": release.schema, "name": name, "run": "run-of-files", "read_only": "off"}
     try:
         rows = release.control.execute(sql_file("postgresql", file), binds).rows
     except DatabaseError as error:

@@ -61,7 +61,7 @@ def test_a_limit_is_passed_beyond_it_and_a_free_size_below_it() -> None:
     )
     assert breach(guards, Guard.TEMP, Reading(1024.0, "")) is None
     assert breach(guards, Guard.TEMP, Reading(512.0, "512 B free in `TEMP`")) == (
-        "512 B free in `TEMP`, 1.00 KiB must be"
+        "512 B free in `TEMP`, the limit is 1.00 KiB"
     )
     assert breach(guards, Guard.TEMP, Reading(None, "no such place")) is None
 
@@ -214,5 +214,5 @@ def test_what_the_engine_has_not_is_told_and_holds_nothing_up(run: Runner, store
     rows = {row.guard: row for row in guard_rows([placed(store, tmp_path, guards, GATHER)])}
     assert rows["max_lag"].now == "DuckDB has no standby" and rows["max_lag"].verdict == "ok"
     assert rows["min_free.recovery_area"].now == "DuckDB has no recovery area"
-    assert rows["min_free.temp"].verdict == "ok" and rows["min_free.temp"].limit == "1.00 MiB must be"
+    assert rows["min_free.temp"].verdict == "ok" and rows["min_free.temp"].limit == "at least 1.00 MiB"
     assert run(guards, GATHER).steps[0].state == "done"

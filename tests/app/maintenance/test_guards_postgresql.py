@@ -193,7 +193,7 @@ def test_too_many_behind_a_statement_stop_it(server: Server, store: Store) -> No
 def test_free_space_is_that_of_the_disks_that_its_folders_lie_on(server: Server, store: Store) -> None:
     record = run(server, store, 'min_free = {tablespace = "1000PiB"}\nwait_at_most = 0', COPY)
     assert only(record).state == "stopped"
-    assert "free in `" in str(only(record).reason) and "must be" in str(only(record).reason)
+    assert "free in `" in str(only(record).reason) and "the limit is" in str(only(record).reason)
     assert only(run(server, store, 'min_free = "1MiB"', COPY)).state == "done"
 
 
@@ -207,7 +207,7 @@ def test_what_can_be_read_is_told_before(server: Server, store: Store) -> None:
     rows = {row.guard: row for row in guard_rows([place])}
     assert list(rows) == [guard.value for guard in Guard]
     assert {row.verdict for row in rows.values()} == {"ok"}, rows
-    assert rows["max_lag"].now == "no standby" and rows["max_lag"].limit == "the limit is 30.0 s"
+    assert rows["max_lag"].now == "no standby" and rows["max_lag"].limit == "at most 30.0 s"
     assert rows["min_free.recovery_area"].now.endswith("pg_wal`")
 
 

@@ -103,16 +103,17 @@ class GuardKeeper:
         if bad is None:
             self._begins(step.name)
             return None
-        since = self._since.setdefault(step.name, self._now())
+        now = self._now()
+        waited = (now - self._since.setdefault(step.name, now)).total_seconds()
+        hopeless = bad.looks >= step.guards.looks and look.readings[bad.guard].value is None
+        if hopeless or waited >= self._patience(step.guards):
+            self._why.pop(step.name, None)
+            told = f" after {seconds(waited)} of waiting" if waited >= 1 else ""
+            return Held(f"not begun{told}: {bad.sentence}", for_good=True)
         if step.name not in self._why:
             self._note(f"`{step.name}` waits: {bad.sentence}")
         self._why[step.name] = bad.sentence
-        waited = (self._now() - since).total_seconds()
-        refused = bad.looks >= step.guards.looks and look.readings[bad.guard].value is None
-        if waited < self._patience(step.guards) and not refused:
-            return Held(bad.sentence)
-        told = f" after {seconds(waited)} of waiting" if waited >= 1 else ""
-        return Held(f"not begun{told}: {bad.sentence}", for_good=True)
+        return Held(bad.sentence)
 
     def waits_for(self, step: str) -> str | None:
         """Return what a step waits for, or None when it does not."""

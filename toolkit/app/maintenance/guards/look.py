@@ -97,11 +97,11 @@ def breach(guards: Guards, guard: Guard, reading: Reading) -> str | None:
     """Return the sentence of a limit that is passed, or None."""
     if reading.value is None or not guards.passed(guard, reading.value):
         return None
-    return f"{reading.said}, {spell_limit(guard, guards.limits[guard])}"
+    return f"{reading.said}, the limit is {spell(guard, guards.limits[guard])}"
 
 
-def spell_limit(guard: Guard, limit: float) -> str:
-    """Spell a limit: `the limit is 40`, `10.0 GiB must be`."""
+def spell(guard: Guard, value: float) -> str:
+    """Spell a value of a guard with its unit."""
     if guard in SPACES:
-        return f"{byte_size(limit)} must be"
-    return f"the limit is {seconds(limit) if guard in (Guard.LAG, Guard.BLOCKING) else number(limit)}"
+        return byte_size(value)
+    return seconds(value) if guard in (Guard.LAG, Guard.BLOCKING) else number(value)

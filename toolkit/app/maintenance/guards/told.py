@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from toolkit.app.maintenance.guards.keeper import watched_guards
-from toolkit.app.maintenance.guards.look import breach, spell_limit
+from toolkit.app.maintenance.guards.look import breach, spell
 from toolkit.app.maintenance.guards.reader import GuardReader
 from toolkit.app.maintenance.guards.watch import look_once
 from toolkit.app.maintenance.places import Place
@@ -51,5 +51,13 @@ def _rows(place: Place) -> list[GuardRow]:
             now = f"{reading.said}: {reading.unread}" if reading.unread else reading.said
             passed = breach(guards, guard, reading) is not None
             verdict = "passed" if passed else "unreadable" if reading.unread else "ok"
-            rows.append(GuardRow(place.name, guard.value, spell_limit(guard, limit), now, verdict))
+            rows.append(
+                GuardRow(
+                    place.name,
+                    guard.value,
+                    f"at {'least' if guard.at_least else 'most'} {spell(guard, limit)}",
+                    now,
+                    verdict,
+                )
+            )
     return rows
