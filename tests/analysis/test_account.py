@@ -73,8 +73,28 @@ def test_a_change_of_level_is_told_with_enough_nights_only() -> None:
     assert few.sentences == ("5 night(s) with a time: fewer than 10 tell no change of level",)
     level = [step("a", 600 if days < 10 else 60 + days % 3, days) for days in range(20)]
     (said,) = trend_of("a", "dwh", level).sentences
-    assert said.startswith("since 2026-11-12 it takes 10 min 00 s, before 61.0 s")
+    assert said == "slower since 2026-11-12: it takes 10 min 00 s, before 61.0 s"
     flat = trend_of("a", "dwh", [step("a", 60 + days % 3, days) for days in range(20)])
     assert flat.sentences == ("no change of level can be told",)
     broken = trend_of("a", "dwh", [replace(one, state=StepState.FAILED) for one in level[:3]])
     assert "it failed in 3 of 3 nights" in broken.sentences
+
+
+def test_a_step_that_became_slower_is_told_with_the_growth_of_what_it_works_on() -> None:
+    def nights(small: float, large: float) -> list[StepRecord]:
+        return [
+            replace(step("a", 600 if days < 10 else 60 + days % 3, days), size_bytes=large if days < 10 else small)
+            for days in range(20)
+        ]
+
+    (grown,) = trend_of("a", "dwh", nights(1e9, 1e10)).sentences
+    assert grown.endswith("; what it works on went from 954 MiB to 9.31 GiB")
+    (same,) = trend_of("a", "dwh", nights(1e9, 1.1e9)).sentences
+    assert same.endswith("; what it works on has not changed much in size")
+
+
+def test_what_could_not_be_verified_stands_at_the_top() -> None:
+    told = account_of(night(replace(step("a"), unverified="the source was not counted")), {}, {}).sentences
+    assert told == (
+        "everything that was due was done", "1 step could not be verified in every respect: `a` on `dwh`",
+    )  # fmt: skip

@@ -36,6 +36,32 @@ def test_the_page_the_text_and_the_document_tell_the_same_steps() -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_what_did_not_end_well_comes_first_on_each_target_and_every_look_is_told() -> None:
+    """Fifty steps on three targets: what a manager looks for must not be searched for."""
+    steps = []
+    for target in ("dwh", "erp_frankfurt", "erp_munich"):
+        for at in range(50):
+            one = replace(
+                step(f"step_{at:02}", 60 + at, target=target), verified=f"{at} rows loaded; the source has {at}"
+            )
+            if at == 30:
+                one = step(
+                    "broken", None, state=StepState.FAILED, reason="ORA-01652: " + "no room " * 20, target=target
+                )
+            if at == 40:
+                one = replace(one, unverified="the source was not counted: another sample has other rows")
+            steps.append(one)
+    account = account_of(night(*steps), {}, {})
+    text, page, document = account_text(account), account_page(account), account_document(account)
+    assert max(map(len, text.splitlines())) <= 80
+    for target in ("dwh", "erp_frankfurt", "erp_munich"):
+        lines = text[text.index(f"on {target}: 1 failed, 49 done of 50 steps") :].splitlines()
+        assert lines[1].startswith("  failed   broken")
+    assert text.count("NOT verified: the source was not counted") == 3 == page.count(">not verified<")
+    assert "verified: 7 rows loaded" in text and "3 steps could not be verified" in page
+    assert document["steps"][7]["verified"] == "7 rows loaded; the source has 7"  # type: ignore[index]
+
+
 def test_a_trend_shows_its_newest_night_first() -> None:
     trend = trend_of("a", "dwh", [step("a", 60, 1), step("a", 90, 2, state=StepState.FAILED, reason=HOSTILE)])
     text = trends_text([trend])

@@ -10,11 +10,14 @@ from statistics import median
 from toolkit.analysis.awr.shifts import FEWEST, Shift, shifts
 from toolkit.analysis.lanes import Bar, Lanes, lanes_of
 from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
-from toolkit.units import seconds
+from toolkit.units import byte_size, counted, seconds
 
 _SLOWER = 1.5
 """A step that took half as long again as its median is worth a word, if it also passed every earlier night."""
 _ENOUGH = 5
+_NAMED = 3
+_GROWN = 1.2
+"""What grew by a fifth is worth a word beside a time that did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def _against(record: StepRecord, known: Sequence[float]) -> str | None:
         return "the first night it was done"
     usual = median(known)
     if len(known) < _ENOUGH:
-        return f"{len(known)} earlier night(s): too few to say what is usual"
+        return f"{counted(len(known), 'earlier night')}: too few to say what is usual"
     if took > max(known) and took > _SLOWER * usual:
         return f"slower than each of {len(known)} earlier nights: usually {seconds(usual)}"
     if took < min(known) and took * _SLOWER < usual:
@@ -120,6 +123,10 @@ def _sentences(night: PlanRunRecord, steps: Sequence[AccountStep]) -> list[str]:
     ]
     if not said and all(step.record.state in (StepState.DONE, StepState.SKIPPED) for step in steps):
         said.append("everything that was due was done")
+    unsure = [f"`{step.record.step}` on `{step.record.target}`" for step in steps if step.record.unverified]
+    if unsure:
+        names = ", ".join(unsure[:_NAMED]) + (", ..." if len(unsure) > _NAMED else "")
+        said.append(f"{counted(len(unsure), 'step')} could not be verified in every respect: {names}")
     return [*said, *(f"on `{note.target}` {note.text}" for note in night.notes)]
 
 
@@ -165,10 +172,25 @@ def trend_of(step: str, target: str, history: Sequence[StepRecord]) -> Trend:
 
 
 def _shift(nights: Sequence[StepRecord], found: Shift) -> str:
+    what = "slower" if found.after > found.before else "faster"
     return (
-        f"since {_day(nights[found.index].began_at)} it takes {seconds(found.after)},"
-        f" before {seconds(found.before)}"
+        f"{what} since {_day(nights[found.index].began_at)}: it takes {seconds(found.after)},"
+        f" before {seconds(found.before)}{_grown(nights[: found.index], nights[found.index :])}"
     )
+
+
+def _grown(before: Sequence[StepRecord], after: Sequence[StepRecord]) -> str:
+    """Say whether what was worked on changed with the time, where its size is known."""
+    sizes = [
+        [each.size_bytes for each in some if each.state is StepState.DONE and each.size_bytes]
+        for some in (before, after)
+    ]
+    if not all(sizes):
+        return ""
+    small, large = median(sizes[0]), median(sizes[1])
+    if max(small, large) < _GROWN * min(small, large):
+        return "; what it works on has not changed much in size"
+    return f"; what it works on went from {byte_size(small)} to {byte_size(large)}"
 
 
 def _day(instant: datetime | None) -> str:

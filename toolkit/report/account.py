@@ -8,6 +8,7 @@ from datetime import datetime
 
 from toolkit.analysis.account import Account, AccountStep, Trend
 from toolkit.model.plan_records import StepState
+from toolkit.report.account_text import account_text as as_text
 from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
 from toolkit.report.lanes_chart import lanes_chart
@@ -30,6 +31,7 @@ class AccountView:
     chart: Chart | None
     steps: Table
     changes: Table
+    looks: Table
     licences: tuple[str, ...]
     following: tuple[str, ...]
 
@@ -42,19 +44,7 @@ def account_page(account: Account) -> str:
 
 def account_text(account: Account) -> str:
     """Return the account as text of at most 80 columns but for names that are longer."""
-    view = _view(account)
-    lines = [view.headline, *(f"- {sentence}" for sentence in view.told), ""]
-    lines += [f"{label}: {text}" for label, text in view.facts]
-    for row in view.steps.rows:
-        target, step, state, took, usual, remark, reason = row
-        lines += ["", f"{step} on {target}: {state}"]
-        if took != MISSING:
-            lines.append(f"  took {took}, usually {usual}" if usual != MISSING else f"  took {took}")
-        lines += [f"  {text}" for text in (remark, reason) if text]
-    for title, sentences in (("licences", view.licences), ("next", view.following)):
-        if sentences:
-            lines += ["", title, *(f"- {sentence}" for sentence in sentences)]
-    return "\n".join(lines) + "\n"
+    return as_text(account, _facts(account), _licences(account))
 
 
 def account_document(account: Account) -> dict[str, object]:
@@ -87,6 +77,8 @@ def _step_document(step: AccountStep) -> dict[str, object]:
         "step": record.step,
         "state": record.state.value,
         "reason": record.reason,
+        "verified": record.verified,
+        "unverified": record.unverified,
         "run": record.run,
         "tries": record.tries,
         "began_at": _instant(record.began_at),
@@ -94,6 +86,8 @@ def _step_document(step: AccountStep) -> dict[str, object]:
         "elapsed_seconds": record.elapsed_seconds,
         "expected_seconds": record.expected_seconds,
         "usual_seconds": step.usual_seconds,
+        "size_bytes": record.size_bytes,
+        "size_rows": record.size_rows,
         "nights": step.nights,
         "against_history": step.against_history,
         "changed": list(step.story.changed),
@@ -157,7 +151,8 @@ def _view(account: Account) -> AccountView:
         chart=lanes_chart(account.lanes, "The night by target", lane_word="target"),
         steps=_steps(account.steps),
         changes=_changes(account.steps),
-        licences=tuple(dict.fromkeys(clean(said) for step in account.steps for said in step.story.licences)),
+        looks=_looks(account.steps),
+        licences=_licences(account),
         following=tuple(map(clean, account.following)),
     )
 
@@ -198,6 +193,20 @@ def _changes(steps: Sequence[AccountStep]) -> Table:
         for said in texts
     )
     return table("What the steps changed and warned of", left("target", "step", "", "what"), rows)
+
+
+def _looks(steps: Sequence[AccountStep]) -> Table:
+    rows = (
+        [step.record.target, step.record.step, what, said]
+        for step in steps
+        for what, text in (("not verified", step.record.unverified), ("verified", step.record.verified))
+        for said in (text.split("; ") if text else ())
+    )
+    return table("What was looked at afterwards", left("target", "step", "", "what"), rows)
+
+
+def _licences(account: Account) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(clean(said) for step in account.steps for said in step.story.licences))
 
 
 def _instant(value: datetime | None) -> str | None:

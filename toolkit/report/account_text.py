@@ -1,0 +1,78 @@
+"""The account of a night as text for a terminal or a mail: what did not end well comes first on each target."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from toolkit.analysis.account import Account, AccountStep
+from toolkit.model.plan_records import StepState
+from toolkit.report.safe import clean
+from toolkit.units import counted, seconds
+
+_COLUMNS = 80
+_ORDER = (
+    StepState.FAILED, StepState.STOPPED, StepState.RUNNING, StepState.WAITING, StepState.SKIPPED, StepState.DONE,
+)  # fmt: skip
+
+
+def account_text(account: Account, facts: Sequence[tuple[str, str]], licences: Sequence[str]) -> str:
+    """Return an account as lines of at most 80 columns, but for names that are longer.
+
+    Args:
+        account: the night.
+        facts: label and text of what is told of the night itself.
+        licences: sentences, each once.
+    """
+    lines = list(_wrapped("", clean(account.headline)))
+    lines += _listed(account.sentences)
+    lines += ["", *(f"{label}: {text}" for label, text in facts)]
+    for target in dict.fromkeys(step.record.target for step in account.steps):
+        lines += _of_target(target, [step for step in account.steps if step.record.target == target])
+    for title, sentences in (("licences", licences), ("next", account.following)):
+        if sentences:
+            lines += ["", title, *_listed(sentences)]
+    return "\n".join(lines) + "\n"
+
+
+def _of_target(target: str, steps: Sequence[AccountStep]) -> Iterator[str]:
+    counts = {state: sum(step.record.state is state for step in steps) for state in _ORDER}
+    said = ", ".join(f"{counts[state]} {state}" for state in _ORDER if counts[state])
+    yield ""
+    yield from _wrapped("", f"on {clean(target)}: {said} of {counted(len(steps), 'step')}")
+    for step in sorted(steps, key=lambda each: _ORDER.index(each.record.state)):
+        yield from _of_step(step)
+
+
+def _of_step(step: AccountStep) -> Iterator[str]:
+    record = step.record
+    took = [] if record.elapsed_seconds is None else [f"took {seconds(record.elapsed_seconds)}"]
+    usual = [] if step.usual_seconds is None or not took else [f"usually {seconds(step.usual_seconds)}"]
+    remark = [step.against_history] if step.against_history else []
+    head = f"{record.state:7}  {clean(record.step)}"
+    tail = "; ".join([", ".join([*took, *usual]), *remark] if took else remark)
+    yield from _wrapped("  ", f"{head}  {tail}".rstrip(), further=" " * 11)
+    for what, text in (
+        ("", record.reason),
+        ("verified: ", record.verified),
+        ("NOT verified: ", record.unverified),
+    ):
+        if text:
+            yield from _wrapped(" " * 11, what + clean(text))
+
+
+def _listed(sentences: Iterable[str]) -> list[str]:
+    return [line for sentence in sentences for line in _wrapped("- ", clean(sentence), further="  ")]
+
+
+def _wrapped(first: str, text: str, further: str | None = None) -> list[str]:
+    """Break a text at its blanks; a word that is longer than a line stays whole, so that it can be copied."""
+    after = first if further is None else further
+    return textwrap.wrap(
+        text,
+        _COLUMNS,
+        initial_indent=first,
+        subsequent_indent=after,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
