@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable
 
 from toolkit.dialects.oracle.backup import client
@@ -13,16 +14,18 @@ from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.words import EngineName, OperationName, Role, StepKind
-from toolkit.readers.rman.log import read_log
+from toolkit.targets.base import Target
 
 _LIMIT_SECONDS = 60.0
 
 
-def check(experiment: Experiment, facts: Facts, sessions: Sessions, scripts: Iterable[Script]) -> None:
+def check(
+    experiment: Experiment, facts: Facts, sessions: Sessions, scripts: Iterable[Script], target: Target
+) -> None:
     """Refuse a run whose client is missing, reaches another database, or finds a script wrong; Oracle only.
 
     Raises:
-        ToolkitError: TK-0206, TK-0201, TK-0203 or TK-0304; nothing was begun.
+        ToolkitError: TK-0206, TK-0201, TK-0203, TK-0304 or TK-0305; nothing was begun.
     """
     if experiment.operation is not OperationName.BACKUP or facts.engine is not EngineName.ORACLE:
         return
@@ -30,9 +33,32 @@ def check(experiment: Experiment, facts: Facts, sessions: Sessions, scripts: Ite
     if not texts:
         return
     client.refuse_missing(facts)
+    _refuse_elsewhere(experiment, facts, target)
     for text in texts:
         _check_syntax(sessions, facts, text)
     _check_database(sessions, facts)
+
+
+def _refuse_elsewhere(experiment: Experiment, facts: Facts, target: Target) -> None:
+    """Refuse a folder of this host where the database runs on another: its channels write there, not here.
+
+    By the operating system RMAN reaches an instance of this host only, whatever the host calls itself.
+
+    Raises:
+        ToolkitError: TK-0305.
+    """
+    said = experiment.options.get("destination")
+    there, here = str(facts.value(client.INSTANCE, "host_name") or ""), platform.node()
+    if said is None or not there or there.partition(".")[0].lower() == here.partition(".")[0].lower():
+        return
+    if "@" in target.programs_access("").opening:
+        place = said[0] if isinstance(said, tuple) and said else said
+        raise ToolkitError(
+            f"`{place}` is a folder of this host (`{here}`), and the channels of RMAN write on `{there}`, "
+            "where the database runs",
+            code="TK-0305",
+            hint="run dbatk on the database server; or take the scripts there by `dbatk export`",
+        )
 
 
 def _rman_steps(script: Script) -> Iterable[Step]:
@@ -73,6 +99,8 @@ def _check_database(sessions: Sessions, facts: Facts) -> None:
             '`rman_connect = "/@alias as sysbackup"`',
             database_code=error.code,
         ) from None
+    from toolkit.readers.rman.log import read_log
+
     found, expected = read_log(line.text for line in answer.lines).dbid, facts.value("doctor_database", "dbid")
     if found is None:
         raise ToolkitError(

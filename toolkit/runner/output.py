@@ -9,7 +9,6 @@ from toolkit.model.records import Artifact
 from toolkit.model.steps import Step
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import ON_HOST, StepKind
-from toolkit.runner import rman_log
 from toolkit.runner.bench import Bench
 from toolkit.runner.clock import TimedResult
 
@@ -26,7 +25,10 @@ def kept_of(timed: TimedResult) -> dict[str, tuple[Row, ...]]:
     if log:
         rows["log"] = tuple({"at_seconds": line.at_seconds, "line": line.text} for line in log)
     if any(step.kind is StepKind.RMAN for each in timed.items for step in each.item.steps):
-        rows |= rman_log.rows_of(log)
+        # The reader of its logs is large, and most runs have none.
+        from toolkit.runner.rman_log import rows_of as rows_of_rman
+
+        rows |= rows_of_rman(log)
     programs = tuple(row for item in timed.items for row in item.programs)
     return {**rows, "program": programs} if programs else rows
 
@@ -48,7 +50,12 @@ def keep_log(bench: Bench, trial: int, name: str, lines: Iterable[Line]) -> None
 
 def not_whole(rows: dict[str, tuple[Row, ...]]) -> DatabaseError | None:
     """Return an error where the log of a program that ended well says otherwise."""
-    return rman_log.not_whole(rows.get(rman_log.LOG, ()))
+    if "rman" not in rows:
+        return None
+    from toolkit.runner.rman_log import LOG
+    from toolkit.runner.rman_log import not_whole as not_whole_by_rman
+
+    return not_whole_by_rman(rows[LOG])
 
 
 def say_left(bench: Bench, kept: Mapping[str, tuple[Row, ...]]) -> None:

@@ -1,5 +1,22 @@
-"""Oracle 11.2 to 26ai: names, spellings, support, errors and the licence guard, without a connection."""
+"""The Oracle dialect.
 
-from toolkit.dialects.oracle.dialect import DIALECT, OracleDialect
+It is put together when it is asked for: what others need of Oracle (licences, errors) must not cost all of it.
+"""
 
-__all__ = ["DIALECT", "OracleDialect"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolkit.dialects.oracle.dialect import DIALECT
+
+__all__ = ["DIALECT"]
+
+
+def __getattr__(name: str) -> object:
+    """Return the dialect, by importing what it is made of (PEP 562)."""
+    if name != "DIALECT":
+        raise AttributeError(name)
+    from toolkit.dialects.oracle.dialect import DIALECT
+
+    return DIALECT

@@ -1,0 +1,33 @@
+"""What a command needs to begin is loaded, and nothing large besides."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+_LOADED = "import json, sys; {imports}; print(json.dumps(list(sys.modules)))"
+
+
+def loaded(imports: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADED.format(imports=imports)], capture_output=True, text=True, check=True
+    )
+    return list(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(
+    "large", ["toolkit.dialects.oracle.dialect", "toolkit.readers.rman", "toolkit.readers.awr"]
+)
+def test_a_plan_begins_without_what_other_engines_need(large: str) -> None:
+    names = loaded("import toolkit.cli.maintenance, toolkit.app.maintenance, toolkit.dialects.postgresql")
+    assert "toolkit.app.maintenance.night" in names
+    assert [name for name in names if name.startswith(large)] == []
+
+
+def test_the_command_line_is_shown_without_a_database_a_store_or_numbers() -> None:
+    names = loaded("from toolkit.cli.main import build_app; build_app()")
+    heavy = {"sqlalchemy", "numpy", "psycopg", "oracledb", "duckdb", "jinja2", "apprise"}
+    assert heavy & set(names) == set()
