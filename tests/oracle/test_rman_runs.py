@@ -441,6 +441,25 @@ def test_a_folder_in_the_recovery_area_or_missing_is_refused_with_nothing_begun(
     assert calls(site) == []
 
 
+def test_a_folder_of_this_host_is_not_the_servers_where_that_is_another(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The stand-in's V$INSTANCE names another host; by the operating system RMAN could not reach it."""
+    profiles = site.folder / "config" / "targets.toml"
+    profiles.parent.mkdir()
+    profiles.write_text(
+        f'[targets.far]\nurl = "{site.standin.url}"\npassword = {{env = "DBATK_PASSWORD"}}\n'
+        '[targets.far.options]\nrman_connect = "/@dwh as sysbackup"\n'
+    )
+    profiles.chmod(0o600)
+    monkeypatch.setenv("DBATK_PASSWORD", site.standin.password)
+    status = main(["backup", "run", "--write", "--destination", str(site.bench), *_ONCE, "--not-production", "-t",
+                   "far"])  # fmt: skip
+    said = capsys.readouterr().err
+    assert status == 5 and "the channels of RMAN write on `standin`" in said and "on the database server" in said
+    assert calls(site) == []
+
+
 def test_an_open_database_without_archived_redo_is_only_read(site: Site, dbatk: Dbatk) -> None:
     from tests.oracle.standin.scenarios import database
 

@@ -19,6 +19,8 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import ProbeKind
 
 PROBE = "rman"
+INSTANCE = "doctor_instance"
+"""The read that names the host of the database."""
 CONNECTS = "CONNECT TARGET"
 """What stands for the line that only the target knows."""
 

@@ -30,6 +30,7 @@ _OTHERS = (
     "doctor_options",
     "doctor_database",
     "doctor_container",
+    "doctor_instance",
 )
 
 _ON = "ON"

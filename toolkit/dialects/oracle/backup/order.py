@@ -226,7 +226,7 @@ def _fit(name: str, text: str, pattern: str, rule: str) -> str:
     if fits(pattern, text):
         return text
     shown = "" if name == "connects" else f" `{text}`"
-    raise ToolkitError(f"the {name}{shown} goes into no RMAN script", code="TK-0102", hint=rule)
+    raise ToolkitError(f"what `--{name}` says{shown} goes into no RMAN script of ours", code="TK-0102", hint=rule)
 
 
 def _fitting(order: Order) -> None:
