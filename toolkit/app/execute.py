@@ -172,7 +172,7 @@ def _check(
     check_work(work, planner)
     support_table(experiment, planner, work, cells_in_order(experiment))
     check_space(experiment, facts, target)
-    backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts))
+    backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts), target)
 
 
 def _check_licences(
