@@ -2,16 +2,16 @@
 
     PYTHONPATH=. python benchmarks/many_targets.py [--most 1000] [--nights 10]
 
-The targets are profiles of DuckDB files, the plan has three steps for each, and a store has the nights before. A
+The targets are profiles of DuckDB files, the plan has three steps for each, and a store has nights before. A
 process of its own measures for each number of targets:
 
 - planning: what `dbatk plan` does, from the file to the document;
-- a night in which no step is due (`only_if = {older_than = ...}`): locks, leases, history and conditions;
+- a night in which no step is due (`only_if = {older_than = ...}`): locks, leases, histories, conditions;
 - the account of that night, and what is told to monitoring;
 - the memory that Python holds at the most during each (tracemalloc), and that the process grew by.
 
-Planning 1,000 targets below 5 s, and at most 20 KiB of memory for each target, are the limits; the exit status says
-whether they hold.
+Planning is timed in a second go, without the tracer of memory. Planning 1,000 targets below 5 s, and at most 20 KiB
+for each target, are the limits; the exit status says whether they hold.
 """
 
 from __future__ import annotations
@@ -98,12 +98,11 @@ def record(night: int, names: list[str]) -> PlanRunRecord:
 
 
 def measured(work: Callable[[], object]) -> dict[str, float]:
-    """Return the seconds of a work, and the memory that it took in a second go."""
+    """Return the seconds of a work, and the memory that Python held for it at the most."""
+    tracemalloc.start()
     began = perf_counter()
     work()
     seconds = perf_counter() - began
-    tracemalloc.start()
-    work()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -140,7 +139,10 @@ def measure(folder: Path) -> dict[str, dict[str, float]]:
         def telling() -> object:
             return tell(store.plan_runs_to_tell("many"), Notices(metrics_folder=folder))
 
-        return {work.__name__: measured(work) for work in (planning, night, account, telling)}
+        found = {work.__name__: measured(work) for work in (planning, night, account, telling)}
+        began = perf_counter()
+        planning()
+        return {**found, "planning": {**found["planning"], "seconds": perf_counter() - began}}
 
 
 def main() -> int:

@@ -1,0 +1,206 @@
+"""What a cluster is refused for before anything begins, and that nothing secret travels to it."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.app.maintenance.test_dispatch import (
+    COPY,
+    QUICK,
+    SLOW,
+    TARGETS,
+    cluster,
+    databases,
+    folder,
+    plan_of,
+    store,
+)
+from tests.engines.arena import Heard
+from tests.servers.dask import ROOT, DaskCluster
+from tests.servers.postgresql import Server
+from toolkit.app.approvals import Approvals
+from toolkit.app.maintenance import places_of
+from toolkit.app.maintenance.dispatch import cluster as client_side
+from toolkit.app.maintenance.dispatch import worker
+from toolkit.app.maintenance.dispatch.cluster import Cluster, cluster_at
+from toolkit.app.maintenance.dispatch.order import Carried, Order, allowed_by
+from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.words import RunState
+from toolkit.store import Store, open_store
+from toolkit.store.location import address_to_send, find_place
+
+__all__ = ["cluster", "databases", "folder", "store"]
+pytestmark = pytest.mark.postgresql
+ORDER = Order(
+    worker.__version__, plan_of(COPY.format(query=QUICK)).text, "20261122-000000-0001", "pg0", ("copy",),
+    "plan many on pg0", "postgresql://h/db", None, None, {},
+)  # fmt: skip
+
+
+def refused(address: str, store: Store, **how: object) -> ToolkitError:
+    plan = how.pop("plan", plan_of(COPY.format(query=QUICK)))
+    targets = how.pop("targets", TARGETS)
+    with pytest.raises(ToolkitError) as caught, cluster_at(address, plan, store, targets):  # type: ignore[arg-type]
+        raise AssertionError("nothing was refused")
+    return caught.value
+
+
+def test_a_store_in_a_file_is_refused(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.sqlite") as local:
+        error = refused("dask://localhost:1", local)
+    assert error.code == "TK-0107" and "it is a file of this one" in error.message
+    assert "postgresql://" in str(error.hint)
+
+
+@pytest.mark.parametrize("address", ["scheduler:8786", "spark://h:1", "dask://h", "dask://u:p@h:1"])
+def test_an_address_that_is_none_is_refused(address: str, store: Store) -> None:
+    error = refused(address, store)
+    assert error.code == "TK-0102" and "--on dask://" in str(error.hint) and "p@" not in error.message
+
+
+def test_a_query_in_a_file_of_this_host_is_refused(store: Store, tmp_path: Path) -> None:
+    plan = plan_of(COPY.format(query=QUICK))
+    of_file = replace(plan, text=plan.text.replace("query =", "query_file ="))
+    assert "step `copy` takes its query from a file" in refused("dask://h:1", store, plan=of_file).message
+
+
+def test_a_scheduler_that_does_not_answer_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_side, "_CONNECT_SECONDS", 0.5)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+    error = refused(f"dask://127.0.0.1:{port}", store)
+    assert error.code == "TK-0201" and f"`dask://127.0.0.1:{port}`" in error.message
+
+
+def test_a_worker_that_lacks_a_target_is_named_before_anything_begins(cluster: DaskCluster, store: Store) -> None:
+    error = refused(cluster.url, store, targets=(*TARGETS, "nowhere"))
+    assert error.code == "TK-0210" and error.exit_code is ExitCode.REFUSED
+    assert "on `alpha`" in error.message and "no target `nowhere`" in error.message
+    assert store.plan_runs() == []
+
+
+def test_a_worker_of_another_version_is_refused(
+    cluster: DaskCluster, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_side, "__version__", "9.9")
+    error = refused(cluster.url, store)
+    assert error.code == "TK-0210" and "has dbatk 0." in error.message and "here is 9.9" in error.message
+    carried = worker.carry_out(replace(ORDER, version="9.9"), Heard())
+    assert carried.error is not None and "the plan comes from 9.9" in carried.error.message
+
+
+def test_a_worker_without_dbatk_is_refused() -> None:
+    class Asked:
+        def run(self, *arguments: object, **options: object) -> dict[str, object]:
+            return {"tcp://h:1": ModuleNotFoundError("No module named 'toolkit'")}
+
+    with pytest.raises(ToolkitError, match="the worker tcp://h:1 has no dbatk"):
+        Cluster(Asked(), "dask://h:1", "postgresql://h/db").check(TARGETS)
+
+
+def test_a_scheduler_without_workers_is_refused(tmp_path: Path, store: Store) -> None:
+    with DaskCluster(tmp_path, {}) as empty:
+        assert "no worker is at the scheduler" in refused(empty.url, store).message
+
+
+def test_a_worker_with_another_store_does_nothing(store: Store, databases: Server) -> None:
+    order = replace(ORDER, store=str(store.address))
+    carried = worker.carry_out(order, Heard())
+    assert carried.error is not None and carried.error.code == "TK-0210"
+    assert "is not that of the plan" in carried.error.message
+    assert Carried.from_text(carried.to_text()) == carried
+
+
+def test_no_secret_travels(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = find_place("postgresql://u:s3cret@h:5432/db?sslmode=require&password=s3cret&sslpassword=s3cret")
+    sent = address_to_send(place)
+    assert sent == "postgresql://u@h:5432/db?sslmode=require"
+    assert address_to_send(find_place("/tmp/x.sqlite")) is None
+    monkeypatch.setenv("DBATK_PASSWORD", "s3cret")
+    asking = Approvals(not_production=True, yes_production="dwh", ask=lambda question: True)
+    order = replace(ORDER, store=sent, allowed=allowed_by(asking))
+    assert b"s3cret" not in pickle.dumps(order.to_text())
+    assert Order.from_text(order.to_text()) == order
+    assert order.approvals.yes_production == "dwh" and order.approvals.ask is None
+
+
+def test_a_worker_stops_when_the_conductor_is_gone(store: Store) -> None:
+    places = places_of(plan_of(COPY.format(query=SLOW.format(rows=5000))), store, Approvals())
+    began = datetime.now(UTC)
+    plan = plan_of(COPY.format(query=SLOW.format(rows=5000)))
+    steps = (StepRecord(0, "pg0", "copy"),)
+    night = PlanRunRecord(ORDER.plan_run, "many", "0", RunState.RUNNING, began, "far", plan.text, steps=steps)
+    store.begin_plan_run(night)
+    lock = f"plan many on {places[0].reached.target.lease_key}"
+    carried = worker.carry_out(replace(ORDER, plan_text=plan.text, store=str(store.address), lock=lock), Heard())
+    assert carried.stopped_by == ("the plan was stopped",), "nobody holds the lock of the plan"
+    (step,) = store.load_plan_run(ORDER.plan_run).steps
+    assert step.state is StepState.STOPPED
+
+
+@pytest.fixture
+def at_work(
+    cluster: DaskCluster, databases: Server, folder: Path, tmp_path: Path
+) -> Iterator[subprocess.Popen[str]]:
+    """A plan that the command line runs on the cluster."""
+    plan = plan_of(COPY.format(query=SLOW.format(rows=5000)), head="at_once = 2")
+    (tmp_path / "many.toml").write_text(plan.text)
+    where = ["--on", cluster.url, "--store", databases.url, "--json"]
+    command = [sys.executable, "-m", "toolkit", "run", "many.toml", *where]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "DBATK_CONFIG": str(folder / "config")}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.kill()
+
+
+def _until_two_run(store: Store) -> None:
+    until = time.monotonic() + 90
+    while time.monotonic() < until:
+        nights = store.plan_runs("many")
+        if nights and sum(step.state is StepState.RUNNING for step in nights[0].steps) == 2:
+            return
+        time.sleep(0.1)
+    raise AssertionError("two targets are never at work")
+
+
+def test_control_c_ends_a_plan_on_a_cluster_cleanly(at_work: subprocess.Popen[str], store: Store) -> None:
+    _until_two_run(store)
+    at_work.send_signal(signal.SIGINT)
+    out, err = at_work.communicate(timeout=90)
+    assert at_work.returncode == ExitCode.INTERRUPTED, err
+    assert out.count('"stopped"') == 4 and "Traceback" not in err
+    (night,) = store.plan_runs("many")
+    assert night.stopped_by == "the plan was stopped" and not store.open_entries_all()
+    assert [store.lease_of(f"plan many on {each}") for each in TARGETS] == [None] * 4
+
+
+def test_a_second_start_exits_5_and_says_who_is_at_work(
+    at_work: subprocess.Popen[str], store: Store, databases: Server, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    _until_two_run(store)
+    options = {"cwd": tmp_path, "env": _environment(at_work), "capture_output": True, "text": True}
+    second = subprocess.run(at_work.args, check=False, **options)  # type: ignore[call-overload]
+    assert second.returncode == ExitCode.REFUSED, second.stderr
+    assert f"process {at_work.pid} on" in second.stdout and "since" in second.stdout
+    at_work.send_signal(signal.SIGINT)
+    at_work.communicate(timeout=90)
+
+
+def _environment(process: subprocess.Popen[str]) -> dict[str, str]:
+    given = Path(f"/proc/{process.pid}/environ").read_text().split("\0")
+    return dict(line.split("=", 1) for line in given if "=" in line)
