@@ -79,21 +79,6 @@ def _confirmed(approvals: Approvals, names: frozenset[str]) -> bool:
     return approvals.yes_production.lower() in {name.lower() for name in names}
 
 
-def check_approved(standing: Standing, approvals: Approvals) -> None:
-    """Refuse what nobody approved on a target whose profile asks for it.
-
-    Raises:
-        ToolkitError: TK-0313.
-    """
-    if standing.approved_only and approvals.approval is None:
-        raise ToolkitError(
-            f"on `{standing.profile_name}` runs only what was approved",
-            code="TK-0313",
-            hint="write a file (`--save-as FILE`), let `dbatk plan FILE --approve` approve it, "
-            "then `dbatk run FILE --approved-only`",
-        )
-
-
 def check_experiment(experiment: Experiment, standing: Standing, approvals: Approvals) -> None:
     """Refuse what the user must allow or the profile forbids.
 

@@ -10,14 +10,7 @@ from datetime import UTC, datetime
 
 from toolkit import __version__
 from toolkit.app import backup_client, backup_space, licensing
-from toolkit.app.approvals import (
-    Approvals,
-    Standing,
-    check_approved,
-    check_experiment,
-    check_production,
-    on_live,
-)
+from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production, on_live
 from toolkit.app.auditing import run_noted
 from toolkit.app.drift import warn_of_drift
 from toolkit.app.keeping import keep_best
@@ -48,6 +41,7 @@ from toolkit.app.repair import (
 from toolkit.app.rungs import keep_rung
 from toolkit.app.space import check_space, free_disk_bytes, needed_bytes
 from toolkit.app.undoing import undo_script
+from toolkit.app.within import check_approved, check_within
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.repositories import Rung
@@ -125,7 +119,7 @@ def start(
         facts = facts_of(experiment, dialect, sessions, standing)
         _approve(target, facts, standing, approvals)
         _check(experiment, dialect, facts, target, sessions)
-        _check_licences(experiment, dialect, facts, target, standing)
+        _check_scripts(experiment, dialect, facts, target, standing, approvals)
         rung = rung_of_run(experiment, dialect, facts, sessions)
         head = _head(run, experiment, target, facts, under)
         store.create_run(head)
@@ -175,11 +169,19 @@ def _check(
     backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts), target)
 
 
-def _check_licences(
-    experiment: Experiment, dialect: Dialect, facts: Facts, target: Target, standing: Standing
+def _check_scripts(
+    experiment: Experiment,
+    dialect: Dialect,
+    facts: Facts,
+    target: Target,
+    standing: Standing,
+    approvals: Approvals,
 ) -> Bill | None:
-    """Refuse what nobody declared before anything is written, and tell the target's guard what was read."""
-    bill = licensing.check(scripts_of(experiment, dialect, facts), experiment, facts, standing)
+    """Refuse what nobody declared or approved before anything is written; tell the guard what was read."""
+    scripts = scripts_of(experiment, dialect, facts)
+    if approvals.approval is not None:
+        check_within(scripts, experiment, dialect, facts)
+    bill = licensing.check(scripts, experiment, facts, standing)
     licensing.teach(target, facts, standing)
     return bill
 
@@ -362,7 +364,8 @@ def resume(
             made = repair(run, changes, store, events)
             refuse_loading_twice(run, store)
             facts = facts_of(experiment, dialect, sessions, standing)
-            licensing.keep(store, run, _check_licences(experiment, dialect, facts, target, standing))
+            bill = _check_scripts(experiment, dialect, facts, target, standing, approvals)
+            licensing.keep(store, run, bill)
             bench = _bench(
                 run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt,
                 rung_of_run(experiment, dialect, facts, sessions),

@@ -95,7 +95,7 @@ def _what(line: AuditLine) -> str:
         f"{name} on {event.target}" if name and event.target else name or event.target,
         event.run,
         event.outcome if event.outcome != "begun" else None,
-        event.reason and " ".join(event.reason.split()),
+        event.reason and event.reason.replace("\n- ", "; "),
         # of an approval who gave it, of a night which one it was held against
         event.details[0] if event.details and event.kind in _TOLD else None,
     ]

@@ -1,0 +1,62 @@
+"""Under an approval a run touches only what its file names, itself or by its schema."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolkit.app.within import check_within
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.executors import Script
+from toolkit.model.experiment import Experiment
+from toolkit.model.facts import Facts, Release
+from toolkit.model.steps import ObjectRef, Stages, Step, Timed, TimedItem
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import Effect, EngineName, Mode, ObjectKind, OperationName
+
+FACTS = Facts(EngineName.ORACLE, Release((19,)), {"server": ({"current_schema": "ME"},)})
+INDEX, TABLE, SETTING = ObjectKind.INDEX, ObjectKind.TABLE, ObjectKind.SETTING
+
+
+def touch(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None:
+    experiment = Experiment("d", OperationName.INDEX_REBUILD, options, (), Mode.JOB)
+    step = Step("s", "x", effect=Effect.CHANGES, object=touched)
+    stages = Stages(Timed((TimedItem("i", (step,)),)))
+    check_within([Script("t", stages)], experiment, dialect_of(EngineName.ORACLE), FACTS)
+
+
+def ref(kind: ObjectKind, name: str, schema: str, table: str | None = None, *, ours: bool = False) -> ObjectRef:
+    return ObjectRef(
+        kind, QualifiedName(name, schema), ours=ours, table=None if table is None else QualifiedName(table, schema)
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "touched"),
+    [
+        ({"schema": ("sales",)}, ref(INDEX, "ANY", "SALES", "T")),
+        ({"schema": ("hr", "sales")}, ref(TABLE, "NEW_SINCE", "SALES")),
+        ({"table": "t"}, ref(INDEX, "T_IX", "ME", "T")),
+        ({"table": "sales.t"}, ref(TABLE, "T", "SALES")),
+        ({"index": '"Mixed"'}, ref(INDEX, "Mixed", "ME", "T")),
+        ({"table": "t"}, ref(TABLE, "DBATK_X_1", "ELSEWHERE", ours=True)),
+        ({"table": "t"}, ref(SETTING, "threads", "x")),
+    ],
+)
+def test_what_the_file_names_may_be_touched(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None:
+    touch(options, touched)
+
+
+@pytest.mark.parametrize(
+    ("options", "touched"),
+    [
+        ({"schema": ("sales",)}, ref(INDEX, "I", "HR", "T")),
+        ({"table": "t"}, ref(INDEX, "I", "ME", "OTHER")),
+        ({"table": "t"}, ref(TABLE, "T", "HR")),
+        ({"index": "i"}, ref(INDEX, "J", "ME", "T")),
+    ],
+)
+def test_anything_else_is_refused_by_name(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None:
+    with pytest.raises(ToolkitError, match=f"it would touch {touched.kind} `{touched.name}`") as caught:
+        touch(options, touched)
+    assert caught.value.code == "TK-0313"
