@@ -47,7 +47,7 @@ def test_a_time_is_held_against_the_nights_before_it_where_they_are_enough() -> 
     assert against(70, usual) == "as usual"
     assert "faster than each" in str(against(30, usual))
     assert "too few" in str(against(100, usual[:4]))
-    assert against(100, []) == "the first night it was done"
+    assert against(100, []) == "done for the first time"
 
 
 def test_a_step_that_became_slower_is_named_at_the_top() -> None:
@@ -96,5 +96,5 @@ def test_a_step_that_became_slower_is_told_with_the_growth_of_what_it_works_on()
 def test_what_could_not_be_verified_stands_at_the_top() -> None:
     told = account_of(night(replace(step("a"), unverified="the source was not counted")), {}, {}).sentences
     assert told == (
-        "everything that was due was done", "1 step could not be verified in every respect: `a` on `dwh`",
+        "everything that was due was done", "1 step could not be verified in every respect: `a`",
     )  # fmt: skip

@@ -92,7 +92,7 @@ def _against(record: StepRecord, known: Sequence[float]) -> str | None:
     if record.state is not StepState.DONE or took is None:
         return None
     if not known:
-        return "the first night it was done"
+        return "done for the first time"
     usual = median(known)
     if len(known) < _ENOUGH:
         return f"{counted(len(known), 'earlier night')}: too few to say what is usual"
@@ -111,11 +111,7 @@ def _headline(night: PlanRunRecord) -> str:
 
 def _sentences(night: PlanRunRecord, steps: Sequence[AccountStep]) -> list[str]:
     said = [f"stopped: {night.stopped_by}"] if night.stopped_by else []
-    said += [
-        f"`{step.record.step}` on `{step.record.target}` failed: {step.record.reason or 'no reason'}"
-        for step in steps
-        if step.record.state is StepState.FAILED
-    ]
+    said += _failures(steps)
     said += [
         f"`{step.record.step}` on `{step.record.target}` was {step.against_history}"
         for step in steps
@@ -123,11 +119,25 @@ def _sentences(night: PlanRunRecord, steps: Sequence[AccountStep]) -> list[str]:
     ]
     if not said and all(step.record.state in (StepState.DONE, StepState.SKIPPED) for step in steps):
         said.append("everything that was due was done")
-    unsure = [f"`{step.record.step}` on `{step.record.target}`" for step in steps if step.record.unverified]
+    unsure = list(dict.fromkeys(step.record.step for step in steps if step.record.unverified))
     if unsure:
-        names = ", ".join(unsure[:_NAMED]) + (", ..." if len(unsure) > _NAMED else "")
-        said.append(f"{counted(len(unsure), 'step')} could not be verified in every respect: {names}")
+        said.append(f"{counted(len(unsure), 'step')} could not be verified in every respect: {_named(unsure)}")
     return [*said, *(f"on `{note.target}` {note.text}" for note in night.notes)]
+
+
+def _failures(steps: Sequence[AccountStep]) -> list[str]:
+    """Return a sentence for each step and reason; what failed alike on many targets is told once."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for step in steps:
+        if step.record.state is StepState.FAILED:
+            where.setdefault((step.record.step, step.record.reason or "no reason"), []).append(step.record.target)
+    return [f"`{name}` on {_named(targets)} failed: {reason}" for (name, reason), targets in where.items()]
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return a few names, and how many there are besides."""
+    shown = ", ".join(f"`{name}`" for name in names[:_NAMED])
+    return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED:,} more"
 
 
 def _lanes(night: PlanRunRecord) -> Lanes:

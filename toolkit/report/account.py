@@ -8,6 +8,7 @@ from datetime import datetime
 
 from toolkit.analysis.account import Account, AccountStep, Trend
 from toolkit.model.plan_records import StepState
+from toolkit.report.account_text import WORST_FIRST
 from toolkit.report.account_text import account_text as as_text
 from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
@@ -29,6 +30,7 @@ class AccountView:
     told: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     chart: Chart | None
+    targets: Table
     steps: Table
     changes: Table
     looks: Table
@@ -149,6 +151,7 @@ def _view(account: Account) -> AccountView:
         told=tuple(map(clean, account.sentences)),
         facts=tuple(_facts(account)),
         chart=lanes_chart(account.lanes, "The night by target", lane_word="target"),
+        targets=_targets(account.steps),
         steps=_steps(account.steps),
         changes=_changes(account.steps),
         looks=_looks(account.steps),
@@ -173,16 +176,34 @@ def _facts(account: Account) -> list[tuple[str, str]]:
     return [(label, text) for label, text in found if text]
 
 
+def _targets(steps: Sequence[AccountStep]) -> Table:
+    """Return how many steps ended how on each target; nothing where there is but one."""
+    names = list(dict.fromkeys(step.record.target for step in steps))
+    states = [state for state in WORST_FIRST if any(step.record.state is state for step in steps)]
+    counts = {(name, state): 0 for name in names for state in states}
+    for step in steps:
+        counts[step.record.target, step.record.state] += 1
+    rows = [[name, *(str(counts[name, state]) for state in states)] for name in names] if len(names) > 1 else []
+    bad = (
+        "" if all(state in _GOOD or not counts[name, state] for state in states) else "not-ok" for name in names
+    )
+    return table(
+        "By target", [*left("target"), *right(*(state.value for state in states))], rows, bad if rows else ()
+    )
+
+
 def _steps(steps: Sequence[AccountStep]) -> Table:
+    """Return the steps, those that did not end well first."""
+    ordered = sorted(steps, key=lambda step: WORST_FIRST.index(step.record.state))
     rows = (
         [
             step.record.target, step.record.step, step.record.state.value, seconds(step.record.elapsed_seconds),
             seconds(step.usual_seconds), step.against_history or "", step.record.reason or "",
         ]
-        for step in steps
+        for step in ordered
     )  # fmt: skip
     columns = [*left("target", "step", "ended"), *right("took", "usually"), *left("against history", "why")]
-    return table("Steps", columns, rows, ("" if step.record.state in _GOOD else "not-ok" for step in steps))
+    return table("Steps", columns, rows, ("" if step.record.state in _GOOD else "not-ok" for step in ordered))
 
 
 def _changes(steps: Sequence[AccountStep]) -> Table:

@@ -11,7 +11,7 @@ from toolkit.report.safe import clean
 from toolkit.units import counted, seconds
 
 _COLUMNS = 80
-_ORDER = (
+WORST_FIRST = (
     StepState.FAILED, StepState.STOPPED, StepState.RUNNING, StepState.WAITING, StepState.SKIPPED, StepState.DONE,
 )  # fmt: skip
 
@@ -36,11 +36,11 @@ def account_text(account: Account, facts: Sequence[tuple[str, str]], licences: S
 
 
 def _of_target(target: str, steps: Sequence[AccountStep]) -> Iterator[str]:
-    counts = {state: sum(step.record.state is state for step in steps) for state in _ORDER}
-    said = ", ".join(f"{counts[state]} {state}" for state in _ORDER if counts[state])
+    counts = {state: sum(step.record.state is state for step in steps) for state in WORST_FIRST}
+    said = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
     yield ""
     yield from _wrapped("", f"on {clean(target)}: {said} of {counted(len(steps), 'step')}")
-    for step in sorted(steps, key=lambda each: _ORDER.index(each.record.state)):
+    for step in sorted(steps, key=lambda each: WORST_FIRST.index(each.record.state)):
         yield from _of_step(step)
 
 
