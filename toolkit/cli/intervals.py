@@ -66,9 +66,9 @@ def pseudonyms(said: Said) -> Pseudonyms | None:
     Raises:
         ToolkitError: TK-0102 for a salt that nothing asks for.
     """
-    from toolkit.analysis.awr.pseudonyms import Pseudonyms
-
     if said.flag("mask"):
+        from toolkit.analysis.awr.pseudonyms import Pseudonyms
+
         return Pseudonyms(said.text("salt"))
     if said.text("salt") is not None:
         raise ToolkitError("--salt is of use with --mask only", code="TK-0102", hint="add --mask")

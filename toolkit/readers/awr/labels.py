@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import takewhile
 
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.numbers import Numbers
-from toolkit.readers.awr.tables import Table, label, reduce, snake
+from toolkit.readers.awr.tables import Table, label, reduce, reduced, snake
 
 LOAD_PROFILE = (
     "db_time_s", "db_cpu_s", "redo_size_bytes", "logical_reads", "block_changes", "physical_reads",
@@ -39,9 +40,7 @@ def rate_name(text: str) -> str:
 
 def load_profile(table: Table, numbers: Numbers) -> tuple[dict[str, Scalar], dict[str, Scalar]] | None:
     """Return rates per second and per transaction where the table is a load profile."""
-    keys = table.keys
-    second = next((i for i, key in enumerate(keys) if re.fullmatch(r"per sec(ond)?", key)), None)
-    txn = next((i for i, key in enumerate(keys) if re.fullmatch(r"per trans(action)?", key)), None)
+    second, txn = _rates_at(table.columns)
     if second is None or len(table.rows) > _MOST_LABELS:
         return None
     names = {reduce(row[0]) for row in table.rows if row}
@@ -58,9 +57,22 @@ def load_profile(table: Table, numbers: Numbers) -> tuple[dict[str, Scalar], dic
     return by
 
 
+@lru_cache(maxsize=4096)
+def _rates_at(columns: tuple[str, ...]) -> tuple[int | None, int | None]:
+    """Return the columns of what happened per second and per transaction."""
+    keys = reduced(columns)
+    second = next((i for i, key in enumerate(keys) if re.fullmatch(r"per sec(ond)?", key)), None)
+    return second, next((i for i, key in enumerate(keys) if re.fullmatch(r"per trans(action)?", key)), None)
+
+
+def _has_labels(table: Table) -> bool:
+    """Whether a table is one of labels: most are not, and need no look at each cell."""
+    return len(table.rows) <= _MOST_LABELS and any(":\0" in "\0".join(row) + "\0" for row in table.rows)
+
+
 def efficiency(table: Table, numbers: Numbers) -> dict[str, Scalar] | None:
     """Return the ratios of instance efficiency, named as printed, where the table holds them."""
-    if len(table.rows) > _MOST_LABELS or len(table.labels() & _EFFICIENCY) < 3:
+    if not _has_labels(table) or len(table.labels() & _EFFICIENCY) < 3:
         return None
     found: dict[str, Scalar] = {}
     for row in (table.columns, *table.rows):
@@ -89,11 +101,7 @@ def label_of(cell: str) -> str:
 
 def io_profile(table: Table, numbers: Numbers) -> dict[str, Mapping[str, Scalar]] | None:
     """Return reads and writes per second by kind where the table is an I/O profile."""
-    places = {}
-    for place, key in enumerate(table.keys):
-        for pattern, name in _IO:
-            if re.fullmatch(pattern, key):
-                places[name] = place
+    places = _io_at(table.columns)
     if len(places) < 3 or not any(reduce(row[0]).startswith("total requests") for row in table.rows if row):
         return None
     return {
@@ -111,6 +119,16 @@ _IO = (
     (r"reads?( per)? sec(ond)?", "read_per_s"),
     (r"writes?( per)? sec(ond)?", "write_per_s"),
 )
+
+
+@lru_cache(maxsize=4096)
+def _io_at(columns: tuple[str, ...]) -> Mapping[str, int]:
+    return {
+        name: place
+        for place, key in enumerate(reduced(columns))
+        for pattern, name in _IO
+        if re.fullmatch(pattern, key)
+    }
 
 
 def begin_and_end(table: Table, numbers: Numbers) -> tuple[str, dict[str, Mapping[str, Scalar]]] | None:
@@ -146,7 +164,7 @@ def _two(values: list[str], numbers: Numbers, *, as_printed: bool) -> Mapping[st
 def instance_cpu(table: Table, numbers: Numbers) -> dict[str, Scalar] | None:
     """Return how much of the CPU the instance took, where a text report tells it by labels."""
     found: dict[str, Scalar] = {}
-    for row in table.rows if len(table.rows) <= _MOST_LABELS else ():
+    for row in table.rows if _has_labels(table) else ():
         for name, value in _pairs(row):
             words = reduce(name)
             for pattern, key in _INSTANCE_CPU:

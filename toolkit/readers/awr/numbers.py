@@ -50,8 +50,8 @@ def guess_comma(texts: Iterable[str]) -> bool:
     """Tell whether the report writes its decimals with a comma: what most of its numbers say."""
     points = commas = 0
     for text in texts:
-        points += _POINT.fullmatch(text) is not None
-        commas += _COMMA.fullmatch(text) is not None
+        points += "." in text and _POINT.fullmatch(text) is not None
+        commas += "," in text and _COMMA.fullmatch(text) is not None
     return commas > points
 
 

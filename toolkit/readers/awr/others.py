@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 _HEAD = 20_000
+_LONGEST = 100
+"""Characters of any mark: what begins later than a report of ours does not count, but for what is sure."""
 _SURE = re.compile(r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period|WORKLOAD REPOSITORY SQL Report", re.I)
 """What no report of an interval says of itself; the other marks stand within such a report as well."""
 _OURS = re.compile(
@@ -45,8 +47,9 @@ _OTHERS = tuple(
 def other_report(text: str) -> tuple[str, str] | None:
     """Return what a file is that is another report of Oracle's, and what to give instead; None for any other."""
     own = _OURS.search(text, 0, _HEAD)
+    counts = _HEAD if own is None or _SURE.search(text, 0, _HEAD) else own.start() + _LONGEST
     for pattern, why, hint in _OTHERS:
-        found = pattern.search(text, 0, _HEAD)
+        found = pattern.search(text, 0, counts)
         if found is not None and (own is None or found.start() <= own.start() or _SURE.fullmatch(found[0])):
             return why, hint
     return None

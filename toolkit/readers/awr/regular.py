@@ -11,7 +11,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, compress
+from typing import NamedTuple
 
 from toolkit.readers.awr.rows import SINGLE, Rows, Span, span_of
 
@@ -22,6 +24,7 @@ _B = f"[{_BLANKS}]"
 _VALUE = r"(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`&]++)"
 _ATTRIBUTES = rf"(?:{_B}++[A-Za-z][\w-]*+(?:{_B}*+={_B}*+{_VALUE})?+)*+{_B}*+/?+"
 _ATTRIBUTE = re.compile(rf"{_B}([A-Za-z][\w-]*+)(?:{_B}*+={_B}*+({_VALUE}))?+", re.ASCII)
+_NAMING = re.compile(rf"{_B}(?:id|name)\b", re.ASCII | re.IGNORECASE)
 _NAMES = "t[drh]|tbody|thead|tfoot|a|b|i|u|em|font|span|strong|div|pre_sqltext"
 _TAG = re.compile(rf"(table|{_NAMES}){_ATTRIBUTES}|/({_NAMES}){_B}*+", re.ASCII | re.IGNORECASE)
 """The tags that may stand in a table; those beside rows and cells leave the words of a cell in their order."""
@@ -94,22 +97,39 @@ class _Letters(dict[str, str]):
     """The letter of each tag (`td class=x`) seen."""
 
     def __missing__(self, tag: str) -> str:
-        letter = self[tag] = _letter(tag)
+        letter = self[tag] = _known(tag).letter
         return letter
 
 
-def _letter(tag: str) -> str:
+class _Tag(NamedTuple):
+    """What a tag is: its letter, what links call it, and how far a cell spans."""
+
+    letter: str
+    name: str | None = None
+    span: Span = SINGLE
+
+
+def _known(tag: str) -> _Tag:
+    return _recalled(tag) if len(tag) < _LONGEST_KEPT else _read(tag)
+
+
+def _read(tag: str) -> _Tag:
     match = _TAG.fullmatch(tag)
     if match is None or (match[1] or "").lower() == "table":
         raise _IrregularError
     if match[2]:
-        return _LETTERS[match[2].lower()].upper() if match[2].lower() in _LETTERS else "i"
+        return _Tag(_LETTERS[match[2].lower()].upper() if match[2].lower() in _LETTERS else "i")
     letter = _LETTERS.get(match[1].lower(), "i")
     if letter in _CELLS:
         said = _attributes(tag)
-        if "id" in said or _span(said) != SINGLE:
-            return "s" if letter == "d" else "t"
-    return letter
+        span = span_of(said.get("colspan"), said.get("rowspan"))
+        if "id" in said or span != SINGLE:
+            return _Tag("s" if letter == "d" else "t", said.get("id"), span)
+    return _Tag(letter)
+
+
+_LONGEST_KEPT = 200
+_recalled = lru_cache(maxsize=4096)(_read)
 
 
 def _attributes(tag: str) -> dict[str, str]:
@@ -120,10 +140,6 @@ def _attributes(tag: str) -> dict[str, str]:
         value = value[1:-1] if value[:1] in {'"', "'"} else value
         found.setdefault(match[1].lower(), _characters(value) if "&" in value else value)
     return found
-
-
-def _span(said: Mapping[str, str]) -> Span:
-    return span_of(said.get("colspan"), said.get("rowspan"))
 
 
 def _characters(text: str) -> str:
@@ -190,7 +206,7 @@ def _join_marked_up(shape: str, tags: Sequence[str], texts: list[str], names: se
             for part in parts:
                 _characters(part)
         texts[begin] = "".join(parts)
-        for tag in tags[begin + 1 : end]:
+        for tag in filter(_NAMING.search, tags[begin + 1 : end]):
             said = _attributes(tag)
             names.update(
                 said[name] for name in ("id", "name") if name in said and (name == "id" or tag[0] in "aA")
@@ -201,10 +217,10 @@ def _noted(cells: str, tags: Sequence[str], names: set[str]) -> dict[int, Span]:
     """Return the spans of cells by their place, and add what links can lead to to `names`."""
     spans: dict[int, Span] = {}
     for noted in _COUNTING.finditer(cells):
-        said = _attributes(tags[noted.start()])
-        names.update([said["id"]] if "id" in said else [])
-        if (span := _span(said)) != SINGLE:
-            spans[noted.start()] = span
+        tag = _known(tags[noted.start()])
+        names.update([tag.name] if tag.name else [])
+        if tag.span != SINGLE:
+            spans[noted.start()] = tag.span
     return spans
 
 

@@ -242,25 +242,32 @@ def section_of(table: Table) -> Section | None:
     """Return the section a table is, None for one that is not known."""
     if len(table.columns) < 2:
         return None
-    for section in SECTIONS:
-        if _places(section, table.columns) is not None and (
-            not section.words or re.search(section.words, table.words)
-        ):
+    for section in _likely(table.columns):
+        if not section.words or re.search(section.words, table.words):
             return section
     return None
 
 
+@lru_cache(maxsize=4096)
+def _likely(columns: tuple[str, ...]) -> tuple[Section, ...]:
+    """Return the sections that headings fit."""
+    return tuple(section for section in SECTIONS if _places(section, columns) is not None)
+
+
 def records(section: Section, table: Table, numbers: Numbers) -> list[dict[str, Scalar]]:
     """Return the rows of a table by name; further columns keep the name of their heading."""
+    if not table.rows:
+        return []
     places = _places(section, table.columns) or {}
     readers = _readers(section, places, table.keys)
-    return [
-        {
-            name: _value(row[place] if place < len(row) else "", kind, unit, numbers)
-            for name, place, kind, unit in readers
-        }
-        for row in table.rows
-    ]
+    width = max(place for _, place, _, _ in readers) + 1
+    rows = table.rows
+    if any(len(row) < width for row in rows):
+        rows = [row + ("",) * (width - len(row)) for row in rows]
+    columns = list(zip(*(row[:width] for row in rows), strict=True))
+    names = [name for name, *_ in readers]
+    values = [map(_values(kind, unit, numbers).__getitem__, columns[place]) for _, place, kind, unit in readers]
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def _readers(
@@ -282,6 +289,28 @@ def _readers(
         taken.add(name)
         readers.append((name, place, Kind.ANY, None))
     return readers
+
+
+class _Values(dict[str, Scalar]):
+    """The values of cells of one kind by what is printed: many print the same."""
+
+    def __init__(self, kind: Kind, unit: str | None, numbers: Numbers) -> None:
+        super().__init__()
+        self._how = (kind, unit, numbers)
+
+    def __missing__(self, cell: str) -> Scalar:
+        value = _value(cell, *self._how)
+        if len(self) < _MOST_KNOWN and len(cell) < _LONGEST_KNOWN:
+            self[cell] = value
+        return value
+
+
+_MOST_KNOWN, _LONGEST_KNOWN = 50_000, 40
+
+
+@lru_cache(maxsize=64)
+def _values(kind: Kind, unit: str | None, numbers: Numbers) -> _Values:
+    return _Values(kind, unit, numbers)
 
 
 def _value(cell: str, kind: Kind, unit: str | None, numbers: Numbers) -> Scalar:
