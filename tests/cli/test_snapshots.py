@@ -396,3 +396,24 @@ def test_two_runs_are_compared_by_the_reports_kept_with_them(dbatk: Dbatk, url: 
     told = dbatk("awr", "diff", "run1", "run2")
     assert told.status == 0, told.err
     assert "per second" in told.out
+
+
+@pytest.mark.parametrize(
+    ("declared", "taken"),
+    [(True, "DBMS_WORKLOAD_REPOSITORY.CREATE_SNAPSHOT"), (False, "PERFSTAT.STATSPACK.SNAP")],
+)
+def test_a_dry_run_shows_the_snapshots_it_would_take_and_what_they_are_paid_with(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, declared: bool, taken: str
+) -> None:
+    table = {"OWNER": "DBATK", "OBJECT_NAME": "GTEST", "OBJECT_TYPE": "TABLE"}
+    views = {**WITH_STATSPACK, "ALL_OBJECTS": [*WITH_STATSPACK["ALL_OBJECTS"], table]}
+    with running_standin(Scenario(views=views)) as standin:
+        site(home, standin, monkeypatch, declared=declared)
+        told = dbatk("ctas", "-t", "dwh", "--source", "GTEST", "--table", "C", "--dry-run")
+        assert told.status == 0, told.err
+        assert told.out.count(taken) == 2
+        bill = [line for line in told.out.splitlines() if line.startswith("-- licence")]
+        assert any("Diagnostics Pack (" in line for line in bill) is declared, bill
+        assert "END;;" not in told.out
+        assert "more than 60 s" in told.out
+        assert packs(standin) == []

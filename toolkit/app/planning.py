@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from toolkit.app import licensing
 from toolkit.app.approvals import Standing
 from toolkit.app.preview import ahead_of, preview_of, remarks_of
+from toolkit.app.providers import rung_by_facts, rung_of_run
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.repositories import Rung
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, print_script, read_facts, read_probes
 from toolkit.model.bill import Bill
@@ -22,8 +24,10 @@ from toolkit.operations import Operation, Planner, operation
 from toolkit.operations.backup import Backup
 from toolkit.operations.base import support_of
 from toolkit.operations.place import check_work, reads_of
+from toolkit.rendering import step_of
 from toolkit.runner import spec_of
 from toolkit.runner.outer_script import with_outer_factors
+from toolkit.snapshots.brackets import LONG_SECONDS
 from toolkit.targets.base import Target
 from toolkit.units import byte_size, counted
 
@@ -260,15 +264,16 @@ def script(
     chosen = engine or (target.engine if target is not None else EngineName.DUCKDB)
     dialect = dialect_of(chosen)
     standing = standing or Standing()
-    facts = _facts_for_script(experiment, dialect, target, assume, facts_text, standing)
+    facts, rung = _ground_for_script(experiment, dialect, target, assume, facts_text, standing)
     work = operation(experiment.operation)
     planner = planner_of(experiment, dialect, facts)
     check_work(work, planner)
     support_table(experiment, planner, work, cells_in_order(experiment))
-    scripts = scripts_of(experiment, dialect, facts)
+    scripts = _with_snapshots(scripts_of(experiment, dialect, facts), dialect, rung)
     bill = licensing.check(scripts, experiment, facts, standing)
     lines = [*_head(experiment, facts, work, planner, scripts), *degree_notes(experiment, dialect, facts)]
     ahead = ahead_of(planner, cells_in_order(experiment)[0])
+    lines += _told_of(rung)
     lines += [*([ahead] if ahead is not None else ()), *remarks_of(planner, cells_in_order(experiment))]
     lines += [*preview_of(planner, cells_in_order(experiment)[0], target)]
     lines += list(bill.sentences() if bill is not None else ())
@@ -293,24 +298,56 @@ def _script(experiment: Experiment, planner: Planner, work: Operation, cell: Cel
     return Script(title, with_outer_factors(work.plan(planner, cell), experiment.factors, cell))
 
 
-def _facts_for_script(
+def _ground_for_script(
     experiment: Experiment,
     dialect: Dialect,
     target: Target | None,
     assume: str | None,
     facts_text: str | None,
     standing: Standing,
-) -> Facts:
-    if facts_text is not None:
-        return with_licences(facts_from_text(facts_text), standing.licences)
-    if assume is not None:
-        return with_licences(dialect.assume(assume), standing.licences)
-    assert target is not None
-    sessions = Sessions(target, "dbatk dry-run", read_only=True)
-    try:
-        return facts_of(experiment, dialect, sessions, standing)
-    finally:
-        sessions.close()
+) -> tuple[Facts, Rung | None]:
+    """Return the facts of a script and the rung of its snapshots; None where it has none, or no choice of them."""
+    if facts_text is None and assume is None:
+        assert target is not None
+        sessions = Sessions(target, "dbatk dry-run", read_only=True)
+        try:
+            facts = facts_of(experiment, dialect, sessions, standing)
+            return facts, _chosen(rung_of_run(experiment, dialect, facts, sessions))
+        finally:
+            sessions.close()
+    assumed = facts_from_text(facts_text) if facts_text is not None else dialect.assume(assume or "")
+    facts = with_licences(assumed, standing.licences)
+    return facts, _chosen(rung_by_facts(experiment, dialect, facts))
+
+
+def _chosen(rung: Rung | None) -> Rung | None:
+    return rung if rung is not None and rung.choice else None
+
+
+def _told_of(rung: Rung | None) -> list[str]:
+    if rung is None:
+        return []
+    said = [f"snapshots by {rung.provider} ({rung.why})"]
+    if rung.repository is not None:
+        seconds = int(LONG_SECONDS)
+        said.append(f"one as well before and after each trial that is expected to take more than {seconds} s")
+    return said
+
+
+def _with_snapshots(scripts: Sequence[Script], dialect: Dialect, rung: Rung | None) -> list[Script]:
+    """Put the snapshots around everything into the script; each bears the run where it can."""
+    if rung is None or rung.repository is None:
+        return list(scripts)
+    first, last = (step_of(dialect, rung.repository.snap(f"RUN {number}")) for number in (1, 2))
+    return [
+        one if one.stages is None else replace(
+            one,
+            stages=replace(
+                one.stages, setup=(*one.stages.setup, first), cleanup=(last, *one.stages.cleanup)
+            ),
+        )
+        for one in scripts
+    ]  # fmt: skip
 
 
 def _head(

@@ -9,6 +9,7 @@ import psutil
 
 from toolkit.app.rungs import bracket_of, declared_in, rung_of
 from toolkit.dialects.base import Dialect, Watching
+from toolkit.dialects.oracle import ladder
 from toolkit.dialects.repositories import Rung
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
@@ -69,6 +70,18 @@ def rung_of_run(experiment: Experiment, dialect: Dialect, facts: Facts, sessions
     if experiment.snapshot in _NO_RUNG or experiment.snapshot not in _CHOICES:
         return None
     return rung_of(experiment.snapshot, dialect, facts, sessions, declared_in(facts))
+
+
+def rung_by_facts(experiment: Experiment, dialect: Dialect, facts: Facts) -> Rung | None:
+    """Return the rung a run would stand on, by facts alone; None where it wants no snapshots, or has no choice.
+
+    Raises:
+        ToolkitError: as `rung_of_run`.
+    """
+    known = experiment.snapshot in _CHOICES and experiment.snapshot not in _NO_RUNG
+    if not known or dialect.engine is not EngineName.ORACLE:
+        return None
+    return ladder.choose(experiment.snapshot, facts, declared_in(facts))
 
 
 def _counters(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.base import Call
 from toolkit.model.values import Scalar
+from toolkit.model.words import StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Repository:
 
     def snap(self, mark: str) -> Call:
         """Return the statement that takes a snapshot."""
-        return Call(self.snap_template, {"mark": mark})
+        return Call(self.snap_template, {"mark": mark}, kind=StepKind.BLOCK)
 
     def found(self, mark: str) -> Call | None:
         """Return what finds the snapshot of a mark, where snapshots bear one."""
