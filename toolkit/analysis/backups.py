@@ -13,7 +13,7 @@ from statistics import median
 from toolkit.analysis.cells import RunAnalysis, other_levels, scale_level
 from toolkit.analysis.doubts import cpu_count
 from toolkit.analysis.lanes import Bar, Lanes, lanes_of, longest_alone
-from toolkit.model.records import TrialRecord
+from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import EngineName, Outcome
 from toolkit.units import byte_size, number, parse_duration, percent, quantity, seconds
@@ -24,6 +24,8 @@ _SAME = 0.93
 """A rate within 7 % of the highest is the ceiling."""
 _CPU_FULL, _CHANNEL_FULL, _WAITS_MUCH, _CPU_FREE = 85.0, 0.85, 0.2, 60.0
 _ALONE, _OTHERS_MUCH = 0.1, 25.0
+_AT_ONCE = 0.001
+_ALIKE, _LEAST_SHOWN = 0.005, 0.05
 _TEBIBYTE = 2**40
 _REMEDY = {
     True: "a section size (`--section-size`) would share its file among the channels",
@@ -103,13 +105,27 @@ def trial_lanes(trial: TrialRecord) -> Lanes | None:
             item.bytes,
             item.outcome is Outcome.OK,
         )
-        for item in trial.items
+        for item in _pieces(trial)
         if item.begin_seconds is not None and item.elapsed_seconds is not None
     ]
     if not bars:
         return None
     asked = range(1, (trial.requested_degree or 0) + 1)
     return lanes_of(bars, [f"channel {number}" for number in asked])
+
+
+def _pieces(trial: TrialRecord) -> Sequence[ItemRecord]:
+    """Return what the channels did: the backup as a whole is recorded before its pieces, and is none of them."""
+    first, rest = trial.items[:1], trial.items[1:]
+    return rest if first and _is_whole(first[0], trial) else trial.items
+
+
+def _is_whole(item: ItemRecord, trial: TrialRecord) -> bool:
+    """Whether an item is on the clock from its first instant to its last."""
+    begin, took = item.begin_seconds, item.elapsed_seconds
+    if begin is None or took is None:
+        return False
+    return begin <= _AT_ONCE and took >= (1 - _AT_ONCE) * (trial.elapsed_seconds or 0.0)
 
 
 def middle_trial(found: RunAnalysis, cell: Cell) -> TrialRecord | None:
@@ -170,6 +186,8 @@ def _moved(mine: Throughput) -> Iterator[str]:
 
 
 def _size_of(ratio: float) -> str:
+    if abs(ratio - 1) < _ALIKE:
+        return "the backup is as large as what was read"
     if ratio >= 1:
         return f"the backup is {number(ratio)} times smaller than what was read"
     return f"the backup is {number(1 / ratio)} times as large as what was read"
@@ -242,7 +260,9 @@ def _window(found: RunAnalysis, mine: Throughput) -> Iterator[str]:
     if window is None:
         return
     if needed <= window:
-        yield f"it fits the window of {seconds(window)}: {percent(100 * needed / window)} of it is used"
+        used = 100 * needed / window
+        share = percent(used) if used >= _LEAST_SHOWN else "next to nothing"
+        yield f"it fits the window of {seconds(window)}: {share} of it is used"
     else:
         reach = f"; within it {byte_size(rate * window)} can be backed up" if rate else ""
         yield f"it does not fit the window of {seconds(window)}: {seconds(needed - window)} too long{reach}"

@@ -15,6 +15,7 @@ from statistics import median
 from toolkit.analysis.metrics import CellMetric, metrics_by_cell
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell
+from toolkit.model.words import OperationName
 
 _MILLION = 1e6
 MEASURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -33,6 +34,12 @@ MEASURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "temp": ("bytes", ("temp written", "temp_bytes", "temp_peak_bytes", "db_temp_bytes")),
 }  # fmt: skip
 """By measure its unit, and the metrics that tell it, the best first."""
+_OF_BACKUPS: Mapping[str, tuple[str, ...]] = {
+    "CPU": ("program_cpu_seconds", "db_cpu_seconds", "DB CPU"),
+    "read": ("bytes_read", "physical read total bytes", "io_read_bytes", "host_disk_read_bytes"),
+    "written": ("bytes_written", "physical write total bytes", "io_write_bytes", "host_disk_write_bytes"),
+}
+"""A backup is made by sessions and programs of its own: what our session counts is nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +71,19 @@ def costs_of(run: RunRecord) -> dict[Cell, Cost]:
     for trial in run.trials:
         if trial.counts:
             trials.setdefault(trial.cell, []).append(trial)
-    return {cell: _cost(cell, found, measured.get(cell, ())) for cell, found in trials.items()}
+    sources = {measure: names for measure, (_, names) in MEASURES.items()}
+    if run.head.experiment.operation is OperationName.BACKUP:
+        sources = dict(_OF_BACKUPS)
+    return {cell: _cost(cell, found, measured.get(cell, ()), sources) for cell, found in trials.items()}
 
 
-def _cost(cell: Cell, trials: Sequence[TrialRecord], metrics: Sequence[CellMetric]) -> Cost:
+def _cost(
+    cell: Cell, trials: Sequence[TrialRecord], metrics: Sequence[CellMetric], told: Mapping[str, Sequence[str]]
+) -> Cost:
     by_name = {one.name: one for one in metrics}
     measures: dict[str, float] = {}
     sources: dict[str, str] = {}
-    for measure, (_, names) in MEASURES.items():
+    for measure, names in told.items():
         found = next((by_name[name] for name in names if name in by_name), None)
         if found is not None:
             measures[measure], sources[measure] = found.median, f"{found.name}, {found.source}"
