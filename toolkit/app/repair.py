@@ -17,13 +17,17 @@ from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import RunHead, RunRecord
-from toolkit.model.words import EngineName, Outcome, Role
+from toolkit.model.words import EngineName, Mode, OperationName, Outcome, Role
 from toolkit.runner import Changes, Undone, end_ghosts, interrupted
 from toolkit.runner.backup import need_backup
 from toolkit.runner.completed import note_completed
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.store import Store
 from toolkit.targets.base import Target
+
+
+_LOST = frozenset({"TK-0202", END_UNKNOWN})
+"""Of our own errors those of a session that was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +220,24 @@ def load_in_doubt(run: str, store: Store) -> bool:
     if last is not None and last.error_code == END_UNKNOWN:
         marks.append(last.trial)
     return any(all(item.outcome is not Outcome.OK for item in store.items_of(run, trial)) for trial in marks)
+
+
+def lost_after_all(run: str, store: Store) -> bool:
+    """Tell whether a job had done all its items when it failed: its session was lost while it was looked at.
+
+    To go on with it is to find out; to begin it anew would be to do it twice. A backup is nothing before it is
+    read again, and a load without rows failed although its item ended.
+    """
+    record = store.load_run(run, samples=False)
+    last = record.trials[-1] if record.trials else None
+    experiment = record.head.experiment
+    if last is None or experiment.mode is not Mode.JOB or experiment.operation is OperationName.BACKUP:
+        return False
+    code = last.error_code or ""
+    if last.outcome is not Outcome.FAILED or (code.startswith("TK-") and code not in _LOST):
+        return False
+    latest = {item.label: item.outcome for item in store.items_of(run, last.trial)}
+    return bool(latest) and set(latest.values()) == {Outcome.OK}
 
 
 def _mark_broken(run: str, store: Store, events: Events) -> None:

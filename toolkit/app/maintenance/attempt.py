@@ -13,8 +13,9 @@ from toolkit.app.maintenance.closing import child_of
 from toolkit.app.maintenance.loaded import Reader, as_before
 from toolkit.app.maintenance.looked import Looked
 from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.maintenance.undone import told_of_undoing
 from toolkit.app.maintenance.verify import look_at
-from toolkit.app.repair import clean, load_in_doubt
+from toolkit.app.repair import clean, load_in_doubt, lost_after_all
 from toolkit.app.results import ended_well, find_run
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -113,11 +114,14 @@ class Attempt:
         """Return the run that an earlier night began and did not end, if this step would do the same.
 
         A load in doubt is returned in any case: going on with it is refused until somebody has counted its rows.
+        So is a run whose work was done when it failed.
         """
         last = next((step for step in earlier if step.run is not None), None)
         if last is None or last.run is None or not self._is_known(last.run):
             return None
         if load_in_doubt(last.run, self.store):
+            return last.run
+        if last.state is StepState.FAILED and lost_after_all(last.run, self.store):
             return last.run
         cut_off = last.state in _CUT_OFF or bool(self.store.unended_trials(last.run))
         if not cut_off or not self._can_go_on(last.run):
@@ -134,7 +138,9 @@ class Attempt:
     def _can_go_on(self, run: str | None) -> bool:
         if run is None or not self._is_known(run):
             return False
-        return self.store.load_head(run).state is not RunState.DONE or load_in_doubt(run, self.store)
+        if self.store.load_head(run).state is not RunState.DONE:
+            return True
+        return load_in_doubt(run, self.store) or lost_after_all(run, self.store)
 
     def _is_known(self, run: str) -> bool:
         """Tell whether a run is still stored: somebody may have deleted it."""
@@ -202,8 +208,7 @@ class Attempt:
             )
         except ToolkitError as error:
             return f"could not be undone: {error.sentence}"
-        left = f", {len(report.left)} left: see `dbatk clean`" if report.left else ""
-        return f"{len(report.done)} change(s) put back{left}"
+        return told_of_undoing(report, run, self.store)
 
 
 def _same_work(head: RunHead, job: Job) -> bool:
