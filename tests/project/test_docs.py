@@ -62,7 +62,7 @@ def test_every_option_of_an_operation_is_documented_where_it_works() -> None:
         assert flags == {one.flag for one in OPTIONS if operation in one.operations}
 
 
-_SHORT = {"schedule": "add"}
+_SHORT = {"schedule": "add", "audit": "list"}
 """Groups that take what is no command of theirs for the argument of one."""
 
 

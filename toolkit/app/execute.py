@@ -343,10 +343,9 @@ def resume(
     standing = standing or Standing()
     record = store.load_run(run)
     _refuse_ingested(record)
-    experiment = record.head.experiment
+    experiment, dialect = record.head.experiment, dialect_of(target.engine)
     check_approved(standing, approvals)
     check_experiment(experiment, standing, approvals)
-    dialect = dialect_of(target.engine)
     if under is None:
         store.refuse_live_run(run)
     sessions = Sessions(target, run)
@@ -364,8 +363,7 @@ def resume(
             made = repair(run, changes, store, events)
             refuse_loading_twice(run, store)
             facts = facts_of(experiment, dialect, sessions, standing)
-            bill = _check_scripts(experiment, dialect, facts, target, standing, approvals)
-            licensing.keep(store, run, bill)
+            licensing.keep(store, run, _check_scripts(experiment, dialect, facts, target, standing, approvals))
             bench = _bench(
                 run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt,
                 rung_of_run(experiment, dialect, facts, sessions),
