@@ -114,16 +114,14 @@ class Attempt:
         """Return the run that an earlier night began and did not end, if this step would do the same.
 
         A load in doubt is returned in any case: going on with it is refused until somebody has counted its rows.
-        So is a run whose work was done when it failed.
         """
         last = next((step for step in earlier if step.run is not None), None)
         if last is None or last.run is None or not self._is_known(last.run):
             return None
         if load_in_doubt(last.run, self.store):
             return last.run
-        if last.state is StepState.FAILED and lost_after_all(last.run, self.store):
-            return last.run
-        cut_off = last.state in _CUT_OFF or bool(self.store.unended_trials(last.run))
+        cut_off = last.state in _CUT_OFF or self.store.unended_trials(last.run)
+        cut_off = cut_off or (last.state is StepState.FAILED and lost_after_all(last.run, self.store))
         if not cut_off or not self._can_go_on(last.run):
             return None
         head = self.store.load_head(last.run)
