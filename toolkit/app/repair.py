@@ -25,7 +25,7 @@ from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
-
+_ENDED_BADLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED})
 _LOST = frozenset({"TK-0202", END_UNKNOWN})
 """Of our own errors those of a session that was lost."""
 
@@ -234,7 +234,7 @@ def lost_after_all(run: str, store: Store) -> bool:
     if last is None or experiment.mode is not Mode.JOB or experiment.operation is OperationName.BACKUP:
         return False
     code = last.error_code or ""
-    if last.outcome is not Outcome.FAILED or (code.startswith("TK-") and code not in _LOST):
+    if last.outcome not in _ENDED_BADLY or (code.startswith("TK-") and code not in _LOST):
         return False
     latest = {item.label: item.outcome for item in store.items_of(run, last.trial)}
     return bool(latest) and set(latest.values()) == {Outcome.OK}
