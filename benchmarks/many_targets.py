@@ -1,6 +1,6 @@
 """How plans grow with their targets: 10, 100 and 1,000 databases side by side.
 
-    PYTHONPATH=. python benchmarks/many_targets.py [--most 1000] [--nights 10]
+    PYTHONPATH=. python benchmarks/many_targets.py [--most 1000] [--nights 10] [--works account telling]
 
 The targets are profiles of DuckDB files, the plan has three steps for each, and a store has nights before. A
 process of its own measures for each number of targets:
@@ -10,8 +10,8 @@ process of its own measures for each number of targets:
 - the account of that night, and what is told to monitoring;
 - the memory that Python holds at the most during each (tracemalloc), and that the process grew by.
 
-Planning is timed in a second go, without the tracer of memory. Planning 1,000 targets below 5 s, and at most 20 KiB
-for each target, are the limits; the exit status says whether they hold.
+Planning is timed in a second go, without the tracer of memory. Planning 1,000 targets below 5 s, and at most
+20 KiB for each target, are the limits; the exit status says whether they hold.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ table = "t"
 degree = 2
 only_if = {{older_than = "365d"}}
 """
+WORKS = ("planning", "night", "account", "telling")
 STEPS = ("first", "second", "third")
 
 
@@ -109,7 +110,7 @@ def measured(work: Callable[[], object]) -> dict[str, float]:
     return {"seconds": seconds, "peak_bytes": peak, "process_bytes": grown}
 
 
-def measure(folder: Path) -> dict[str, dict[str, float]]:
+def measure(folder: Path, chosen: list[str]) -> dict[str, dict[str, float]]:
     """Measure in this process, which has done nothing else."""
     from toolkit.app.approvals import Approvals
     from toolkit.app.maintenance import places_of, run_plan
@@ -139,7 +140,8 @@ def measure(folder: Path) -> dict[str, dict[str, float]]:
         def telling() -> object:
             return tell(store.plan_runs_to_tell("many"), Notices(metrics_folder=folder))
 
-        found = {work.__name__: measured(work) for work in (planning, night, account, telling)}
+        works = [work for work in (planning, night, account, telling) if work.__name__ in chosen]
+        found = {work.__name__: measured(work) for work in works}
         began = perf_counter()
         planning()
         return {**found, "planning": {**found["planning"], "seconds": perf_counter() - began}}
@@ -149,10 +151,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--most", type=int, default=1000, help="targets of the largest plan")
     parser.add_argument("--nights", type=int, default=10, help="nights that the store has")
+    parser.add_argument(
+        "--works", nargs="*", default=WORKS[1:], choices=WORKS[1:], help="what is measured beside planning"
+    )
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
-        print(json.dumps(measure(given.measure)))
+        print(json.dumps(measure(given.measure, [WORKS[0], *given.works])))
         return 0
     sizes = sorted({max(1, given.most // 100), max(1, given.most // 10), given.most})
     found = {}
@@ -160,7 +165,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             make(Path(folder), size, given.nights)
             environment = {**os.environ, "DBATK_CONFIG": f"{folder}/config"}
-            command = [sys.executable, __file__, "--measure", folder]
+            command = [sys.executable, __file__, "--measure", folder, "--works", *given.works]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
             found[size] = json.loads(done.stdout)
     return show(found)

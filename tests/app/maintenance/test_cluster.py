@@ -22,6 +22,7 @@ from tests.app.maintenance.test_dispatch import (
     TARGETS,
     cluster,
     databases,
+    environment,
     folder,
     plan_of,
     store,
@@ -160,9 +161,9 @@ def at_work(
     (tmp_path / "many.toml").write_text(plan.text)
     where = ["--on", cluster.url, "--store", databases.url, "--json"]
     command = [sys.executable, "-m", "toolkit", "run", "many.toml", *where]
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "DBATK_CONFIG": str(folder / "config")}
+    given = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **environment(folder)}
     with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=tmp_path, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         yield process
         process.kill()

@@ -62,6 +62,7 @@ def databases(postgresql_server: Server, folder: Path, monkeypatch: pytest.Monke
     (folder / "config/targets.toml").write_text(profiles)
     (folder / "config/targets.toml").chmod(0o600)
     monkeypatch.setenv("DBATK_CONFIG", str(folder / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
     monkeypatch.delenv("DBATK_STORE", raising=False)
     yield server
     with server.connect() as session:
@@ -69,10 +70,15 @@ def databases(postgresql_server: Server, folder: Path, monkeypatch: pytest.Monke
             session.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
+def environment(folder: Path) -> dict[str, str]:
+    """What workers find: profiles, no store of their own, and a folder for what they write."""
+    return {"DBATK_CONFIG": str(folder / "config"), "DBATK_STORE": "", "XDG_DATA_HOME": str(folder)}
+
+
 @pytest.fixture(scope="module")
 def cluster(folder: Path) -> Iterator[DaskCluster]:
     """A scheduler with two workers of two hosts."""
-    with DaskCluster(folder, {"DBATK_CONFIG": str(folder / "config"), "DBATK_STORE": ""}) as begun:
+    with DaskCluster(folder, environment(folder)) as begun:
         for host in ("alpha", "beta"):
             begun.begin_worker(host)
         begun.wait_for_workers(2)
@@ -175,8 +181,7 @@ def test_what_worker_after_worker_leaves_behind_is_done_exactly_once_by_the_othe
     del cluster  # its workers are not to take part
     home = folder / "killed"
     home.mkdir()
-    environment = {"DBATK_CONFIG": str(folder / "config"), "DBATK_STORE": ""}
-    with DaskCluster(home, environment) as own:
+    with DaskCluster(home, environment(folder)) as own:
         for host in ("one", "two", "three"):
             own.begin_worker(host)
         own.wait_for_workers(3)
