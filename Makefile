@@ -9,7 +9,7 @@ ARGS ?=
 SPREAD := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types contracts docs check bench wheel pins clean
+.PHONY: help demo test lint format types contracts docs check chaos bench wheel pins clean
 
 help:
 	@echo 'make demo       a sweep on an embedded database, and its report in dbatk-demo/'
@@ -20,6 +20,7 @@ help:
 	@echo 'make types      mypy, strict'
 	@echo 'make contracts  the layers of the package'
 	@echo 'make docs       write docs/reference anew'
+	@echo 'make chaos      a maintenance plan under 200 faults; SEED=7 FAULTS=50 chooses'
 	@echo 'make bench      the benchmarks'
 	@echo 'make wheel      wheel and sdist in dist/'
 	@echo 'make pins       resolve requirements/*.txt anew'
@@ -51,6 +52,10 @@ docs: .venv/.core
 	$(BIN)/python docs/generate.py
 
 check: lint types contracts test
+
+chaos: .venv/.test
+	DBATK_CHAOS_FAULTS=$(or $(FAULTS),200) DBATK_CHAOS_SEED=$(or $(SEED),$(shell date +%s)) \
+		$(BIN)/python -m pytest tests/chaos $(ARGS)
 
 bench: .venv/.test
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
