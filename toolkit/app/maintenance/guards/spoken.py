@@ -35,12 +35,12 @@ def lag(rows: Sequence[Row]) -> Reading:
     )
 
 
-def space(rows: Sequence[Row]) -> Reading:
-    """Return the free bytes of the fullest place."""
+def space(rows: Sequence[Row], nothing: str = "no such place") -> Reading:
+    """Return the free bytes of the fullest place, or say that there is nothing of the kind."""
     free = {str(row["place"]): _number(row["free_byte_count"]) for row in rows}
     known = {name: value for name, value in free.items() if value is not None}
     if not known:
-        return Reading(None, "no such place" if not rows else "not known", None if not rows else "no size is told")
+        return Reading(None, nothing if not rows else "not known", None if not rows else "no size is told")
     fullest = min(known, key=lambda name: known[name])
     return Reading(known[fullest], f"{byte_size(known[fullest])} free in `{fullest}`")
 
@@ -68,7 +68,7 @@ READINGS: Mapping[Guard, Callable[[Sequence[Row]], Reading]] = {
     Guard.LAG: lag,
     Guard.TABLESPACE: space,
     Guard.TEMP: space,
-    Guard.RECOVERY_AREA: space,
+    Guard.RECOVERY_AREA: lambda rows: space(rows, "no recovery area"),
     Guard.LOAD: load,
     Guard.LOCK_WAITERS: locks,
     Guard.BLOCKING: locks,
