@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -20,6 +19,8 @@ _LARGEST_FILE = 4_000_000_000
 _WORTH_A_PROCESS = 6_000_000
 """Bytes of reports that are read quicker by one process than a second one begins."""
 _MOST_PROCESSES = 8
+_NEAR = 50
+"""Files that are read in the order of their size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,24 @@ def spread(work: Callable[[Path], T], files: Sequence[Path]) -> Iterator[T]:
     if workers < 2 or sum(map(_size, files)) < _WORTH_A_PROCESS:
         yield from map(work, files)
         return
-    with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(work, files)
+    from concurrent.futures import ProcessPoolExecutor
+
+    import toolkit.readers.awr.report  # noqa: F401 - each process that is forked has it then
+
+    pool = ProcessPoolExecutor(workers)
+    try:
+        awaited = {place: pool.submit(work, files[place]) for place in _large_first(files)}
+        for place in range(len(files)):
+            yield awaited.pop(place).result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _large_first(files: Sequence[Path]) -> Iterator[int]:
+    """Yield the places of files so that no large one is left to the last, yet few results wait for their turn."""
+    for begin in range(0, len(files), _NEAR):
+        near = range(begin, min(begin + _NEAR, len(files)))
+        yield from sorted(near, key=lambda place: _size(files[place]), reverse=True)
 
 
 def _cores() -> int:
