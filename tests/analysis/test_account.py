@@ -70,7 +70,7 @@ def test_steps_lie_on_the_clock_in_a_lane_for_each_target() -> None:
 
 def test_a_change_of_level_is_told_with_enough_nights_only() -> None:
     few = trend_of("a", "dwh", [step("a", 60, days) for days in range(5)])
-    assert few.sentences == ("5 night(s) with a time: fewer than 10 tell no change of level",)
+    assert few.sentences == ("5 nights with a time: fewer than 10 tell no change of level",)
     level = [step("a", 600 if days < 10 else 60 + days % 3, days) for days in range(20)]
     (said,) = trend_of("a", "dwh", level).sentences
     assert said == "slower since 2026-11-12: it takes 10 min 00 s, before 61.0 s"

@@ -172,7 +172,7 @@ def trend_of(step: str, target: str, history: Sequence[StepRecord]) -> Trend:
     times = [each.elapsed_seconds if each.state is StepState.DONE else None for each in nights]
     known = [time for time in times if time is not None]
     if len(known) < FEWEST:
-        said = [f"{len(known)} night(s) with a time: fewer than {FEWEST} tell no change of level"]
+        said = [f"{counted(len(known), 'night')} with a time: fewer than {FEWEST} tell no change of level"]
     else:
         said = [_shift(nights, found) for found in shifts(times)] or ["no change of level can be told"]
     failed = sum(each.state is StepState.FAILED for each in nights)

@@ -80,7 +80,7 @@ def test_windows_that_are_not_known_keep_a_plan_that_must_know_them_from_beginni
     assert Hours(SPAN, WARN, unknown="they are hidden").sentences([], at(1)) == ["they are hidden"]
 
 
-# -- on the stand-in -----------------------------------------------------------------------------------------------
+# -- on the stand-in --------------------------------------------------------------------------------------------
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "store.sqlite") as opened:

@@ -106,6 +106,7 @@ def test_loads_are_counted_as_the_database_was_before_them(server: Server, store
     assert "the source under the same condition has 100, counted as it was before the load" in str(copy.verified)
     assert (add.state, add.unverified) == ("done", None)
     assert "the target had 0 and has 20,000" in str(add.verified)
+    assert (add.size_bytes or 0) > 500_000, "times are scaled by the size of the source"
 
 
 def test_rows_that_a_trigger_swallows_are_a_failure(server: Server, store: Store) -> None:

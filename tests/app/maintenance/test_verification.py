@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -12,13 +13,15 @@ from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.execute import start
 from toolkit.app.maintenance import attempt as attempting
-from toolkit.app.maintenance import places_of, run_plan
+from toolkit.app.maintenance import places_of, run_plan, verify
 from toolkit.app.maintenance.loaded import Reader
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import ExpectedRows, RowCount
 from toolkit.model.plan_records import StepRecord
+from toolkit.model.records import Metric
+from toolkit.model.words import Outcome
 from toolkit.store import Store, open_store
 
 COPY = '[[step]]\noperation = "ctas"\nsource = "g"\ntable = "g2"\n'
@@ -197,3 +200,38 @@ def test_wishes_about_rows_are_read() -> None:
     first, second, third = read_plan(parse_document(text, "n.toml"), Path()).steps
     assert (first.expect_rows, second.expect_rows) == (ExpectedRows(0), ExpectedRows(5, 5))
     assert (third.expect_rows, third.count_rows) == (ExpectedRows(), RowCount.TARGET)
+
+
+def test_a_backup_that_nobody_read_again_says_so(run: Runner, tmp_path: Path) -> None:
+    step = run(f'[[step]]\noperation = "backup"\ndestination = "{tmp_path}"\n')
+    assert (step.state, step.verified, step.unverified) == (
+        "done", "its program ended without an error", "nobody read the backup again",
+    ), step.reason  # fmt: skip
+    assert step.size_bytes, "its time is scaled by the size of the database"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "fault", "verified", "unverified"),
+    [
+        ({"verified": 1}, None, "V$RMAN_STATUS confirms the backup", None),
+        ({"verified": 0}, None, "its program ended", "V$RMAN_STATUS did not confirm the backup"),
+        ({"corrupt_files": 2, "verified": 1}, "corrupt blocks were found in 2 data file(s)", None, None),
+    ],
+)
+def test_a_backup_is_whole_as_far_as_its_own_evidence_tells(
+    metrics: dict[str, float], fault: str | None, verified: str | None, unverified: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    told = tuple(Metric(name, value, "", "V$RMAN_STATUS") for name, value in metrics.items())
+    trial = SimpleNamespace(outcome=Outcome.OK, metrics=told)
+    kept = SimpleNamespace(load_run=lambda *_, **__: SimpleNamespace(trials=[trial]))
+    looked = verify._of_backup("r", kept)  # type: ignore[arg-type]
+    assert looked.fault == fault
+    assert verified is None or verified in "; ".join(looked.verified)
+    assert looked.unverified == (() if unverified is None else (unverified,))
+
+
+def test_what_a_step_works_on_is_kept_for_the_next_nights(run: Runner) -> None:
+    assert run(COPY).size_rows == 1000
+    index = '[[step]]\noperation = "index-build"\ntable = "g"\ncolumns = "id"\n'
+    assert run(index).size_rows == 1000

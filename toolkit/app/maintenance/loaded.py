@@ -116,7 +116,7 @@ def look_at_load(
     """
     told = _told(store, run)
     if job.step.count_rows is RowCount.NONE:
-        return _expected(job, told, "by the engine's number") + Looked(
+        return _expected(job, told.rows, told.how) + Looked(
             unverified=("its rows were not counted again: `count_rows` is `none`",)
         )
     recorded = store.load_facts(run)
@@ -125,15 +125,27 @@ def look_at_load(
     try:
         planner = planner_of(job.experiment, now.dialect, facts_from_text(recorded))
         (piece,) = operation(job.step.operation).pieces(planner, cells_in_order(job.experiment)[0])
-        return _Counts(job, piece.work, told, before, now, stop).looked()
+        return _Counts(job, piece.work, told.rows, told.how, before, now, stop).looked()
     finally:
         now.session.close()
 
 
-def _told(store: Store, run: str) -> int | None:
-    """Return the rows that the engine told of the load, None where nobody lived to hear it."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The rows of a load as its run knows them, and how: None where nobody lived to hear it."""
+
+    rows: int | None = None
+    how: str = "by count"
+
+
+def _told(store: Store, run: str) -> Told:
+    """Return the rows that the engine told of the load, or that were counted right after it."""
     good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
-    return good[-1].rows if good else None
+    if not good:
+        return Told()
+    heard = [item.rows for item in good[-1].items if item.rows is not None]
+    # Oracle may tell no rows of a CREATE TABLE AS SELECT: they are counted in the session that made it.
+    return Told(good[-1].rows, "by the engine's number" if sum(heard) == good[-1].rows else "by count")
 
 
 def _expected(job: Job, rows: int | None, how: str) -> Looked:
@@ -155,15 +167,14 @@ class _Counts:
     job: Job
     work: Work
     told: int | None
+    how: str
     before: Reader | ToolkitError | None
     now: Reader
     stop: Stop
 
     def looked(self) -> Looked:
         loaded, looked = self._of_target()
-        return _expected(self.job, loaded, "by the engine's number" if self.told is not None else "by count") + (
-            looked + self._of_source(loaded)
-        )
+        return _expected(self.job, loaded, self.how) + (looked + self._of_source(loaded))
 
     # -- what was made ------------------------------------------------------------------------------------------
     def _of_target(self) -> tuple[int | None, Looked]:
