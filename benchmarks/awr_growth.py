@@ -2,7 +2,8 @@
 in proportion to their number.
 
 A made-up report is made 10 and 1000 times as large, by rows and by whole sections, and a series of 10 reports one
-of 200; only ratios are judged, so that a slow machine changes nothing. Run: `python benchmarks/awr_growth.py`.
+of 200; a page as the database writes it takes a few times its bare parse. Only ratios are judged, so that a slow
+machine changes nothing. Run: `python benchmarks/awr_growth.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from selectolax.lexbor import LexborHTMLParser
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.readers.awr_samples import TEXT, html
@@ -26,6 +29,8 @@ _ROW = "<tr><td>event {}</td><td>57K</td><td>1,234.5</td><td>26.32ms</td><td>2.4
 _HEAD = "<h3>Section {}</h3><table><tr><th>Name</th><th>A</th><th>B</th><th>C</th><th>D</th><th>E</th></tr>"
 _SIZES = (1, 10, 1000)
 _MOST_TIMES_WORSE = 2.0
+_MOST_TIMES_PARSED = 5.0
+_TAGGED = "<tr>" + "<td align=\"right\" class='awrnc'>{}</td>" * 6 + "</tr>\n"
 
 
 def rows(times: int) -> bytes:
@@ -58,6 +63,25 @@ def peak(raw: bytes) -> int:
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return most
+
+
+def against_the_parser() -> bool:
+    """Reading a page, numbers and all, against the bare parse of it by a C library that makes a tree."""
+    body = "".join(
+        _TAGGED.format(f"event {number}", "57K", "1,234.5", "26.32ms", number, "&#160;") for number in range(300)
+    )
+    raw = html(extra="".join(f"{_HEAD.format(number)}{body}</table>" for number in range(20))).encode()
+    read, parsed = [], []
+    for _ in range(9):
+        read.append(seconds(raw))
+        begin = time.process_time()
+        LexborHTMLParser(raw)
+        parsed.append(time.process_time() - begin)
+    times = min(read) / min(parsed)
+    print(
+        f"parser     {len(raw) / 1e6:.1f} MB: {min(read) / len(raw) * 1e9:.0f} ms of CPU per MB, {times:.1f} bare parses"
+    )
+    return times < _MOST_TIMES_PARSED
 
 
 def grow(name: str, make: Callable[[int], bytes]) -> bool:
@@ -110,5 +134,5 @@ def series() -> bool:
 
 
 if __name__ == "__main__":
-    kept = [grow("rows", rows), grow("sections", sections), grow("lines", lines), series()]
+    kept = [against_the_parser(), grow("rows", rows), grow("sections", sections), grow("lines", lines), series()]
     sys.exit(not all(kept))
