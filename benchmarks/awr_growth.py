@@ -1,9 +1,9 @@
 """Reading a report takes time in proportion to its size, and little memory besides its text; a series of reports
 in proportion to their number.
 
-A made-up report is made 10 and 1000 times as large, by rows and by whole sections, and a series of 10 reports one
-of 200; a page as the database writes it takes a few times its bare parse. Only ratios are judged, so that a slow
-machine changes nothing. Run: `python benchmarks/awr_growth.py`.
+A made-up report is made 10 and 1000 times as large, by rows and by whole sections, and a series of 10 reports
+one of 200; a page as the database writes it takes little more than its bare parse. Only ratios are judged, so
+that a slow machine changes nothing. Run: `python benchmarks/awr_growth.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROW = "<tr><td>event {}</td><td>57K</td><td>1,234.5</td><td>26.32ms</td><td>2.4
 _HEAD = "<h3>Section {}</h3><table><tr><th>Name</th><th>A</th><th>B</th><th>C</th><th>D</th><th>E</th></tr>"
 _SIZES = (1, 10, 1000)
 _MOST_TIMES_WORSE = 2.0
-_MOST_TIMES_PARSED = 5.0
+_MOST_TIMES_PARSED = 2.5
 _TAGGED = "<tr>" + "<td align=\"right\" class='awrnc'>{}</td>" * 6 + "</tr>\n"
 
 
@@ -78,9 +78,8 @@ def against_the_parser() -> bool:
         LexborHTMLParser(raw)
         parsed.append(time.process_time() - begin)
     times = min(read) / min(parsed)
-    print(
-        f"parser     {len(raw) / 1e6:.1f} MB: {min(read) / len(raw) * 1e9:.0f} ms of CPU per MB, {times:.1f} bare parses"
-    )
+    cost = min(read) / len(raw) * 1e9
+    print(f"parser     {len(raw) / 1e6:.1f} MB: {cost:.0f} ms of CPU per MB, {times:.1f} bare parses")
     return times < _MOST_TIMES_PARSED
 
 
