@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -190,3 +191,54 @@ def test_a_load_that_was_cut_off_is_never_done_again_before_somebody_has_counted
     assert dbatk("runs", "delete", run, "--yes").status == 0
     loaded = json.loads(dbatk("run", "nightly.toml", "--json").out)["steps"][0]
     assert loaded["state"] == "done", loaded["reason"]
+
+
+def test_before_a_night_begins_it_is_told_when_the_plan_is_another_or_was_edited(
+    dbatk: Dbatk, plan: str, home: Path
+) -> None:
+    assert dbatk("run", plan).status == 0
+    assert "warning" not in dbatk("plan", plan).err and "edited" not in dbatk("plan", plan).out
+    (home / plan).write_text(PLAN.replace('name = "rare"', 'name = "seldom"'))
+    said = "plan `nightly` was edited since its last night (new: `seldom`; gone: `rare`)"
+    assert said in " ".join(dbatk("plan", plan).out.split())
+    assert said in dbatk("run", plan, "--log-format", "json").err
+    (home / "other.toml").write_text(OTHER)
+    assert "two plans of one name share a lock and a history" in dbatk("run", "other.toml").err
+
+
+OTHER = """
+[plan]
+name = "nightly"
+target = "duckdb:///small.duckdb"
+
+[[step]]
+name = "statistics"
+operation = "stats-gather"
+table = "small"
+"""
+
+
+def test_a_clock_that_was_set_back_is_told_before_anything_begins(dbatk: Dbatk, home: Path, url: str) -> None:
+    assert url
+    (home / "other.toml").write_text(OTHER)
+    assert dbatk("run", "other.toml").status == 0
+    with open_store(home / "store.sqlite") as store:
+        (night,) = store.plan_runs()
+        store.end_plan_run(night.plan_run, night.state, night.began_at + timedelta(days=3))
+    again = dbatk("run", "other.toml")
+    assert again.status == 0 and "the clock was set back" in again.err
+
+
+def test_a_file_that_cannot_be_read_in_a_list_of_targets_is_named_and_the_others_are_done(
+    dbatk: Dbatk, home: Path, url: str
+) -> None:
+    assert url
+    two = OTHER.replace('target = "duckdb:///small.duckdb"', 'targets = ["duckdb:///gone.duckdb", "{}"]')
+    (home / "two.toml").write_text(two.format("duckdb:///small.duckdb"))
+    ended = dbatk("run", "two.toml", "--json")
+    states = {step["target"]: (step["state"], step["reason"]) for step in json.loads(ended.out)["steps"]}
+    assert ended.status == 3 and states["duckdb:///small.duckdb"][0] == "done"
+    assert states["duckdb:///gone.duckdb"] == ("stopped", "there is no DuckDB file `gone.duckdb`")
+    (home / "two.toml").write_text(two.format("no-such-profile"))
+    refused = dbatk("run", "two.toml")
+    assert refused.status == 2 and "there is no target `no-such-profile`" in refused.err

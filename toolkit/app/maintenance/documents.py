@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from toolkit.app.maintenance.beforehand import remarks
 from toolkit.app.maintenance.choice import Choice, choose
 from toolkit.app.maintenance.expect import Expected, expected
 from toolkit.app.maintenance.guards import GuardRow
@@ -59,7 +60,7 @@ def outlook_of(plan: MaintenancePlan, places: Sequence[Place], store: Store, now
         for place in some:
             history = {job.step.name: known.get((place.name, job.step.name), []) for job in place.jobs}
             rows += _rows(plan, place, history, span, now)
-    return Outlook(plan.name, tuple(_sentences(plan, span, now)), tuple(rows))
+    return Outlook(plan.name, (*_sentences(plan, span, now), *remarks(plan, store, now)), tuple(rows))
 
 
 def _sentences(plan: MaintenancePlan, span: Span | None, now: datetime) -> list[str]:

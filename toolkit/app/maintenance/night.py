@@ -13,6 +13,7 @@ from hashlib import sha256
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import utc_now
+from toolkit.app.maintenance.beforehand import remarks
 from toolkit.app.maintenance.closing import close_open
 from toolkit.app.maintenance.dispatch.base import Dispatcher, lock_of
 from toolkit.app.maintenance.dispatch.local import Threads
@@ -24,7 +25,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import ENDED_WELL, PlanRunRecord, StepRecord, StepState
-from toolkit.model.protocols import Events
+from toolkit.model.protocols import Event, Events
 from toolkit.model.runid import new_run_id
 from toolkit.model.window import Span
 from toolkit.model.words import RunState
@@ -64,6 +65,8 @@ def run_plan(
     span = None if anytime else _opening(plan, began)
     plan_run = new_run_id(began, random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
     night = Night(plan, plan_run, store, approvals, Named(events, plan_run), stop or Stop(), span, now)
+    for sentence in remarks(plan, store, began):
+        night.events.emit(Event("warning", sentence))
     store.begin_plan_run(_record(night, places, began))
     state = RunState.INTERRUPTED
     try:
