@@ -240,7 +240,7 @@ def parse_duration(text: str) -> float:
         raise ToolkitError(
             f"`{text}` is not a duration",
             code="TK-0102",
-            hint="write days, hours, minutes and seconds in this order, such as `90s`, `30m`, `2h` or `1h30m`",
+            hint="write days, hours, minutes and seconds in this order, 366 days at most: `90s`, `30m`, `1h30m`",
         )
     return total
 
