@@ -28,7 +28,7 @@ from tests.app.maintenance.test_dispatch import (
     store,
 )
 from tests.engines.arena import Heard
-from tests.servers.dask import ROOT, DaskCluster
+from tests.servers.dask import PATIENCE_SECONDS, ROOT, DaskCluster
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import places_of
@@ -170,7 +170,7 @@ def at_work(
 
 
 def _until_two_run(store: Store) -> None:
-    until = time.monotonic() + 90
+    until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
         nights = store.plan_runs("many")
         if nights and sum(step.state is StepState.RUNNING for step in nights[0].steps) == 2:
@@ -182,7 +182,7 @@ def _until_two_run(store: Store) -> None:
 def test_control_c_ends_a_plan_on_a_cluster_cleanly(at_work: subprocess.Popen[str], store: Store) -> None:
     _until_two_run(store)
     at_work.send_signal(signal.SIGINT)
-    out, err = at_work.communicate(timeout=90)
+    out, err = at_work.communicate(timeout=PATIENCE_SECONDS)
     assert at_work.returncode == ExitCode.INTERRUPTED, err
     assert out.count('"stopped"') == 4 and "Traceback" not in err
     (night,) = store.plan_runs("many")
@@ -199,7 +199,7 @@ def test_a_second_start_exits_5_and_says_who_is_at_work(
     assert second.returncode == ExitCode.REFUSED, second.stderr
     assert f"process {at_work.pid} on" in second.stdout and "since" in second.stdout
     at_work.send_signal(signal.SIGINT)
-    at_work.communicate(timeout=90)
+    at_work.communicate(timeout=PATIENCE_SECONDS)
 
 
 def _environment(process: subprocess.Popen[str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import update
 
 from tests.engines.arena import Heard
-from tests.servers.dask import DaskCluster
+from tests.servers.dask import PATIENCE_SECONDS, DaskCluster
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import places_of, run_plan
@@ -195,7 +195,7 @@ def test_what_worker_after_worker_leaves_behind_is_done_exactly_once_by_the_othe
             _wait_until_begun(store, host)
             own.kill(host)
             _let_leases_of_end(store, host)
-        working.join(180)
+        working.join(PATIENCE_SECONDS)
     assert ended, "the night does not end"
     assert set(states(ended[0]).values()) == {"done"}, [step.reason for step in ended[0].steps]
     assert {rows(databases, name) for name in TARGETS} == {250}
@@ -207,7 +207,7 @@ def test_what_worker_after_worker_leaves_behind_is_done_exactly_once_by_the_othe
 
 def _wait_until_begun(store: Store, host: str) -> None:
     """Wait until a worker of a host holds a target and a trial of its runs is on the clock."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
         for place in places_of(plan_of(COPY.format(query=QUICK)), store, Approvals()):
             lease = store.lease_of(place.reached.target.lease_key)
