@@ -275,3 +275,17 @@ def test_a_report_that_ends_with_findings_is_still_a_report() -> None:
     assert (
         document(TEXT.replace("End of Report", "ADDM Report for Task 'X'\n\nEnd of Report"))["db_name"] == "ACME"
     )
+
+
+@pytest.mark.parametrize(
+    "line", ["junk of 1.0 and 2.0\n", "---- ---- ---- - --\n", "<p>nothing <b>at</b> all</p>"]
+)
+def test_a_large_file_that_only_calls_itself_a_report_is_refused_by_its_head(line: str) -> None:
+    head = "<html>" if line.startswith("<") else ""
+    with pytest.raises(ToolkitError, match="names no database"):
+        read_report(f"{head}WORKLOAD REPOSITORY report for\n{line * (8_500_000 // len(line))}".encode(), "r")
+
+
+def test_what_is_larger_than_any_report_is_refused_unread() -> None:
+    with pytest.raises(ToolkitError, match="no report is that large"):
+        read_report((html() + " " * 101_000_000).encode(), "r")

@@ -32,6 +32,8 @@ _REPORT = re.compile(
 _STATSPACK = re.compile(r"STATSPACK", re.IGNORECASE)
 _SEARCHED = 4_000_000
 _LARGE = 8_000_000
+_LARGEST, _HEAD = 100_000_000, 1_000_000
+"""The largest report of a cluster that is known has a fortieth of the first; its header stands at its top."""
 _SILENT = "nothing in it speaks of an AWR or Statspack report"
 
 
@@ -71,6 +73,8 @@ def read_report(raw: bytes, name: str) -> Report:
     if len(raw) > _LARGE and not _REPORT.search(text_of(raw[:_LARGE], name)):
         raise _no_report(name, _SILENT)
     text = text_of(raw, name)
+    if len(text) > _LARGE:
+        _refuse_large(text, name)
     document = _document(text, name)
     numbers = Numbers(guess_comma(_sample(document.tables)))
     facts = read_header(document, numbers)
@@ -90,6 +94,16 @@ def read_report(raw: bytes, name: str) -> Report:
         raise _no_report(name, why if document.ended else f"{why}; perhaps it is cut off")
     faults = _faults(document, facts)
     return _report(builder, document, facts, faults)
+
+
+def _refuse_large(text: str, name: str) -> None:
+    """Refuse what is too large for a report, or names no database where each report does, before it is read."""
+    if len(text) > _LARGEST:
+        raise _no_report(name, f"it has {len(text) / 1e6:,.0f} million characters; no report is that large")
+    document = _document(text[:_HEAD], name)
+    facts = read_header(document, Numbers())
+    if not (facts["dbid"] or facts["db_name"]):
+        raise _no_report(name, "it names no database")
 
 
 def _document(text: str, name: str) -> Document:

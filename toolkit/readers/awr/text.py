@@ -111,7 +111,6 @@ class _Reader:
         below = self._second_ruler(spans)
         if below and _groups(spans, self.lines[below]):
             self.at = below
-            self._ruled(self.lines[below])
             return
         columns = tuple(words for words, _, _ in _columns(heads, spans))
         names: tuple[str, ...] = ()
