@@ -12,6 +12,7 @@ from toolkit.readers.rman.log import causes_first, read_log
 from toolkit.readers.rman.model import Log, LogOutcome, Piece, Reading
 
 LOG, CHANNELS, PIECES = "rman", "rman_channels", "rman_pieces"
+_MOST_NAMED = 4
 _CHANNEL = re.compile(r"channel (\S+): (.*)$")
 _BEGINS = ("starting piece", "starting validation", "reading from backup piece", "restoring", "starting ")
 _ENDS = ("finished piece", "backup set complete", "validation complete", "restore complete")
@@ -132,11 +133,13 @@ def _numbers(part: Piece | Reading) -> str:
 
 
 def _label(part: Piece | Reading) -> str:
-    """Name a piece by its file, or by what is in it."""
+    """Name a piece by its file and what is in it."""
+    count = len(part.datafiles)
+    files = f"data files {_numbers(part) if count <= _MOST_NAMED else f'({count})'}" if count else ""
     if isinstance(part, Piece) and part.handle:
-        return part.handle.rpartition("/")[2]
-    numbers = _numbers(part)
-    if numbers:
-        return f"data files {numbers}"
+        name = part.handle.rpartition("/")[2]
+        return f"{name}: {files}" if files else name
+    if files:
+        return files
     handles = part.handles if isinstance(part, Reading) else part.extra
     return ", ".join(handles) or (part.op if isinstance(part, Reading) else part.set_type)
