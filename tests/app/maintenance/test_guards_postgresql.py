@@ -149,11 +149,24 @@ def test_a_running_step_is_stopped_when_others_come_and_its_work_is_not_left_beh
         assert session.execute("SELECT count(*) FROM guarded.a").fetchone() == (1000,)
 
 
+def _until_ours_holds_the_table(session: psycopg.Connection[tuple[object, ...]]) -> None:
+    held = (
+        "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'guarded.a'::regclass"
+        " AND mode = 'RowExclusiveLock' AND granted"
+    )
+    ended = threading.Event()
+    for _ in range(300):
+        if session.execute(held).fetchone() == (True,):
+            return
+        ended.wait(0.05)
+
+
 def waiter(server: Server, got: threading.Event) -> None:
     """Ask for a table that ours holds, as an application's DDL would, from a thread of its own."""
 
     def work() -> None:
         with server.connect(application_name="an application") as session:
+            _until_ours_holds_the_table(session)
             session.execute("ALTER TABLE guarded.a ALTER COLUMN id SET DEFAULT 0")
             got.set()
 
