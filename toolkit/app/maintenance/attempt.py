@@ -120,7 +120,7 @@ class Attempt:
             return None
         if load_in_doubt(last.run, self.store):
             return last.run
-        cut_off = last.state in _CUT_OFF or self.store.unended_trials(last.run)
+        cut_off = last.state in _CUT_OFF or bool(self.store.unended_trials(last.run))
         cut_off = cut_off or (last.state is StepState.FAILED and lost_after_all(last.run, self.store))
         if not cut_off or not self._can_go_on(last.run):
             return None
