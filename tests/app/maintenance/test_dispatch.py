@@ -191,8 +191,8 @@ def test_what_worker_after_worker_leaves_behind_is_done_exactly_once_by_the_othe
             target=lambda: ended.append(run(lambda p, s: cluster_at(own.url, p, s, TARGETS), plan, store))
         )
         working.start()
-        for host in ("one", "two"):
-            _wait_until_begun(store, host)
+        for _ in range(2):
+            host = _host_at_work(store, own)
             own.kill(host)
             _let_leases_of_end(store, host)
         working.join(PATIENCE_SECONDS)
@@ -205,17 +205,20 @@ def test_what_worker_after_worker_leaves_behind_is_done_exactly_once_by_the_othe
     assert len(runs) == 2 * len(TARGETS), "no step was begun anew"
 
 
-def _wait_until_begun(store: Store, host: str) -> None:
-    """Wait until a worker of a host holds a target and a trial of its runs is on the clock."""
+def _host_at_work(store: Store, cluster: DaskCluster) -> str:
+    """Return a living worker's host that holds a target with a trial on the clock, when there is one."""
+    places = places_of(plan_of(COPY.format(query=QUICK)), store, Approvals())
+    alive = [host for host, process in cluster.workers.items() if process.poll() is None]
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
-        for place in places_of(plan_of(COPY.format(query=QUICK)), store, Approvals()):
+        for place in places:
             lease = store.lease_of(place.reached.target.lease_key)
-            heads = store.children_of(lease.run, place.name) if lease and lease.host.startswith(host) else []
-            if any(store.unended_trials(head.run) for head in heads):
-                return
+            at = next((host for host in alive if lease and lease.host.startswith(host)), None)
+            heads = store.children_of(lease.run, place.name) if lease and at else []
+            if at and any(store.unended_trials(head.run) for head in heads):
+                return at
         time.sleep(0.05)
-    raise AssertionError(f"nothing was begun on {host}")
+    raise AssertionError("nothing is at work")
 
 
 def _let_leases_of_end(store: Store, host: str) -> None:
