@@ -21,7 +21,7 @@ from selectolax.lexbor import LexborHTMLParser
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.readers.awr_samples import TEXT, html
-from toolkit.app.intervals import read_trends
+from toolkit.app.intervals.comparing import read_trends
 from toolkit.readers.awr.report import read_report
 from toolkit.report.interval.trend import trend_page
 

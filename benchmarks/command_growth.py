@@ -28,7 +28,7 @@ CALLS = 3
 
 _SWEEP = """
 import json, sys, duckdb, psutil
-from toolkit.app.execute import Approvals, start
+from toolkit.app.runs.execute import Approvals, start
 from toolkit.config.urls import parse_url
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor

@@ -22,8 +22,8 @@ import psycopg
 from tests.servers.postgresql import Server, begun_from, installed
 from toolkit.analysis.awr.diff import IntervalDiff
 from toolkit.analysis.awr.told import cause_sentence
-from toolkit.app.interval_sources import compare_stored
-from toolkit.app.snapshots import take
+from toolkit.app.intervals.sources import compare_stored
+from toolkit.app.snapshots.labelled import take
 from toolkit.app.targets import Reached, find_target
 from toolkit.store import Store, open_store
 

@@ -20,7 +20,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from toolkit.cli.main import build_app
 from toolkit.design.build import SNAPSHOTS
 from toolkit.design.options import OPTIONS, Option
-from toolkit.dialects.base import ErrorAdvice, GoesOn
+from toolkit.dialects.answers import ErrorAdvice, GoesOn
 from toolkit.dialects.duckdb import errors as duckdb
 from toolkit.dialects.oracle import errors as oracle
 from toolkit.dialects.postgresql import advice as postgresql

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.app.test_space import experiment
-from toolkit.app.index_space import built_bytes, needed_bytes, rebuilt_sizes, sorted_bytes
+from toolkit.app.runs.index_space import built_bytes, needed_bytes, rebuilt_sizes, sorted_bytes
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row

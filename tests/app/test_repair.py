@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from tests.engines.arena import Heard
-from toolkit.app.execute import Approvals, resume, start
-from toolkit.app.repair import clean
+from toolkit.app.runs.execute import Approvals, resume, start
+from toolkit.app.runs.repair import clean
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.make import experiment
-from toolkit.app.space import check_space, free_disk_bytes, needed_bytes
+from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release

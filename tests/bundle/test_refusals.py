@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.project.tree import ROOT
-from toolkit.app.ingest import new_of
+from toolkit.app.bundles.ingest import new_of
 from toolkit.cli.main import main
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.client import refuse_unspellable

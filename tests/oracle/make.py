@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.standin import Standin
-from toolkit.dialects.base import Call, Work
 from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef, Step

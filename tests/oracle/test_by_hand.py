@@ -9,8 +9,9 @@ import pytest
 from tests.oracle.make import INDEX, OURS, SCHEMA, connect, steps, texts, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.test_judge import judge
-from toolkit.dialects.base import Granted, Work
+from toolkit.dialects.answers import Granted
 from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.work import Work
 from toolkit.executors.together import Refusals
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError

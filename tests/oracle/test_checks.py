@@ -11,7 +11,7 @@ from tests.oracle.make import assumed, target
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from tests.oracle.standin.readings import PRIVILEGES, servers
 from toolkit.app.doctor import Doctor, doctor
-from toolkit.dialects.base import Check
+from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle import DIALECT
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.dialects.base import ErrorAdvice, GoesOn
+from toolkit.dialects.answers import ErrorAdvice, GoesOn
 from toolkit.dialects.oracle import DIALECT, errors
 from toolkit.dialects.oracle.errors import catalogue, cause_code, tidy_message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.oracle.make import work
-from toolkit.dialects.base import Granted
+from toolkit.dialects.answers import Granted
 from toolkit.dialects.oracle import DIALECT
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName

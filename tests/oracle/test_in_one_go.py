@@ -7,9 +7,9 @@ from dataclasses import replace
 from tests.oracle.make import OURS, SOURCE, assumed, steps, texts, work
 from tests.oracle.standin.blocks import spread
 from tests.oracle.test_load_facts import TARGET
-from toolkit.dialects.base import Call
 from toolkit.dialects.oracle import DIALECT
 from toolkit.dialects.oracle.licences import look
+from toolkit.dialects.work import Call
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Mode, ObjectKind, OperationName, StepKind

@@ -11,11 +11,11 @@ import pytest
 from tests.oracle.index_rows import copied, facts_with, index_row, key_rows, live, part_rows
 from tests.oracle.make import EVERY_RELEASE, assumed, steps, texts, work
 from tests.oracle.test_judge import judge
-from toolkit.dialects.base import Work
 from toolkit.dialects.indexes import IndexKey, IndexPart
 from toolkit.dialects.oracle import DIALECT, index_facts
 from toolkit.dialects.oracle.index_facts import row_of
 from toolkit.dialects.oracle.work.index_build import bounds
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import DIALECT, ladder
 from toolkit.dialects.oracle.reports import report_call
 from toolkit.dialects.repositories import Mark
+from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Step

@@ -6,8 +6,8 @@ import pytest
 
 from tests.oracle.make import RUN, assumed, target
 from tests.oracle.standin import Scenario, Standin, running_standin, scenarios
-from toolkit.app.planning import ground_of, with_licences
-from toolkit.app.rungs import bracket_of, rung_of
+from toolkit.app.runs.planning import ground_of, with_licences
+from toolkit.app.snapshots.rungs import bracket_of, rung_of
 from toolkit.dialects.oracle import DIALECT, ladder
 from toolkit.dialects.repositories import Rung
 from toolkit.errors import ToolkitError

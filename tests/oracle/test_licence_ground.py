@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from toolkit.app import licensing
 from toolkit.app.approvals import Standing as TargetStanding
+from toolkit.app.runs import licensing
 from toolkit.config.profiles import Licence
 from toolkit.dialects.oracle.licences import Findings, Use, declarable, licences, look
 from toolkit.dialects.oracle.licences.ground import Ground, judge, refusals, refuse

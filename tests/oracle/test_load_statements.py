@@ -12,8 +12,8 @@ from pathlib import Path
 
 from tests.oracle.make import EVERY_RELEASE, SOURCE, assumed, steps, work
 from tests.oracle.test_judge import judge
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Step

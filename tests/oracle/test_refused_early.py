@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.oracle.make import assumed, work
-from toolkit.app.planning import script
+from toolkit.app.runs.planning import script
 from toolkit.design.build import General, build_experiment
 from toolkit.design.predicate import check_predicate
 from toolkit.design.query import check_query

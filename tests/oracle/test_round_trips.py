@@ -13,7 +13,7 @@ import pytest
 from tests.oracle.make import connect, target
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.blocks import spread
-from toolkit.app.execute import Approvals, start
+from toolkit.app.runs.execute import Approvals, start
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.protocols import Event
 from toolkit.model.records import RunRecord

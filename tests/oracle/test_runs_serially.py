@@ -9,7 +9,7 @@ from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.scenario import ViewRow
 from toolkit.app.doctor import Doctor, doctor
 from toolkit.design.build import General, build_experiment
-from toolkit.dialects.base import Check
+from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle import DIALECT
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.values import Row

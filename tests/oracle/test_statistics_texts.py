@@ -19,9 +19,9 @@ from tests.oracle.make import (
 from tests.oracle.standin import grammar
 from tests.oracle.test_judge import judge
 from toolkit.design.options import BY_NAME, Kind
-from toolkit.dialects.base import Call, Work
 from toolkit.dialects.oracle import DIALECT
 from toolkit.dialects.oracle.statistics import STATISTICS
+from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef, Step

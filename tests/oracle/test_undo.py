@@ -13,8 +13,8 @@ from tests.oracle.make import target
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Act, Fault, break_connection, fail_with, kill_session
 from toolkit.app.approvals import Approvals
-from toolkit.app.execute import resume, start
-from toolkit.app.repair import CleanReport, clean
+from toolkit.app.runs.execute import resume, start
+from toolkit.app.runs.repair import CleanReport, clean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor

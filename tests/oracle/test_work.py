@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from tests.oracle.make import INDEX, ON_TABLES, SCHEMA, assumed, steps, texts, work
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tests.servers.postgresql import Server
-from toolkit.dialects.base import Call, Granted, Work
+from toolkit.dialects.answers import Granted
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.postgresql import DIALECT
+from toolkit.dialects.work import Call, Work
 from toolkit.model.address import Address
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import Answer, Connection, DatabaseError

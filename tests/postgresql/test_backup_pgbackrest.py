@@ -12,8 +12,8 @@ from tests.servers.fixtures import missing
 from tests.servers.pgbackrest import STANZA, Cluster, archiving_cluster
 from tests.servers.postgresql import NoServer
 from toolkit.cli.main import main
-from toolkit.dialects.base import Work
 from toolkit.dialects.postgresql.backup import pgbackrest
+from toolkit.dialects.work import Work
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Mode, ObjectKind, OperationName

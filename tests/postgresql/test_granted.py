@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.postgresql.helpers import index, table, work_of
-from toolkit.dialects.base import Work
 from toolkit.dialects.postgresql import DIALECT
 from toolkit.dialects.postgresql.granted import SERIAL_PLAN
 from toolkit.dialects.postgresql.parallel import workers_by_memory, workers_by_size
+from toolkit.dialects.work import Work
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import OperationName
 

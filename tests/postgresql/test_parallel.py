@@ -8,7 +8,7 @@ import pytest
 
 from tests.postgresql.helpers import RUN, Bench, index, open_bench, table, target_of, work_of
 from tests.servers.postgresql import Server
-from toolkit.dialects.base import Granted
+from toolkit.dialects.answers import Granted
 from toolkit.dialects.postgresql import DIALECT
 from toolkit.dialects.postgresql.granted import SERIAL_PLAN
 from toolkit.model.facts import Facts

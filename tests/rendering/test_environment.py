@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit import resources
-from toolkit.dialects.base import Call, ContextValue, Dialect
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.rows import ALL_ROWS
+from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import EngineName

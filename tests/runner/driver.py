@@ -15,7 +15,7 @@ import sys
 import threading
 from typing import Any
 
-from toolkit.app.execute import Approvals, resume, start
+from toolkit.app.runs.execute import Approvals, resume, start
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment

@@ -10,7 +10,7 @@ import pytest
 
 from tests.engines.arena import Arena
 from toolkit.app.approvals import Approvals
-from toolkit.app.execute import start
+from toolkit.app.runs.execute import start
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import Event

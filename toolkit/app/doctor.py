@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from toolkit.app import licensing
-from toolkit.app.planning import cells_in_order, degrees_above, ground_of, planner_of, with_licences
-from toolkit.dialects.base import Ceiling, Check, Dialect, Grant, Work
+from toolkit.app.runs import licensing
+from toolkit.app.runs.planning import cells_in_order, degrees_above, ground_of, planner_of, with_licences
+from toolkit.dialects.answers import Ceiling, Check, Grant
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.experiment import Experiment, Spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from toolkit.dialects.base import GoesOn
+from toolkit.dialects.answers import GoesOn
 from toolkit.dialects.registry import dialect_of
 from toolkit.documents import nearest
 from toolkit.errors import CATALOGUE, ToolkitError

@@ -35,7 +35,7 @@ def approve_plan(plan: MaintenancePlan, places: Sequence[Place], store: Store, s
 def approve_experiment(experiment: Experiment, reached: Reached, said: Said) -> int:
     """Approve an experiment."""
     from toolkit.app.approving import subject_of_experiment
-    from toolkit.app.fitting import fitted
+    from toolkit.app.runs.fitting import fitted
     from toolkit.store import open_store
 
     subject = subject_of_experiment(Path(said.required("file")), fitted(experiment, reached), reached)

@@ -15,7 +15,7 @@ from toolkit.cli.parameters import OUTPUT, Said, add_command, argument
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.app.awr import Shown
+    from toolkit.app.intervals.show import Shown
 
 
 def add_awr(awr: typer.Typer) -> None:
@@ -27,7 +27,7 @@ def add_awr(awr: typer.Typer) -> None:
 
 
 def _show(said: Said) -> int:
-    from toolkit.app.awr import masked_reports, show_reports
+    from toolkit.app.intervals.show import masked_reports, show_reports
 
     files = [Path(name) for name in said.texts("files")]
     names = pseudonyms(said)

@@ -28,7 +28,7 @@ def add_fetch(awr: typer.Typer) -> None:
 
 
 def _fetch(said: Said) -> int:
-    from toolkit.app.database_intervals import fetch_report, range_of
+    from toolkit.app.intervals.ranges import fetch_report, range_of
     from toolkit.app.results import write_file
     from toolkit.cli.launch import reach
 

@@ -13,7 +13,7 @@ from toolkit.errors import ExitCode, ToolkitError
 from toolkit.units import counted
 
 if TYPE_CHECKING:
-    from toolkit.app.bundle import Exported
+    from toolkit.app.bundles.export import Exported
     from toolkit.model.experiment import Experiment
 
 _FILE = argument("file", "experiment file (TOML)")
@@ -57,8 +57,8 @@ def _export(said: Said) -> int:
 
 
 def _write(experiment: Experiment, said: Said, folder: Path) -> Exported:
-    from toolkit.app.bundle import address_of, assumed_known, export_bundle, given_known, read_known
-    from toolkit.app.fitting import check_for_engine, fitted
+    from toolkit.app.bundles.export import address_of, assumed_known, export_bundle, given_known, read_known
+    from toolkit.app.runs.fitting import check_for_engine, fitted
     from toolkit.app.targets import find_target
     from toolkit.cli.launch import named_target, reach, read_text
 
@@ -81,7 +81,7 @@ def _write(experiment: Experiment, said: Said, folder: Path) -> Exported:
 
 
 def _ingest(said: Said) -> int:
-    from toolkit.app.ingest import ingest_bundle
+    from toolkit.app.bundles.ingest import ingest_bundle
     from toolkit.cli.launch import show_result
     from toolkit.store import open_store
 

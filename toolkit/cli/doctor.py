@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from toolkit.app.doctor import Doctor
-    from toolkit.dialects.base import Check
+    from toolkit.dialects.answers import Check
     from toolkit.model.experiment import Experiment, OptionValue
     from toolkit.model.words import OperationName
 
@@ -81,8 +81,8 @@ def _status(found: Doctor, said: Said) -> ExitCode:
 
 
 def _write_facts(found: Doctor, file: str | None) -> None:
-    from toolkit.app.planning import facts_to_text
     from toolkit.app.results import write_file
+    from toolkit.app.runs.planning import facts_to_text
 
     if file is not None:
         write_file(Path(file), facts_to_text(found.facts), private=True)

@@ -24,7 +24,7 @@ from toolkit.cli.parameters import (
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.app.execute import Plan
+    from toolkit.app.runs.execute import Plan
     from toolkit.model.experiment import Experiment
     from toolkit.model.plan import MaintenancePlan
 
@@ -125,8 +125,8 @@ def _plan(said: Said) -> int:
         from toolkit.cli.maintenance import show_maintenance
 
         return show_maintenance(maintenance, said)
-    from toolkit.app.execute import describe
-    from toolkit.app.fitting import fitted
+    from toolkit.app.runs.execute import describe
+    from toolkit.app.runs.fitting import fitted
     from toolkit.cli.launch import reach
 
     experiment = _experiment(said)

@@ -14,7 +14,7 @@ from toolkit.errors import ExitCode, ToolkitError
 if TYPE_CHECKING:
     from toolkit.analysis.awr.diff import IntervalDiff
     from toolkit.analysis.awr.pseudonyms import Pseudonyms
-    from toolkit.app.intervals import Trends
+    from toolkit.app.intervals.comparing import Trends
 
 MASK = (
     option("mask", "replace names and literals, so that it can be sent out", kind=bool),
@@ -50,7 +50,7 @@ def add_intervals(awr: typer.Typer) -> None:
 
 
 def _diff(said: Said) -> int:
-    from toolkit.app.intervals import compare_sources
+    from toolkit.app.intervals.comparing import compare_sources
     from toolkit.cli.launch import reach
 
     diff = compare_sources(
@@ -95,7 +95,7 @@ def show_diff(diff: IntervalDiff, said: Said) -> int:
 
 
 def _trend(said: Said) -> int:
-    from toolkit.app.intervals import read_trends
+    from toolkit.app.intervals.comparing import read_trends
 
     if said.flag("csv") and said.flag("json"):
         raise ToolkitError("--csv and --json are two documents", code="TK-0102", hint="ask for one of them")

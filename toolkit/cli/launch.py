@@ -27,8 +27,8 @@ def launch(experiment: Experiment, said: Said, file: Path | None = None) -> int:
         return _save(experiment, Path(save_as))
     if said.flag("dry_run"):
         return _print_script(experiment, said)
-    from toolkit.app.execute import start
-    from toolkit.app.fitting import fitted
+    from toolkit.app.runs.execute import start
+    from toolkit.app.runs.fitting import fitted
     from toolkit.cli.approving import experiment_held
     from toolkit.store import open_store
 
@@ -129,8 +129,8 @@ def _check_script_options(said: Said) -> None:
 
 
 def _save(experiment: Experiment, path: Path) -> int:
-    from toolkit.app.fitting import check_for_engine
     from toolkit.app.results import write_file
+    from toolkit.app.runs.fitting import check_for_engine
     from toolkit.app.targets import engine_of
     from toolkit.design.dump import dump_experiment
 
@@ -144,8 +144,8 @@ def _save(experiment: Experiment, path: Path) -> int:
 
 
 def _print_script(experiment: Experiment, said: Said) -> int:
-    from toolkit.app.fitting import check_for_engine, fitted
-    from toolkit.app.planning import script
+    from toolkit.app.runs.fitting import check_for_engine, fitted
+    from toolkit.app.runs.planning import script
     from toolkit.app.targets import engine_of, standing_of
     from toolkit.model.bill import bill_document
 

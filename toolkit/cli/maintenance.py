@@ -126,7 +126,7 @@ def _show_night(record: PlanRunRecord) -> None:
 
 def _print_scripts(places: tuple[Place, ...]) -> int:
     from toolkit.app.maintenance.guards import guard_rows
-    from toolkit.app.planning import script
+    from toolkit.app.runs.planning import script
 
     for place in places:
         try:

@@ -94,7 +94,7 @@ def _short_target(text: str) -> str:
 def _show(said: Said) -> int:
     from toolkit.analysis import run_document
     from toolkit.app.results import find_run
-    from toolkit.app.undoing import undo_script_left
+    from toolkit.app.runs.undoing import undo_script_left
     from toolkit.report import render
 
     with _store(said) as store:
@@ -149,7 +149,7 @@ def _say_new(record: RunRecord, seen: set[tuple[int, int]]) -> None:
 
 
 def _resume(said: Said) -> int:
-    from toolkit.app.execute import resume
+    from toolkit.app.runs.execute import resume
     from toolkit.cli.launch import approvals_of, reach, show_result
     from toolkit.cli.progress import Progress
 

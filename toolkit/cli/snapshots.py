@@ -35,7 +35,7 @@ def add_snapshots(snapshot: typer.Typer) -> None:
 
 def _take(said: Said) -> int:
     from toolkit.analysis.between import head_document
-    from toolkit.app.snapshots import AUTO, take
+    from toolkit.app.snapshots.labelled import AUTO, take
     from toolkit.cli.launch import named_target, reach
     from toolkit.store import open_store
     from toolkit.units import byte_size, parse_duration
@@ -61,7 +61,7 @@ def _take(said: Said) -> int:
 
 def _list(said: Said) -> int:
     from toolkit.analysis.between import head_document
-    from toolkit.app.snapshots import listed
+    from toolkit.app.snapshots.labelled import listed
     from toolkit.store import open_store
 
     limit = said.number("limit")
@@ -87,7 +87,7 @@ def _row(head: SnapshotHead) -> tuple[str, ...]:
 
 
 def _diff(said: Said) -> int:
-    from toolkit.app.interval_sources import is_interval
+    from toolkit.app.intervals.sources import is_interval
 
     a, b = said.required("a"), said.required("b")
     return _diff_of_intervals(said, a, b) if is_interval(a) or is_interval(b) else _diff_of_two(said, a, b)
@@ -95,7 +95,7 @@ def _diff(said: Said) -> int:
 
 def _diff_of_two(said: Said, a: str, b: str) -> int:
     from toolkit.analysis.between import document
-    from toolkit.app.snapshots import diff
+    from toolkit.app.snapshots.labelled import diff
     from toolkit.report.between import between_page, between_text
     from toolkit.store import open_store
 
@@ -112,7 +112,7 @@ def _diff_of_two(said: Said, a: str, b: str) -> int:
 
 def _diff_of_intervals(said: Said, a: str, b: str) -> int:
     """Compare two intervals, each between two snapshots, as `awr diff` compares two reports."""
-    from toolkit.app.interval_sources import compare_stored
+    from toolkit.app.intervals.sources import compare_stored
     from toolkit.report.interval.document import diff_document
     from toolkit.report.interval.page import diff_page
     from toolkit.report.interval.text import diff_text

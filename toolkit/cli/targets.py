@@ -238,7 +238,7 @@ def _remove(said: Said) -> int:
 
 # -- clean and error --------------------------------------------------------------------------------------------
 def _clean(said: Said) -> int:
-    from toolkit.app.repair import clean
+    from toolkit.app.runs.repair import clean
     from toolkit.cli.launch import reach
     from toolkit.cli.progress import Progress
     from toolkit.store import open_store

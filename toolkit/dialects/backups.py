@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from toolkit.dialects.answers import Told
+from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Probe, Query
@@ -17,9 +18,6 @@ from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Effect, Keep, Mode, ObjectKind, ProbeKind, Role, StepKind
 from toolkit.units import byte_size
-
-if TYPE_CHECKING:
-    from toolkit.dialects.base import Call, Work
 
 Options = Mapping[str, OptionValue]
 
@@ -210,7 +208,7 @@ def remove(ref: ObjectRef) -> tuple[Call, ...]:
 def _call(
     act: FolderAct, ref: ObjectRef, more: tuple[str, ...], effect: Effect, keep_as: str | None = None
 ) -> Call:
-    from toolkit.dialects.base import Call
+    from toolkit.dialects.work import Call
 
     path = content_of(ref) if act is FolderAct.MEASURE else path_of(ref)
     return Call(

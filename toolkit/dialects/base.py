@@ -9,115 +9,19 @@ here, one target, its templates and SQL files, and the contract suite.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from toolkit.dialects.answers import Ceiling, Check, ErrorAdvice, GoesOn, Grant, Granted, Room, Told, Watching
+from toolkit.dialects.answers import Ceiling, Check, ErrorAdvice, Grant, Granted, Room, Told, Watching
+from toolkit.dialects.backups import Backups
 from toolkit.dialects.counting import Counting
-from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
-from toolkit.model.experiment import OptionValue
+from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.statistics import LiveStatistics
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
-from toolkit.model.words import Effect, EngineName, Mode, OperationName, Role, StepKind
-
-if TYPE_CHECKING:
-    from toolkit.dialects.backups import Backups
-    from toolkit.dialects.statistics import LiveStatistics
-
-__all__ = [
-    "Call",
-    "Ceiling",
-    "Check",
-    "ContextValue",
-    "Dialect",
-    "ErrorAdvice",
-    "GoesOn",
-    "Grant",
-    "Granted",
-    "IndexDefinition",
-    "IndexKey",
-    "IndexPart",
-    "Room",
-    "Told",
-    "Watching",
-    "Work",
-]
-
-ContextValue = Scalar | QualifiedName | tuple[str, ...] | tuple[QualifiedName, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A template (or, with `file`, a plain SQL file) and what it takes; becomes a `Step`.
-
-    `undo` are calls that put the change back; of a creation, those that settle the object when it stays (a job's):
-    how an object of ours is dropped needs no saying. Other fields as in `Step`.
-
-    Whatever is changed outside a session is journalled by its call alone: `effect` CHANGES, an `object` (kind
-    TABLE or INDEX, looked up again before the undo; SETTING, STATISTICS or PREFERENCE, which are not), the
-    `undo` calls, and the former value in `before`. A crash at any later step puts it back, newest first.
-    """
-
-    template: str
-    values: Mapping[str, ContextValue] = field(default_factory=dict)
-    kind: StepKind = StepKind.SQL
-    session: Role = Role.CONTROL
-    effect: Effect = Effect.READS
-    object: ObjectRef | None = None
-    undo: tuple[Call, ...] = ()
-    before: str | None = None
-    unlogged: bool = False
-    tolerates: frozenset[str] = frozenset()
-    keep_as: str | None = None
-    file: bool = False
-    binds: Mapping[str, Scalar] = field(default_factory=dict)
-    also: tuple[Call, ...] = ()
-    """Further files of the same columns, read in the same statement; a refused one is left out."""
-    inside: tuple[Call, ...] = ()
-    """Calls that this one sends in one block: the template takes their texts as `statements`."""
-    argv: tuple[str, ...] = ()
-    """Of a program or a folder: its arguments, as in `Step`; then there is no template but for RMAN."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    as_user: str | None = None
-    without: tuple[str, ...] = ()
-    access: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One piece of an operation on one object: what is done, to what, from what, how.
-
-    Attributes:
-        object: the table or index created, filled, rebuilt or gathered (for statistics: the table, or the
-            schema as `QualifiedName(name=schema)` with kind `statistics`).
-        source: the table read; `query` instead when the user gave one SELECT.
-        columns: column names: of the insert, or the index's columns as the user wrote them.
-        keys: the key of an index to build, with expressions and directions.
-        part: the one partition of an index that is rebuilt.
-        options: the experiment's options with the cell's levels laid over them.
-        degree: the requested degree; 0 leaves it to the engine (`default`, `auto`).
-        mark: the comment that marks the object as ours, None in a job.
-    """
-
-    operation: OperationName
-    mode: Mode
-    object: ObjectRef
-    options: Mapping[str, OptionValue]
-    degree: int = 1
-    source: QualifiedName | None = None
-    query: str | None = None
-    columns: tuple[str, ...] = ()
-    index: IndexDefinition | None = None
-    mark: str | None = None
-    concurrency: int = 1
-    keys: tuple[IndexKey, ...] = ()
-    part: IndexPart | None = None
-
-    def option(self, name: str) -> OptionValue | None:
-        """Return an option or level, or None when it was not said."""
-        return self.options.get(name)
+from toolkit.model.words import EngineName, OperationName
 
 
 class Dialect(Counting, Protocol):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from toolkit.dialects.work import Call, Work
 from toolkit.model.values import QualifiedName
-
-if TYPE_CHECKING:
-    from toolkit.dialects.base import Call, Work
 
 
 class Counting(Protocol):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from toolkit.dialects.answers import Ceiling, Grant, Room, Told
 from toolkit.dialects.backups import Backups, failed
-from toolkit.dialects.base import Call, Ceiling, Grant, Room, Told, Work
 from toolkit.dialects.statistics import LiveStatistics
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef

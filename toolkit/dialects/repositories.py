@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from toolkit.dialects.base import Call
+from toolkit.dialects.work import Call
 from toolkit.model.values import Scalar
 from toolkit.model.words import StepKind
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, ContextValue, Work
+from toolkit.dialects.work import Call, ContextValue, Work
 
 ALL_ROWS: dict[str, ContextValue] = {
     "columns": None,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from toolkit.dialects.base import Call
+from toolkit.dialects.work import Call
 from toolkit.model.facts import Facts
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from toolkit.design.order import cells_of
 from toolkit.dialects.backups import Backups
-from toolkit.dialects.base import Work
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Probe, Query

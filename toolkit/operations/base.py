@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from toolkit.dialects.base import Call, Dialect, Work
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
+from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Naming, OptionValue, Spec, degree_of, mark_of
 from toolkit.model.facts import Facts, Query

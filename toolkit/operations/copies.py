@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from toolkit.dialects.base import Call
 from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.work import Call
 from toolkit.model.experiment import mark_of
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, Work
 from toolkit.dialects.expressions import names_in, read_key
 from toolkit.dialects.indexes import IndexKey
+from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, Work
+from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Query

@@ -15,7 +15,8 @@ from decimal import Decimal
 import jinja2
 
 from toolkit import resources
-from toolkit.dialects.base import Call, ContextValue, Dialect
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.work import Call, ContextValue
 from toolkit.model.folders import spell_on_host
 from toolkit.model.steps import Step, together
 from toolkit.model.values import QualifiedName, Scalar

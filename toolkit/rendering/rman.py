@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import jinja2
 
-from toolkit.dialects.base import ContextValue
 from toolkit.dialects.oracle.backup.texts import BARE, PATTERNS, fits
+from toolkit.dialects.work import ContextValue
 
 
 def filters(rendered: Callable[[str], str]) -> dict[str, Callable[[ContextValue], str]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.statistics import LiveStatistics, Proof
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.experiment import PlannedTrial

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolkit.dialects.base import Dialect, Granted
+from toolkit.dialects.answers import Granted
+from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, degree_level
 from toolkit.model.protocols import DatabaseError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 
-from toolkit.dialects.base import Told, Work
+from toolkit.dialects.answers import Told
+from toolkit.dialects.work import Work
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.records import Artifact
 from toolkit.model.steps import Stages

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from toolkit.dialects.base import Granted
+from toolkit.dialects.answers import Granted
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial, degree_of
 from toolkit.model.protocols import DatabaseError

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from toolkit.design.window import DAYS
-from toolkit.dialects.base import Call
 from toolkit.dialects.oracle.places import service_of
+from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.words import Effect, StepKind

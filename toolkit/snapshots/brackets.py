@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from toolkit.dialects.base import Call, Dialect
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.repositories import Mark, Repository
+from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.executors import refused
 from toolkit.model.protocols import Answer, DatabaseError

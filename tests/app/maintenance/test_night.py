@@ -13,9 +13,9 @@ import pytest
 
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
-from toolkit.app.execute import start
 from toolkit.app.maintenance import attempt as attempting
 from toolkit.app.maintenance import expect, place_night, places_of, run_plan
+from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError

@@ -10,11 +10,11 @@ import pytest
 from tests.engines.arena import Heard
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
-from toolkit.app.execute import start
 from toolkit.app.maintenance import Place, places_of, run_plan
 from toolkit.app.maintenance import attempt as attempting
 from toolkit.app.maintenance.places import Job
 from toolkit.app.maintenance.verify import look_at
+from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.plan import MaintenancePlan

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from toolkit import __version__, resources
 from toolkit.app.approving.identity import identity_of
 from toolkit.app.approving.subject import Subject, Work
-from toolkit.app.planning import facts_of, scripts_of
+from toolkit.app.runs.planning import facts_of, scripts_of
 from toolkit.config.approving import approval_key, sign
 from toolkit.config.writing import replace_file
 from toolkit.design.approval_file import dump_approval

@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from time import monotonic
 
 from toolkit.app.approvals import Approvals
-from toolkit.app.execute import resume, start
 from toolkit.app.maintenance.closing import child_of
 from toolkit.app.maintenance.loaded import Reader, as_before
 from toolkit.app.maintenance.looked import Looked
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.app.maintenance.undone import told_of_undoing
 from toolkit.app.maintenance.verify import look_at
-from toolkit.app.repair import clean, load_in_doubt, lost_after_all
 from toolkit.app.results import ended_well, find_run
+from toolkit.app.runs.execute import resume, start
+from toolkit.app.runs.repair import clean, load_in_doubt, lost_after_all
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import OnFailure

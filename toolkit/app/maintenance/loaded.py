@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 from toolkit.app.maintenance.looked import Looked
 from toolkit.app.maintenance.places import Job, Place
-from toolkit.app.planning import cells_in_order, facts_from_text, planner_of
-from toolkit.dialects.base import Call, Dialect, Work
+from toolkit.app.runs.planning import cells_in_order, facts_from_text, planner_of
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import RowCount
 from toolkit.model.protocols import Connection, DatabaseError

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from toolkit.app.approvals import Approvals, check_experiment
-from toolkit.app.fitting import fitted
 from toolkit.app.results import find_run
+from toolkit.app.runs.fitting import fitted
 from toolkit.app.targets import Prompt, Reached, find_target
 from toolkit.config.profiles import Profile, load_profiles
 from toolkit.design.plan_step import experiment_of

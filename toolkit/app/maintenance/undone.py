@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.app.repair import CleanReport
+from toolkit.app.runs.repair import CleanReport
 from toolkit.model.words import EntryState, OperationName, Outcome
 from toolkit.store import Store
 from toolkit.units import counted, number

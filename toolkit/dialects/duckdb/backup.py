@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects import backups
+from toolkit.dialects.answers import Told
 from toolkit.dialects.backups import Options
-from toolkit.dialects.base import Call, Told, Work
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.folders import content_of
 from toolkit.model.steps import ObjectRef

@@ -11,23 +11,15 @@ import re
 from collections.abc import Mapping, Sequence
 
 from toolkit.dialects import backups
+from toolkit.dialects.answers import Check, ErrorAdvice, Granted, Told, Watching
 from toolkit.dialects.backups import Backups
-from toolkit.dialects.base import (
-    Call,
-    Check,
-    ContextValue,
-    ErrorAdvice,
-    Granted,
-    Told,
-    Watching,
-    Work,
-)
 from toolkit.dialects.duckdb import backup
 from toolkit.dialects.duckdb.errors import ERRORS
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.names import bad_name, split_name
 from toolkit.dialects.quiet import Quiet
 from toolkit.dialects.rows import ALL_ROWS, count_source, count_target, rows_of
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
 from toolkit.model.steps import ObjectRef

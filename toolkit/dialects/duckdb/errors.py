@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import ErrorAdvice, GoesOn
+from toolkit.dialects.answers import ErrorAdvice, GoesOn
 
 ERRORS: dict[str, ErrorAdvice] = {
     advice.code: advice

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call
 from toolkit.dialects.states import StateRead, States, identity_read, plain_read
+from toolkit.dialects.work import Call
 from toolkit.model.facts import Facts
 
 

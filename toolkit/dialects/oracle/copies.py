@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from toolkit.dialects.base import Call, ContextValue
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import index_facts, partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.objects import build_index_copy, comment
 from toolkit.dialects.oracle.work.loads import select_list
 from toolkit.dialects.rows import ALL_ROWS
+from toolkit.dialects.work import Call, ContextValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolkit.dialects.base import Ceiling, Work
+from toolkit.dialects.answers import Ceiling
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.places import serial_by_service
 from toolkit.dialects.oracle.releases import edition_of
+from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import OperationName

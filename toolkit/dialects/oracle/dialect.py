@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from toolkit.dialects.answers import Ceiling, Check, ErrorAdvice, Grant, Granted, Room, Told, Watching
 from toolkit.dialects.backups import Backups
-from toolkit.dialects.base import Call, Ceiling, Check, ErrorAdvice, Grant, Granted, Room, Told, Watching, Work
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
     copies,
@@ -38,6 +38,7 @@ from toolkit.dialects.oracle.backup.ways import BACKUPS
 from toolkit.dialects.oracle.statistics import STATISTICS, remarks
 from toolkit.dialects.oracle.work import WORDS, evidence, loads
 from toolkit.dialects.statistics import LiveStatistics
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef

@@ -10,7 +10,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from toolkit.dialects.base import ErrorAdvice, GoesOn
+from toolkit.dialects.answers import ErrorAdvice, GoesOn
 
 _CODE = re.compile(r"\b(?:ORA|DPY|DPI|RMAN|PLS|TNS)-\d{3,5}\b")
 _HELP = re.compile(r"\s*^Help: https?://\S+\s*$", re.MULTILINE)

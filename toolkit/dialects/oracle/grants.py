@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from toolkit import resources
-from toolkit.dialects.base import Grant
+from toolkit.dialects.answers import Grant
 from toolkit.dialects.oracle.names import quote
 from toolkit.model.facts import Facts
 from toolkit.model.words import OperationName

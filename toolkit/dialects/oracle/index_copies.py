@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, ContextValue
 from toolkit.dialects.oracle import copies, index_facts, partitions
 from toolkit.dialects.oracle.objects import comment
 from toolkit.dialects.oracle.work.loads import LONG_TYPES
+from toolkit.dialects.work import Call, ContextValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName

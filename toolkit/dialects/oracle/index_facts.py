@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import partitions
 from toolkit.dialects.oracle.catalog import SameFacts, rows_about, same_schema
 from toolkit.dialects.oracle.names import quote
+from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts, Query
 from toolkit.model.values import QualifiedName, Row, Scalar
 

@@ -8,7 +8,6 @@ Information; Database Reference, DBA_HIST_SNAPSHOT; Multitenant Administrator's 
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call
 from toolkit.dialects.oracle import places
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, look
 from toolkit.dialects.oracle.licences.ground import ground_of, judge, refuse
@@ -16,6 +15,7 @@ from toolkit.dialects.oracle.places import Barred
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.reports import report_call
 from toolkit.dialects.repositories import Repository, Rung
+from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 

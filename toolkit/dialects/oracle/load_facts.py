@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import partitions, redo, spelling
 from toolkit.dialects.oracle.catalog import indexes_of
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work import ctas
+from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Mode, OperationName

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolkit.dialects.base import Call, ContextValue
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import index_facts
 from toolkit.dialects.oracle.backup import work as backup
+from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef

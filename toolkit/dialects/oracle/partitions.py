@@ -13,9 +13,9 @@ from datetime import date
 from itertools import pairwise
 
 from toolkit.design.values import split_names
-from toolkit.dialects.base import ContextValue
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.releases import FEATURES, Feature, has
+from toolkit.dialects.work import ContextValue
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release

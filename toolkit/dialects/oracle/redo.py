@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle.work.base import asks_nologging
+from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import OperationName, SupportState

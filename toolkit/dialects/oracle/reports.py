@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolkit.dialects.base import Call
 from toolkit.dialects.repositories import Mark
+from toolkit.dialects.work import Call
 from toolkit.model.values import Row
 
 

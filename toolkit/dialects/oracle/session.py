@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.degrees import parameters
 from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.words import Effect, Mode, OperationName, Role
 

@@ -6,7 +6,7 @@ TABLESPACE has no row among the quotas, and MAX_BYTES -1 is no limit (Database R
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Room
+from toolkit.dialects.answers import Room
 from toolkit.dialects.oracle.names import parse_name, quote
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from toolkit.dialects.base import ContextValue, Work
 from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.dialects.work import ContextValue, Work
 from toolkit.model.facts import Facts, Release
 from toolkit.model.words import Mode
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.catalog import SameFacts
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.places import Barred, refusal_of, service_of
 from toolkit.dialects.oracle.releases import MAINTAINED_SCHEMAS, edition_of
 from toolkit.dialects.oracle.work import WORDS
+from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import ObjectKind, OperationName, SupportState

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.base import Told, Work
+from toolkit.dialects.answers import Told
 from toolkit.dialects.oracle import spelling
+from toolkit.dialects.work import Work
 from toolkit.model.records import Metric
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName

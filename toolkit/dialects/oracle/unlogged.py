@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from toolkit.dialects.base import Call, Work
 from toolkit.dialects.oracle.work.base import asks_nologging, former_logging
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Effect, OperationName

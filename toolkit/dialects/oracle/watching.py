@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 
-from toolkit.dialects.base import Watching
+from toolkit.dialects.answers import Watching
 
 WATCHING = Watching(
     snapshots=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolkit.dialects.base import ErrorAdvice, GoesOn
+from toolkit.dialects.answers import ErrorAdvice, GoesOn
 
 # What does not depend on the cell: a grant, a name, the query, the data, the way in.
 _NOTHING = re.compile(r"22...|23...|25006|28...|2BP01|3D000|3F000|42[56][0-9A-Z]{2}|427..|428..|42P01|42P07|57P04")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from toolkit.dialects import backups
+from toolkit.dialects.answers import Check, ErrorAdvice, Granted, Told, Watching
 from toolkit.dialects.backups import Backups
-from toolkit.dialects.base import Call, Check, ErrorAdvice, Granted, Told, Watching, Work
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.postgresql import advice, backup, checks, names, objects, release, support
 from toolkit.dialects.postgresql import granted as granting
@@ -14,6 +14,7 @@ from toolkit.dialects.postgresql import work as working
 from toolkit.dialects.postgresql.backup.programs import error_of
 from toolkit.dialects.quiet import Quiet
 from toolkit.dialects.rows import count_source, count_target
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef

@@ -11,8 +11,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from toolkit.dialects.base import Granted, Work
+from toolkit.dialects.answers import Granted
 from toolkit.dialects.postgresql.parallel import why_fewer
+from toolkit.dialects.work import Work
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolkit.dialects.base import Call, ContextValue
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import ALL_ROWS
+from toolkit.dialects.work import Call, ContextValue
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.postgresql.release import OLDEST, major
+from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import Mode, ObjectKind, OperationName, SupportState

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.indexes import IndexKey
 from toolkit.dialects.postgresql.names import clipped, parse_name, quote
 from toolkit.dialects.postgresql.objects import comment, marked, name_binds
 from toolkit.dialects.postgresql.release import major
 from toolkit.dialects.rows import rows_of
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef

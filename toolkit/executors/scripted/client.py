@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from toolkit import resources
-from toolkit.dialects.base import Call, ContextValue, Dialect
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.bundle import ERROR_STATUS, MARK
 from toolkit.model.facts import Facts

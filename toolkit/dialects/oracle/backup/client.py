@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolkit.dialects.base import Call
 from toolkit.dialects.oracle.errors import cause_code
+from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Probe
 from toolkit.model.protocols import DatabaseError

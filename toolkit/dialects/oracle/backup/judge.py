@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup.order import Act, Order, What, order_of
 from toolkit.dialects.oracle.options import advanced_compression, option_is_off
 from toolkit.dialects.oracle.places import Barred, service_of
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support

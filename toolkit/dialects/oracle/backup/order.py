@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle.backup.texts import fits
 from toolkit.dialects.oracle.names import parse_name
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.words import Mode

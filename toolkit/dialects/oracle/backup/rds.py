@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle.backup.order import Act, Order, What
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Role, StepKind, SupportState
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup.order import Act, Order, What, order_of
+from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.units import byte_size
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.base import Call, ContextValue
 from toolkit.dialects.oracle.backup.order import Act, Order, What
+from toolkit.dialects.work import Call, ContextValue
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Effect, Role, StepKind

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from toolkit.dialects.answers import Granted, Told
 from toolkit.dialects.backups import volume
-from toolkit.dialects.base import Granted, Told, Work
 from toolkit.dialects.oracle.backup import sets
 from toolkit.dialects.oracle.backup.facts import same_configuration
 from toolkit.dialects.oracle.backup.order import Act, Order, order_of
 from toolkit.dialects.oracle.backup.work import AFTER, BEFORE
+from toolkit.dialects.work import Work
 from toolkit.model.records import ItemRecord, Metric
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Outcome

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from toolkit.dialects.backups import Options
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle.backup import client
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup.order import Act, act_of, order_of
 from toolkit.dialects.oracle.backup.script import is_asm
 from toolkit.dialects.oracle.places import service_of
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.steps import ObjectRef

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from toolkit.dialects import backups
-from toolkit.dialects.base import Call, Work
 from toolkit.dialects.oracle.backup import client, rds
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup import judge as judging
 from toolkit.dialects.oracle.backup.order import Act, Order, order_of
 from toolkit.dialects.oracle.backup.script import command_id, delete, folders_of, is_folder, spell
 from toolkit.dialects.oracle.places import service_of
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Support

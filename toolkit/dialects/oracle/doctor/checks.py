@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Check
+from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle.doctor import calm, home, named, packs, parallel, refused, room
 from toolkit.model.facts import Facts
 from toolkit.model.words import OperationName

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from toolkit.dialects.base import Check
+from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.model.facts import Facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolkit.dialects.base import Check
+from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle import places
 from toolkit.dialects.oracle.degrees import parameters
 from toolkit.model.facts import Facts

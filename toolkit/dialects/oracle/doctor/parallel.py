@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolkit.dialects.base import Check
+from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle.degrees import ceiling, consumer_group, directive_of, number, parameters
 from toolkit.model.facts import Facts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolkit.dialects.base import Check
+from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle.grants import grantee_of, not_granted, view_grant, views_of
 from toolkit.model.facts import Facts
 

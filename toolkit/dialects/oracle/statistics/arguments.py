@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from toolkit.dialects.base import ContextValue, Work
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.names import package_name, parse_name
 from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.dialects.work import ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support

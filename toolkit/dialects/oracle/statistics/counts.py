@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, Work
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
 from toolkit.dialects.oracle.statistics.shield import binds_of, on_live, since
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.statistics import reads
 from toolkit.dialects.oracle.statistics.arguments import owner_of
 from toolkit.dialects.oracle.statistics.shield import binds_of, on_live, since, table_of
 from toolkit.dialects.statistics import Proof
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from toolkit.dialects.base import Work
 from toolkit.dialects.oracle.statistics import reads
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
 from toolkit.dialects.oracle.statistics.shield import on_live, table_of
+from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import SupportState

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolkit.dialects.base import Call, Work
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.backup import work as backup
 from toolkit.dialects.oracle.told import EVIDENCE
 from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather
 from toolkit.dialects.oracle.work.base import OperationWords, shared
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.words import OperationName
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.catalog import fact_about, same_schema
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.told import EVIDENCE
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Scalar, Support

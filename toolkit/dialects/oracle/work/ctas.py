@@ -8,7 +8,6 @@ clause, query (SQLRF, table_properties). A hint on the load itself stands behind
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import objects, partitions, spelling
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.releases import edition_of
@@ -20,6 +19,7 @@ from toolkit.dialects.oracle.work.base import (
     table_attribute,
     tablespace,
 )
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Role, SupportState

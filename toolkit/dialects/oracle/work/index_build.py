@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import index_facts, partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.names import quote
@@ -14,6 +13,7 @@ from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work import indexes
 from toolkit.dialects.oracle.work.base import asks_nologging, segment_bytes
 from toolkit.dialects.oracle.work.indexes import needs_enterprise, no
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName, Row, Support

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import index_facts, spelling
 from toolkit.dialects.oracle.work import indexes
 from toolkit.dialects.oracle.work.base import segment_bytes
 from toolkit.dialects.oracle.work.indexes import no
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Support
 from toolkit.model.words import Effect, Mode, Role

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import index_facts, spelling
 from toolkit.dialects.oracle.options import advanced_compression, option_is_off
 from toolkit.dialects.oracle.releases import FEATURES, Feature, edition_of, has
 from toolkit.dialects.oracle.work.base import tablespace
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Support

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work import loads
 from toolkit.dialects.oracle.work.base import asks_nologging, former_logging, segment_bytes, table_attribute
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Mode, Role, SupportState

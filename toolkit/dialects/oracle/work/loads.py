@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from toolkit.dialects import rows
-from toolkit.dialects.base import Call, ContextValue, Work
 from toolkit.dialects.oracle import redo, spelling
 from toolkit.dialects.oracle.options import advanced_compression, option_is_off
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
 from toolkit.dialects.oracle.work.base import count_rows
 from toolkit.dialects.rows import rows_of
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Support
 from toolkit.model.words import OperationName, Role, SupportState

@@ -6,9 +6,9 @@ what it left pending; see `toolkit.dialects.oracle.statistics`.
 
 from __future__ import annotations
 
-from toolkit.dialects.base import Call, Work
 from toolkit.dialects.oracle.statistics import arguments, counts, remarks, shield
 from toolkit.dialects.oracle.statistics.reads import PARTITION
+from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support

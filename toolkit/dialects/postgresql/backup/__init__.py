@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from toolkit.dialects import backups
+from toolkit.dialects.answers import Granted, Told
 from toolkit.dialects.backups import Options
-from toolkit.dialects.base import Call, Granted, Told, Work
 from toolkit.dialects.postgresql.backup import basebackup, pgbackrest
 from toolkit.dialects.postgresql.backup.programs import (
     BASEBACKUP,
@@ -17,6 +17,7 @@ from toolkit.dialects.postgresql.backup.programs import (
     probes_of,
     too_old,
 )
+from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.steps import ObjectRef

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects import backups
+from toolkit.dialects.answers import Told
 from toolkit.dialects.backups import Options
-from toolkit.dialects.base import Call, Told, Work
 from toolkit.dialects.postgresql.backup.programs import BASEBACKUP, VERIFY, path_to, release_of
 from toolkit.dialects.postgresql.release import major
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.folders import content_of, path_of
 from toolkit.model.records import Metric

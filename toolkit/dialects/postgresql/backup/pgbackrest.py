@@ -15,10 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from toolkit.dialects import backups
+from toolkit.dialects.answers import Granted, Told
 from toolkit.dialects.backups import Options
-from toolkit.dialects.base import Call, Granted, Told, Work
 from toolkit.dialects.postgresql.backup.basebackup import ACCESS
 from toolkit.dialects.postgresql.backup.programs import PGBACKREST, path_to
+from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.folders import content_of, path_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolkit.app.planning import facts_from_text
-from toolkit.app.providers import host_is_ours
+from toolkit.app.runs.planning import facts_from_text
+from toolkit.app.snapshots.providers import host_is_ours
 from toolkit.model.facts import Facts
 from toolkit.runner import Bench, environment_of
 from toolkit.targets.base import Target

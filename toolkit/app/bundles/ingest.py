@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolkit.app import rman_bundle
-from toolkit.app.planning import facts_from_text, planned_trials
-from toolkit.app.reading import PROVENANCE, Folder, open_folder
-from toolkit.app.spooled import Recorder
+from toolkit.app.bundles import rman as rman_bundle
+from toolkit.app.bundles.reading import PROVENANCE, Folder, open_folder
+from toolkit.app.bundles.spooled import Recorder
+from toolkit.app.runs.planning import facts_from_text, planned_trials
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.trial import APART

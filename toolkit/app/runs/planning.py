@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toolkit.app import licensing
 from toolkit.app.approvals import Standing
-from toolkit.app.preview import ahead_of, preview_of, remarks_of
-from toolkit.app.providers import rung_by_facts, rung_of_run
+from toolkit.app.runs import licensing
+from toolkit.app.runs.preview import ahead_of, preview_of, remarks_of
+from toolkit.app.snapshots.providers import rung_by_facts, rung_of_run
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.repositories import Rung

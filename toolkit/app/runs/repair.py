@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolkit.app.auditing import Notes
-from toolkit.app.proving import prove_after_crash
-from toolkit.app.undoing import undo_script
+from toolkit.app.runs.proving import prove_after_crash
+from toolkit.app.runs.undoing import undo_script
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.app.planning import cells_in_order, facts_from_text
+from toolkit.app.runs.planning import cells_in_order, facts_from_text
 from toolkit.dialects.base import Dialect
 from toolkit.executors import Sessions
 from toolkit.model.experiment import Naming

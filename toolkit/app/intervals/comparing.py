@@ -12,8 +12,8 @@ from toolkit.analysis.awr.from_report import interval_of
 from toolkit.analysis.awr.masking import mask_interval
 from toolkit.analysis.awr.pseudonyms import Pseudonyms
 from toolkit.analysis.awr.trend import Series, trends
-from toolkit.app.awr import read_file, spread
-from toolkit.app.interval_sources import Reach, interval_source, series_source
+from toolkit.app.intervals.show import read_file, spread
+from toolkit.app.intervals.sources import Reach, interval_source, series_source
 from toolkit.app.targets import find_target
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval

@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 
 from toolkit.analysis.between import Between, between
 from toolkit.app.auditing import Notes
-from toolkit.app.planning import ground_of, with_licences
-from toolkit.app.providers import host_is_ours
-from toolkit.app.repair import database_of
-from toolkit.app.rungs import REPOSITORIES, rung_of
+from toolkit.app.runs.planning import ground_of, with_licences
+from toolkit.app.runs.repair import database_of
+from toolkit.app.snapshots.providers import host_is_ours
+from toolkit.app.snapshots.rungs import REPOSITORIES, rung_of
 from toolkit.app.targets import Reached
-from toolkit.dialects.base import Call, Dialect
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of, states_of
 from toolkit.dialects.repositories import Rung
+from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.audit import AuditEvent, AuditKind

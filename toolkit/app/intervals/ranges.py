@@ -10,14 +10,15 @@ from itertools import pairwise
 
 from toolkit.analysis.cluster_interval import cluster_interval
 from toolkit.analysis.repository_interval import interval_of_rows
-from toolkit.app.planning import ground_of, with_licences
-from toolkit.app.rungs import rung_of
+from toolkit.app.runs.planning import ground_of, with_licences
+from toolkit.app.snapshots.rungs import rung_of
 from toolkit.app.targets import Reached
-from toolkit.dialects.base import Call, Dialect
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle import ladder
 from toolkit.dialects.oracle.reports import report_call, report_text
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.repositories import Mark, Repository
+from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, refused
 from toolkit.model.facts import Facts

@@ -10,8 +10,8 @@ from pathlib import Path
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.from_report import interval_of
 from toolkit.analysis.state_interval import interval_between
-from toolkit.app.database_intervals import database_interval, database_series, is_range, range_of
-from toolkit.app.snapshots import find
+from toolkit.app.intervals.ranges import database_interval, database_series, is_range, range_of
+from toolkit.app.snapshots.labelled import find
 from toolkit.app.targets import Reached
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from toolkit.analysis import advice
-from toolkit.app.planning import collect_facts
+from toolkit.app.runs.planning import collect_facts
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import Event

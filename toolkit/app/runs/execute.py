@@ -9,12 +9,13 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from datetime import UTC, datetime
 
 from toolkit import __version__
-from toolkit.app import backup_client, backup_space, licensing
 from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production, on_live
 from toolkit.app.auditing import run_noted
-from toolkit.app.drift import warn_of_drift
-from toolkit.app.keeping import keep_best
-from toolkit.app.planning import (
+from toolkit.app.bundles.reading import PROVENANCE
+from toolkit.app.runs import backup_client, backup_space, licensing
+from toolkit.app.runs.drift import warn_of_drift
+from toolkit.app.runs.keeping import keep_best
+from toolkit.app.runs.planning import (
     Plan,
     cells_in_order,
     degree_notes,
@@ -27,10 +28,8 @@ from toolkit.app.planning import (
     scripts_of,
     support_table,
 )
-from toolkit.app.preview import ahead_of, remarks_of, too_few
-from toolkit.app.providers import host_is_ours, providers_of, rung_of_run
-from toolkit.app.reading import PROVENANCE
-from toolkit.app.repair import (
+from toolkit.app.runs.preview import ahead_of, remarks_of, too_few
+from toolkit.app.runs.repair import (
     database_of,
     next_attempt,
     read_server,
@@ -38,9 +37,10 @@ from toolkit.app.repair import (
     refuse_other_database,
     repair,
 )
-from toolkit.app.rungs import keep_rung
-from toolkit.app.space import check_space, free_disk_bytes, needed_bytes
-from toolkit.app.undoing import undo_script
+from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes
+from toolkit.app.runs.undoing import undo_script
+from toolkit.app.snapshots.providers import host_is_ours, providers_of, rung_of_run
+from toolkit.app.snapshots.rungs import keep_rung
 from toolkit.app.within import check_approved, check_within
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of

@@ -12,10 +12,11 @@ from pathlib import Path
 from string import Template
 
 from toolkit import __version__, resources
-from toolkit.app import licensing, rman_bundle
 from toolkit.app.approvals import Standing
+from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.folders import write_folder
-from toolkit.app.planning import (
+from toolkit.app.runs import licensing
+from toolkit.app.runs.planning import (
     cells_in_order,
     facts_from_text,
     facts_of,
@@ -25,7 +26,7 @@ from toolkit.app.planning import (
     support_table,
     with_licences,
 )
-from toolkit.app.repair import database_of
+from toolkit.app.runs.repair import database_of
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
 from toolkit.dialects.base import Dialect

@@ -9,8 +9,9 @@ from pathlib import Path
 from string import Template
 
 from toolkit import resources
-from toolkit.dialects.base import Dialect, Work
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.backup import client
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted import Bundled
 from toolkit.executors.scripted.files import digest

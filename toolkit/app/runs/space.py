@@ -6,8 +6,9 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from toolkit.app import backup_space, index_space
-from toolkit.dialects.base import Dialect, Room
+from toolkit.app.runs import backup_space, index_space
+from toolkit.dialects.answers import Room
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment

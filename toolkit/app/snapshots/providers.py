@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import psutil
 
-from toolkit.app.rungs import bracket_of, declared_in, rung_of
-from toolkit.dialects.base import Dialect, Watching
+from toolkit.app.snapshots.rungs import bracket_of, declared_in, rung_of
+from toolkit.dialects.answers import Watching
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle import ladder
 from toolkit.dialects.repositories import Rung
 from toolkit.errors import ToolkitError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from toolkit.app.planning import cells_in_order, planner_of
+from toolkit.app.runs.planning import cells_in_order, planner_of
 from toolkit.dialects.backups import too_small
 from toolkit.dialects.registry import dialect_of
 from toolkit.model.experiment import Experiment

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from toolkit.app.reading import Attempt
+from toolkit.app.bundles.reading import Attempt
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
 from toolkit.executors.scripted.trial import APART, SNAPSHOT

@@ -1,0 +1,1 @@
+"""Experiments carried to a server without Python, and what they printed there read back."""

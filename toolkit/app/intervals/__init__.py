@@ -1,0 +1,1 @@
+"""Reports and snapshots as intervals: shown, compared, in a series."""

@@ -1,0 +1,1 @@
+"""Snapshots around anything a DBA does, and the ladder they are taken by."""
