@@ -156,6 +156,7 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
     from toolkit.app.maintenance.guards import guard_rows
     from toolkit.app.maintenance.hours import scheduler_sentences
     from toolkit.store import open_store
+    from toolkit.units import counted
 
     with open_store(said.text("store")) as store:
         places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
@@ -168,7 +169,7 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
     if said.flag("json"):
         out_json(outlook_document(outlook, guards))
         return ExitCode.DONE
-    out(f"plan {plan.name}: {len(plan.steps)} step(s) on {len(places)} target(s)")
+    out(f"plan {plan.name}: {counted(len(plan.steps), 'step')} on {counted(len(places), 'target')}")
     for sentence in outlook.sentences:
         out(sentence)
     for target in dict.fromkeys(row.target for row in outlook.rows):
