@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from toolkit.config.actor import actor, set_command
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.store import open_store
-from toolkit.store.actor import actor, set_command
 from toolkit.store.audit import AuditLog
 from toolkit.store.audit_check import verify
 from toolkit.store.store import Store

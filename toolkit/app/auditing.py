@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from toolkit.app.approvals import Approvals
+from toolkit.config.actor import display_of
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.facts import Facts
@@ -15,7 +16,6 @@ from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead
 from toolkit.model.words import EntryState, RunState
 from toolkit.store import Store, open_store
-from toolkit.store.actor import display_of
 from toolkit.store.audit import AuditLog
 from toolkit.store.location import audit_path, find_place
 

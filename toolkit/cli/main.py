@@ -26,8 +26,8 @@ from toolkit.cli.results import add_results
 from toolkit.cli.schedule import add_schedule
 from toolkit.cli.snapshots import add_snapshots
 from toolkit.cli.targets import add_targets
+from toolkit.config.actor import set_command
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.store.actor import set_command
 
 _USAGE: type[BaseException] = typer.BadParameter.__mro__[1]
 _SHOWN: type[BaseException] = typer.BadParameter.__mro__[2]

@@ -21,9 +21,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
+from toolkit.config.actor import actor
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Actor, AuditEvent, AuditKind, AuditLine, AuditMark
-from toolkit.store.actor import actor
 
 _TAIL_BYTES = 1 << 16
 _MOST_DETAILS = 100

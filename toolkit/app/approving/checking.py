@@ -12,6 +12,7 @@ from toolkit.app.approvals import Approvals
 from toolkit.app.approving.identity import identity_of
 from toolkit.app.approving.subject import Subject, Work
 from toolkit.app.maintenance.places import Place
+from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, is_signed
 from toolkit.design.approval_diff import differences
 from toolkit.design.approval_file import load_approval, read_approval
@@ -20,7 +21,6 @@ from toolkit.errors import ToolkitError
 from toolkit.model.approval import Approval, Approved
 from toolkit.model.audit import AuditKind
 from toolkit.store import Store
-from toolkit.store.actor import actor
 from toolkit.store.audit_check import verify
 
 _SHOWN = 12

@@ -10,6 +10,7 @@ from toolkit import __version__, resources
 from toolkit.app.approving.identity import identity_of
 from toolkit.app.approving.subject import Subject, Work
 from toolkit.app.runs.planning import facts_of, scripts_of
+from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, sign
 from toolkit.config.writing import replace_file
 from toolkit.design.approval_file import dump_approval
@@ -25,7 +26,6 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import EngineName
 from toolkit.rendering import sql_file
 from toolkit.store import Store
-from toolkit.store.actor import actor
 
 _MODE = 0o644
 _AROUND = (

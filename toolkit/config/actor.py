@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import re
-import socket
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -58,7 +57,7 @@ def _name(number: int) -> str:
 
 @cache
 def _host() -> str:
-    return socket.gethostname()
+    return os.uname().nodename
 
 
 @cache
