@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from toolkit.cli.output import say
 from toolkit.cli.parameters import Said, option
 from toolkit.errors import ToolkitError
-from toolkit.model.protocols import Event, Events
 
 if TYPE_CHECKING:
+    from toolkit.model.protocols import Event, Events
     from toolkit.notify.lines import LogLines
 
 LOG = (

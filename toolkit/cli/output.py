@@ -7,10 +7,12 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from toolkit.errors import ToolkitError
-from toolkit.model.protocols import Event
+
+if TYPE_CHECKING:
+    from toolkit.model.protocols import Event
 
 WIDTH = 80
 _KEPT = frozenset("\n\t")

@@ -10,8 +10,8 @@ import typer
 
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import ALLOW_COMMANDS, OUTPUT, QUIET, TARGET, Said, add_command, argument, option
-from toolkit.config.profiles import LICENCES
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.words import LICENCES
 
 if TYPE_CHECKING:
     from toolkit.config.profiles import Licence, Profile

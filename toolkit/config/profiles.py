@@ -28,19 +28,10 @@ from toolkit.config.urls import parse_url
 from toolkit.documents import Document, check_no_secret, did_you_mean, nearest, read_document
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
+from toolkit.model.words import LICENCES
 
 DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create",
                   "bin_dir", "rman_connect")  # fmt: skip
-LICENCES = (
-    "diagnostics_pack",
-    "tuning_pack",
-    "advanced_compression",
-    "partitioning",
-    "in_memory",
-    "advanced_security",
-    "real_application_testing",
-)
-"""What can be declared: the packs and options that a statement of ours or of a user's may need."""
 _KEYS = (
     "url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options",
     "approved_only",

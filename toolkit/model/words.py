@@ -137,3 +137,15 @@ class EntryState(StrEnum):
     MADE = "made"
     UNDONE = "undone"
     ABANDONED = "abandoned"
+
+
+LICENCES = (
+    "diagnostics_pack",
+    "tuning_pack",
+    "advanced_compression",
+    "partitioning",
+    "in_memory",
+    "advanced_security",
+    "real_application_testing",
+)
+"""What can be declared: the packs and options that a statement of ours or of a user's may need."""
