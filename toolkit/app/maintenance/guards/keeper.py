@@ -105,7 +105,10 @@ class GuardKeeper:
             return None
         now = self._now()
         waited = (now - self._since.setdefault(step.name, now)).total_seconds()
-        hopeless = bad.looks >= step.guards.looks and look.readings[bad.guard].value is None
+        # what cannot be read, or in part only, is not worth waiting for; a limit that is passed is
+        reading = look.readings[bad.guard]
+        unread = reading.unread is not None and breach(step.guards, bad.guard, reading) is None
+        hopeless = unread and bad.looks >= step.guards.looks
         if hopeless or waited >= self._patience(step.guards):
             self._why.pop(step.name, None)
             told = f" after {seconds(waited)} of waiting" if waited >= 1 else ""
