@@ -2,8 +2,8 @@
 
 import signal
 
-# A shell's background job ignores SIGINT, what `nohup` begins SIGHUP, and so would every process begun from it: tests
-# that interrupt one could only fail there.
+# A shell's background job ignores SIGINT, what `nohup` begins SIGHUP, and so would every process begun from it:
+# tests that interrupt one could only fail there.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
