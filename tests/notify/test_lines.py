@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.errors import ToolkitError
-from toolkit.model.protocols import Event
+from toolkit.model.protocols import Event, TaggedEvents
 from toolkit.notify.lines import LogLines, appending
 
 
@@ -47,29 +47,30 @@ def test_levels_follow_what_became_of_it(event: Event, level: str) -> None:
     assert logged(event)[0]["level"] == level
 
 
-def test_what_does_not_say_its_run_belongs_to_the_one_of_its_thread() -> None:
+def test_lines_of_runs_that_work_at_once_keep_their_ids() -> None:
     lines: list[str] = []
     log = LogLines(lines.append)
-    both = threading.Barrier(2)
-
-    def work(run: str) -> None:
-        log.emit(Event("mode", "", {"run": run}))
-        both.wait()
-        log.emit(Event("warning", run))
-        both.wait()
-        log.emit(Event("run-ended", "", {"run": run, "state": "done"}))
-
     log.emit(Event("plan-begun", "", {"plan_run": "P"}))
-    threads = [threading.Thread(target=work, args=(run,)) for run in ("A", "B")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    both = [TaggedEvents(log, {"run": run, "step": f"step {run}"}) for run in ("A", "B")]
+    for kind in ("mode", "warning", "run-ended"):
+        for run, events in zip(("A", "B"), both, strict=True):
+            events.emit(Event(kind, run, {"trial": 1}))
     log.emit(Event("warning", "nobody's"))
     found = [json.loads(line) for line in lines]
     assert all(line["run"] == line["message"] for line in found if line["message"] in ("A", "B"))
+    assert all(line["step"] == f"step {line['run']}" for line in found if "run" in line)
     assert {line["plan_run"] for line in found} == {"P"}
     assert "run" not in found[-1]
+
+
+def test_an_error_belongs_to_the_only_run_at_work() -> None:
+    lines: list[str] = []
+    log = LogLines(lines.append)
+    for run in ("A", "B"):
+        log.emit(Event("mode", "", {"run": run}))
+    log.emit(Event("run-ended", "", {"run": "A"}))
+    log.error(ToolkitError("no space", code="TK-0204"))
+    assert json.loads(lines[-1])["run"] == "B"
 
 
 def test_a_bar_for_eyes_makes_no_lines() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from toolkit.model.records import Artifact, JournalEntry
@@ -151,3 +151,15 @@ class Events(Protocol):
     """Takes events; the command line shows them, tests collect them."""
 
     def emit(self, event: Event) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedEvents:
+    """Events that say what they belong to: a step, a target, a run."""
+
+    events: Events
+    tags: Mapping[str, object]
+
+    def emit(self, event: Event) -> None:
+        """Pass an event on with the tags; what it says itself outweighs them."""
+        self.events.emit(replace(event, data={**self.tags, **event.data}))

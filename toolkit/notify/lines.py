@@ -30,16 +30,13 @@ def _utc_now() -> datetime:
 
 
 class LogLines:
-    """Takes events and writes a line for each: time in UTC, level, what, and the ids it belongs to.
-
-    An event that does not say its run belongs to the run begun in its thread, or to the only one there is.
-    """
+    """Takes events and writes a line for each: time in UTC, level, what, and the ids that it names."""
 
     def __init__(self, write: Write, *, now: Callable[[], datetime] = _utc_now) -> None:
         self._write = write
         self._now = now
         self._plan_run: str | None = None
-        self._runs: dict[int, str] = {}
+        self._runs: set[str] = set()
         self._lock = threading.Lock()
         self.trouble: str | None = None
         """Why lines were lost, once they were."""
@@ -57,18 +54,18 @@ class LogLines:
         self._line("error", "error", error.message, {**self._ids(None), **data})
 
     def _ids(self, event: Event | None) -> dict[str, object]:
-        me = threading.get_ident()
+        """Return the plan's execution, and of an error the run that it ended, if only one was at work."""
         with self._lock:
-            if event is not None:
-                plan_run, run = event.data.get("plan_run"), event.data.get("run")
-                self._plan_run = plan_run if isinstance(plan_run, str) else self._plan_run
-                if isinstance(run, str):
-                    self._runs[me] = run
-            known = set(self._runs.values())
-            run_here = self._runs.get(me) or (next(iter(known)) if len(known) == 1 else None)
-            if event is not None and event.kind == "run-ended":
-                self._runs.pop(me, None)
-        return {"plan_run": self._plan_run, "run": run_here}
+            if event is None:
+                only = next(iter(self._runs)) if len(self._runs) == 1 else None
+                return {"plan_run": self._plan_run, "run": only}
+            plan_run, run = event.data.get("plan_run"), event.data.get("run")
+            self._plan_run = plan_run if isinstance(plan_run, str) else self._plan_run
+            if isinstance(run, str) and event.kind == "run-ended":
+                self._runs.discard(run)
+            elif isinstance(run, str):
+                self._runs.add(run)
+            return {"plan_run": self._plan_run}
 
     def _line(self, level: str, kind: str, message: str, data: Mapping[str, object]) -> None:
         ids = {key: data[key] for key in _IDS if data.get(key) is not None}

@@ -28,7 +28,7 @@ from toolkit.executors import refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure
 from toolkit.model.plan_records import PlanNote, StepRecord, StepState
-from toolkit.model.protocols import DatabaseError, Event, Events
+from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
 from toolkit.model.records import ItemRecord
 from toolkit.model.window import Span
 from toolkit.model.words import EngineName, Role
@@ -284,8 +284,10 @@ class PlaceNight:
 
     def _done(self, job: Job, begun: StepRecord, stop: Stop) -> StepRecord:
         """Do a step; whatever goes wrong is its outcome, for the night waits for one."""
+        tags = {"step": job.step.name, "target": self._place.name}
+        attempt = replace(self._attempt, events=TaggedEvents(self._night.events, tags))
         try:
-            return self._attempt.do(job, begun, self._history[job.step.name], stop)
+            return attempt.do(job, begun, self._history[job.step.name], stop)
         except Exception as error:  # noqa: BLE001 - one step never ends the night
             told = error if isinstance(error, ToolkitError) else _fault(error)
             return replace(begun, state=StepState.FAILED, reason=told.sentence)

@@ -50,7 +50,7 @@ from toolkit.executors import Sessions, refused
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
-from toolkit.model.protocols import DatabaseError, Event, Events
+from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
 from toolkit.model.records import Artifact, RunHead, RunRecord, TrialRecord
 from toolkit.model.runid import new_run_id
 from toolkit.model.words import Keep, OperationName, RunState
@@ -112,6 +112,7 @@ def start(
     check_approved(standing, approvals)
     check_experiment(experiment, standing, approvals)
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
+    events = TaggedEvents(events, {"run": run})
     sessions = Sessions(target, run)
     stop = stop or Stop()
     try:
@@ -341,6 +342,7 @@ def resume(
             something cannot be undone, TK-0308 when its sessions cannot be ended; as `start`.
     """
     standing = standing or Standing()
+    events = TaggedEvents(events, {"run": run})
     record = store.load_run(run)
     _refuse_ingested(record)
     experiment, dialect = record.head.experiment, dialect_of(target.engine)
