@@ -371,7 +371,7 @@ def test_a_job_says_which_statistics_are_not_newer_and_why(tmp_path: Path) -> No
         state.lock(*MINE)
 
     answer = played(tmp_path, Scenario(), lock, "stats", "gather", "--schema", "DBATK")
-    assert "the statistics of 1 tables are not newer" in answer.warnings
+    assert "the statistics of 1 table are not newer" in answer.warnings
     assert "DBATK.GTEST: analyzed 2026-11-01 06:30:00; its statistics are locked (ALL)" in answer.warnings
 
 
