@@ -98,7 +98,7 @@ def test_the_target_that_was_measured_is_named() -> None:
     text = said(work(INSERT, 4), facts)
     assert "copy with range partitions, 1 index, 2 keys and 2 checks" in text
     assert "not the HASH subpartitions" in text
-    assert "1 foreign keys, trigger T1" in text
+    assert "1 foreign key, trigger T1" in text
     assert "without partitions, indexes" in said(work(INSERT, 4, bare=True), facts)
     assert "serial and conventional, because of trigger T1, a foreign key" in said(
         work(INSERT, 4, Mode.JOB), facts

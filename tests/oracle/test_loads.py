@@ -133,7 +133,7 @@ def test_the_copy_is_filled_as_the_real_table_is_and_what_it_lacks_is_said(tmp_p
     assert {trial["granted_degree"] for trial in run["trials"]} == {4}  # type: ignore[index, attr-defined]
     said = " ".join(run["warnings"])  # type: ignore[arg-type]
     for part in ("row policies filter", "ONLY_MINE",
-                 "hash partitions", "1 indexes, 1 keys and 1 checks", "1 foreign keys",
+                 "hash partitions", "1 index, 1 key and 1 check", "1 foreign key,",
                  "trigger GTEST_T"):  # fmt: skip
         assert part in said
 

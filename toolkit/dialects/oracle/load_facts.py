@@ -163,7 +163,7 @@ def _copied(work: Work, facts: Facts) -> Iterator[str]:
         f"measured into a copy with {shape}{indexes}, {counted(keys, 'key')} and {counted(checks, 'check')} "
         "(NOT NULL among them)"
     )
-    missing = [f"{kinds.count('R')} foreign keys"] if "R" in kinds else []
+    missing = [counted(kinds.count("R"), "foreign key")] if "R" in kinds else []
     missing += [f"trigger {name}" for name in _names(facts, "triggers", "trigger_name")]
     if missing:
         yield f"the copy is without {_listed(missing)}, which make loads into the real table slower and serial"
