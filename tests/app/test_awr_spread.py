@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.app.intervals.comparing import show as awr
+from toolkit.app.intervals import show as awr
 
 
 def content(file: Path) -> str:
