@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.approval import Approval
 from toolkit.model.plan import MaintenancePlan
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 STEPS = """
 [[step]]
@@ -57,12 +56,6 @@ table = "{table}_c"
 needs = ["index"]
 """
 ALLOWED = Approvals(not_production=True)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 def made(url: str, steps: str, store: Store, folder: Path) -> tuple[MaintenancePlan, tuple[Place, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,7 +22,7 @@ from toolkit.model.guards import Guard, Guards
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import PlanRunRecord
 from toolkit.model.values import Row
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 NOW = datetime(2026, 11, 22, 1, 0, tzinfo=UTC)
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "g"\ntable = "g2"\n'
@@ -99,12 +99,6 @@ def load(value: float) -> Look:
 
 
 UNREAD = Look({Guard.LOAD: Reading(None, "not known", "no privilege")})
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 def test_a_limit_passed_for_one_look_stops_nothing_and_for_three_it_does(store: Store, tmp_path: Path) -> None:

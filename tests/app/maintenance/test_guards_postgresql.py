@@ -23,7 +23,7 @@ from toolkit.model.guards import Guard
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import PlanRunRecord, StepRecord
 from toolkit.model.protocols import Event
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 pytestmark = pytest.mark.postgresql
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "guarded.a"\ntable = "guarded.b"\n'
@@ -43,12 +43,6 @@ class Told:
     def emit(self, event: Event) -> None:
         for words in [words for words in self.does if words in event.text]:
             self.does.pop(words)()
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from toolkit.model.plan import MaintenancePlan, SchedulerWindows
 from toolkit.model.plan_records import PlanRunRecord
 from toolkit.model.window import DatabaseWindow, Span
 from toolkit.model.words import OperationName
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 WARN, AVOID, INSIDE = SchedulerWindows
 EVENING = datetime(2026, 11, 23, 20, tzinfo=UTC)
@@ -81,12 +81,6 @@ def test_windows_that_are_not_known_keep_a_plan_that_must_know_them_from_beginni
 
 
 # -- on the stand-in --------------------------------------------------------------------------------------------
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
-
-
 def windows(open_now: bool, *, lasts: timedelta = timedelta(hours=4)) -> Mapping[str, list[dict[str, object]]]:
     now = datetime.now(UTC).replace(tzinfo=None, microsecond=0)
     last = now - timedelta(hours=1) if open_now else now - timedelta(days=6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -16,16 +15,10 @@ from toolkit.documents import parse_document
 from toolkit.model.plan_records import StepRecord
 from toolkit.model.protocols import DatabaseError
 from toolkit.runner import trial
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 LOAD = '[[step]]\nname = "load"\noperation = "insert"\nsource = "more"\ntable = "g"\n'
 COPY = '[[step]]\nname = "load"\noperation = "ctas"\nsource = "more"\ntable = "copied"\n'
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 def night(store: Store, folder: Path, step: str) -> StepRecord:

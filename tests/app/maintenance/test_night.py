@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,7 +25,7 @@ from toolkit.model.protocols import Event
 from toolkit.model.window import Span, Windows
 from toolkit.model.words import RunState
 from toolkit.runner import Stop
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "g"\ntable = "g2"\n'
 GATHER = '[[step]]\nname = "gather"\noperation = "stats-gather"\ntable = "g"\n'
@@ -35,12 +35,6 @@ SLOW = (
     '[[step]]\nname = "slow"\noperation = "ctas"\ntable = "s"\n'
     'query = "SELECT sum(a.id) AS n FROM g a, g b, g c WHERE a.id + b.id + c.id > 0"\n'
 )
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 @pytest.fixture

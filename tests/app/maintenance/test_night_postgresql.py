@@ -20,17 +20,11 @@ from toolkit.documents import parse_document
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import PlanRunRecord
 from toolkit.runner import Stop
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 pytestmark = pytest.mark.postgresql
 STATS = '[[step]]\nname = "stats"\noperation = "stats-gather"\nschema = "night"\n'
 REBUILD = '[[step]]\nname = "rebuild"\noperation = "index-rebuild"\nschema = "night"\n'
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,19 +13,13 @@ from toolkit.app.maintenance import places_of, run_plan
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.plan_records import PlanRunRecord
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 APPROVALS = Approvals(not_production=True)
 REBUILD = '[[step]]\nname = "rebuild"\noperation = "index-rebuild"\ntable = "GTEST"\ndegree = 4\n'
 STATS = '[[step]]\nname = "stats"\noperation = "stats-gather"\ntable = "GTEST"\n'
 NEEDY = STATS.replace('"stats"\n', '"needy"\n', 1) + 'needs = ["rebuild"]\n'
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "GTEST"\ntable = "G2"\nexpect_rows = 7\n'
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 def run(standin: Standin, store: Store, monkeypatch: pytest.MonkeyPatch, *steps: str) -> PlanRunRecord:

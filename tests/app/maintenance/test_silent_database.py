@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -15,15 +14,9 @@ from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan_records import StepRecord
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 LOST = ToolkitError("the connection was lost", code="TK-0202")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 def built(store: Store, folder: Path) -> StepRecord:

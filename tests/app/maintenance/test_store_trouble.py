@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -18,16 +17,10 @@ from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 FULL = ToolkitError("the store cannot be written: database or disk is full", code="TK-0401")
 STEP = '[[step]]\nname = "{name}"\noperation = "stats-gather"\ntable = "g"\non_failure = "continue"\n'
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 def run(store: Store, folder: Path) -> PlanRunRecord:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,17 +22,11 @@ from toolkit.model.plan import ExpectedRows, RowCount
 from toolkit.model.plan_records import StepRecord
 from toolkit.model.records import Metric
 from toolkit.model.words import Outcome
-from toolkit.store import Store, open_store
+from toolkit.store import Store
 
 COPY = '[[step]]\noperation = "ctas"\nsource = "g"\ntable = "g2"\n'
 ADD = '[[step]]\noperation = "insert"\nsource = "g"\ntable = "t"\n'
 Runner = Callable[..., StepRecord]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store.sqlite") as opened:
-        yield opened
 
 
 @pytest.fixture
