@@ -33,7 +33,9 @@ def note_completed(
         items = store.items_of(run, trial)
         if any(item.label == label and item.outcome is Outcome.OK for item in items):
             continue
-        attempt = max(each.attempt for each in store.load_run(run).trials if each.trial == trial)
+        ended = [each.attempt for each in store.load_run(run).trials if each.trial == trial]
+        begun = [each.attempt for each in store.unended_trials(run) if each.trial == trial]
+        attempt = max(ended + begun)
         store.add_item(
             run, trial, attempt, ItemRecord(label, Outcome.OK, reason="found complete after the interruption")
         )

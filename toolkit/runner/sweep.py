@@ -354,6 +354,7 @@ class Sweep:
         """Drop what setup made; what cannot be dropped now stays in the journal for `dbatk clean`."""
         bench = self._bench
         try:
+            note_completed(bench.run, bench.experiment, bench.changes, bench.store, bench.warn)
             undone = bench.changes.undo_all()
         except (DatabaseError, ToolkitError) as error:
             bench.warn(f"cleanup could not run ({error.sentence}); run `dbatk clean`")

@@ -31,6 +31,7 @@ from toolkit.runner.outer import outer_factors
 from toolkit.runner.sampler import Sampler
 from toolkit.runner.told import ask_for_plan, keep_plan, plan_of, tell
 from toolkit.runner.workers import stays
+from toolkit.store import CANNOT_BE_WRITTEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +278,13 @@ def _put_worker_back(bench: Bench, course: Course, stages: Stages, number: int) 
 
 
 def _conclude(bench: Bench, course: Course, stages: Stages) -> None:
-    """Settle or drop what the trial made; after a failure the journal knows what there is to settle."""
+    """Settle or drop what the trial made; after a failure the journal knows what there is to settle.
+
+    What a job made stays in the journal while the store cannot be written: that it was made is told there alone.
+    """
     trial = course.planned.number
+    if bench.job and course.error is not None and course.error.code in CANNOT_BE_WRITTEN:
+        return
     if course.error is not None:
         bench.changes.run((step for step in stages.conclude if step.effect is Effect.DROPS), trial)
         _undo(bench, course)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from toolkit.store.codec import experiment_from_json, experiment_to_json
 
 if TYPE_CHECKING:
+    from toolkit.store.errors import CANNOT_BE_WRITTEN
     from toolkit.store.journal import RunJournal
     from toolkit.store.liveness import HEARTBEAT_SECONDS, lease_is_live
     from toolkit.store.store import Store
 
 __all__ = [
+    "CANNOT_BE_WRITTEN",
     "HEARTBEAT_SECONDS",
     "RunJournal",
     "Store",
@@ -49,6 +51,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     homes = {
+        "CANNOT_BE_WRITTEN": "errors",
         "HEARTBEAT_SECONDS": "liveness",
         "RunJournal": "journal",
         "Store": "store",

@@ -11,6 +11,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from toolkit.errors import ToolkitError
 from toolkit.store.location import HIDDEN, Place
 
+CANNOT_BE_WRITTEN = frozenset({"TK-0401", "TK-0404"})
+"""A store that is full, read-only, away or locked: what may pass, and what nothing can be told meanwhile."""
 _BY_SQLITE = {
     "BUSY": "TK-0404",
     "LOCKED": "TK-0404",

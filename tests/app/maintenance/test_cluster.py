@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import signal
 import socket
 import subprocess
@@ -89,7 +90,7 @@ def test_a_scheduler_that_does_not_answer_is_named(store: Store, monkeypatch: py
 def test_a_worker_that_lacks_a_target_is_named_before_anything_begins(cluster: DaskCluster, store: Store) -> None:
     error = refused(cluster.url, store, targets=(*TARGETS, "nowhere"))
     assert error.code == "TK-0210" and error.exit_code is ExitCode.REFUSED
-    assert "on `alpha`" in error.message and "no target `nowhere`" in error.message
+    assert re.search(r"on `(alpha|beta)`", error.message) and "no target `nowhere`" in error.message
     assert store.plan_runs() == []
 
 

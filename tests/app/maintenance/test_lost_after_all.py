@@ -1,7 +1,8 @@
-"""A session that is lost after the work was done: the next try, or the next night, does it no second time."""
+"""A session that is lost after the work was done, or later: the next night does it no second time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -9,13 +10,18 @@ import pytest
 
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import places_of, run_plan
+from toolkit.app.maintenance import attempt, places_of, run_plan
+from toolkit.app.runs import execute
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
+from toolkit.errors import ToolkitError
 from toolkit.model.plan_records import StepRecord
 from toolkit.model.protocols import DatabaseError
 from toolkit.runner import trial
 from toolkit.store import Store
+
+FULL = ToolkitError("the store cannot be written: database or disk is full", code="TK-0401")
+LOST = ToolkitError("cannot connect: connection refused", code="TK-0201")
 
 LOAD = '[[step]]\nname = "load"\noperation = "insert"\nsource = "more"\ntable = "g"\n'
 COPY = '[[step]]\nname = "load"\noperation = "ctas"\nsource = "more"\ntable = "copied"\n'
@@ -47,3 +53,45 @@ def test_the_next_night_finds_out_that_it_was_done(
     assert (done.state.value, done.run) == ("done", failed.run), done.reason
     with duckdb.connect(str(tmp_path / "x.duckdb")) as looked:
         assert looked.execute(f"SELECT count(*) FROM {table}").fetchone() == (rows,)
+
+
+def test_a_run_that_could_not_be_gone_on_with_is_gone_on_with_the_night_after(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(error: ToolkitError) -> Callable[..., None]:
+        def refuse(*said: object) -> None:
+            raise error
+
+        return refuse
+
+    with monkeypatch.context() as full:
+        for told in ("add_item", "end_trial", "end_run"):
+            full.setattr(Store, told, refused(FULL))
+        begun = night(store, tmp_path, COPY)
+    with monkeypatch.context() as away:
+        away.setattr(execute, "refuse_loading_twice", refused(LOST))
+        failed = night(store, tmp_path, COPY)
+    assert (failed.state.value, failed.run) == ("failed", begun.run), failed.reason
+    assert not store.unended_trials(str(begun.run)), "the broken trial is told as such already"
+    done = night(store, tmp_path, COPY)
+    assert (done.state.value, done.run) == ("done", begun.run), done.reason
+    assert store.load_head(str(begun.run)).ended_at is not None
+
+
+def test_a_store_that_is_full_as_a_run_begins_costs_a_try_and_loads_once(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempt, "_FIRST_WAIT_SECONDS", 0.0)
+    real, refused = Store.save_facts, list[str]()
+
+    def save(self: Store, run: str, text: str) -> None:
+        if not refused:
+            refused.append(run)
+            raise FULL
+        real(self, run, text)
+
+    monkeypatch.setattr(Store, "save_facts", save)
+    done = night(store, tmp_path, f"{LOAD}retries = 1\n")
+    assert (done.state.value, done.run, done.tries) == ("done", refused[0], 2), done.reason
+    assert "the target had 1,000 and has 1,010" in str(done.verified)
+    assert store.load_facts(refused[0]) is not None

@@ -25,14 +25,15 @@ from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import Outcome, RunState
 from toolkit.runner import Stop
-from toolkit.store import Store
+from toolkit.store import CANNOT_BE_WRITTEN, Store
 
 _FIRST_WAIT_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 300.0
 _SHOWN = 3
-_PASSING = frozenset({"TK-0201", "TK-0202", "TK-0401", "TK-0404"})
+_PASSING = CANNOT_BE_WRITTEN | {"TK-0201", "TK-0202"}
 """Of our own errors those that may be gone at the next try: no connection, a lost one, a full or locked store."""
 _CUT_OFF = frozenset({StepState.STOPPED, StepState.RUNNING})
+_BROKEN = frozenset({RunState.RUNNING, RunState.INTERRUPTED})
 
 
 def utc_now() -> datetime:
@@ -108,7 +109,7 @@ class Attempt:
         try:
             return look_at(job, self.place, took, run=ended.run, store=self.store, before=before, stop=stop)
         except Exception as error:  # noqa: BLE001 - one step never ends the night
-            return Looked(f"whether it was done could not be verified: fault of dbatk: {error!r}")
+            return Looked(unverified=(f"whether it was done could not be verified: fault of dbatk: {error!r}",))
 
     def _left_behind(self, job: Job, earlier: Sequence[StepRecord]) -> str | None:
         """Return the run that an earlier night began and did not end, if this step would do the same.
@@ -120,11 +121,11 @@ class Attempt:
             return None
         if load_in_doubt(last.run, self.store):
             return last.run
-        cut_off = last.state in _CUT_OFF or bool(self.store.unended_trials(last.run))
+        head = self.store.load_head(last.run)
+        cut_off = last.state in _CUT_OFF or head.state in _BROKEN or bool(self.store.unended_trials(last.run))
         cut_off = cut_off or (last.state is StepState.FAILED and lost_after_all(last.run, self.store))
         if not cut_off or not self._can_go_on(last.run):
             return None
-        head = self.store.load_head(last.run)
         if _same_work(head, job):
             return last.run
         self.events.emit(

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from toolkit.errors import ToolkitError
+from toolkit.store import CANNOT_BE_WRITTEN
 
 PATIENCE_SECONDS = 60.0
 _LOOK_SECONDS = 0.5
-_MAY_PASS = frozenset({"TK-0401", "TK-0404"})
-"""It cannot be written, it is locked."""
 
 T = TypeVar("T")
 
@@ -30,6 +29,6 @@ def insisting(work: Callable[[], T]) -> T:
         try:
             return work()
         except ToolkitError as error:
-            if error.code not in _MAY_PASS or time.monotonic() > until:
+            if error.code not in CANNOT_BE_WRITTEN or time.monotonic() > until:
                 raise
         time.sleep(_LOOK_SECONDS)

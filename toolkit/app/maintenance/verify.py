@@ -38,7 +38,8 @@ def look_at(
 
     Rows loaded are those read, indexes are valid, statistics newer than the step's beginning, a backup is whole as
     far as its program or the database tells. A database that does not answer is asked again for a while; that it
-    stays silent makes nothing undone, and is said: a step taken for failed would be done a second time.
+    stays silent, or refuses to be looked at, makes nothing undone, and is said: a step taken for failed would be
+    done a second time.
 
     Args:
         job: the step here.
@@ -54,7 +55,7 @@ def look_at(
             return _look(job, place, took_seconds, run, store, before, stop)
         except ToolkitError as error:
             if error.code not in _SILENT:
-                return Looked(f"whether it was done could not be verified: {error.sentence}")
+                return Looked(unverified=(f"whether it was done could not be verified: {error.sentence}",))
             if seconds is None or stop.wait(seconds):
                 return Looked(unverified=(f"the database did not answer afterwards: {error.sentence}",))
     raise AssertionError

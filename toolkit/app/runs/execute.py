@@ -268,15 +268,15 @@ _STAYS = {
 
 
 def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> None:
-    """Keep what explains the run: environment, facts, the script as shown, and its licence bill of materials."""
+    """Keep what explains the run: environment, licence bill of materials, the script as shown, and last the facts."""
     store, run = bench.store, bench.run
     whole = backup_space.whole_bytes(bench.experiment, facts)
     store.set_environment(run, environment_of(facts, host_is_ours=host_is_ours(target)) | whole)
     text = facts_to_text(facts)
-    store.save_facts(run, text)
     shown, bill = script(bench.experiment, None, engine=target.engine, facts_text=text, standing=standing)
     licensing.keep(store, run, bill)
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
+    store.save_facts(run, text)
     ours = "put back at the end" if on_live(bench.experiment) else _STAYS[bench.experiment.keep]
     if _only_reads(bench):
         ours = "it reads, and makes nothing"
@@ -366,10 +366,13 @@ def resume(
             refuse_loading_twice(run, store)
             facts = facts_of(experiment, dialect, sessions, standing)
             licensing.keep(store, run, _check_scripts(experiment, dialect, facts, target, standing, approvals))
+            rung = rung_of_run(experiment, dialect, facts, sessions)
             bench = _bench(
-                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt,
-                rung_of_run(experiment, dialect, facts, sessions),
-            )  # fmt: skip
+                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt, rung
+            )
+            if store.load_facts(run) is None:
+                _keep(bench, facts, target, standing)
+                keep_rung(store, run, rung, events)
             warn_of_drift(bench, facts, target)
             store.reopen_run(run)
             planned, done = planned_trials(experiment), store.load_run(run).trials

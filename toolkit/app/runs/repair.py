@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.app.auditing import Notes
@@ -17,17 +18,17 @@ from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import RunHead, RunRecord
-from toolkit.model.words import EngineName, Mode, OperationName, Outcome, Role
+from toolkit.model.words import EngineName, Mode, OperationName, Outcome, Role, RunState
 from toolkit.runner import Changes, Undone, end_ghosts, interrupted
 from toolkit.runner.backup import need_backup
 from toolkit.runner.completed import note_completed
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
-from toolkit.store import Store
+from toolkit.store import CANNOT_BE_WRITTEN, Store
 from toolkit.targets.base import Target
 
 _ENDED_BADLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED})
-_LOST = frozenset({"TK-0202", END_UNKNOWN})
-"""Of our own errors those of a session that was lost."""
+_LOST = CANNOT_BE_WRITTEN | {"TK-0202", END_UNKNOWN}
+"""Of our own errors those of a session that was lost, and of a store that could not be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,9 @@ def _clean_one(
         journal = store.journal(head.run)
         changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
         prove_after_crash(head, store, dialect, sessions, changes, events)
-        return changes.undo_all(), tuple(need_backup(sessions, dialect, journal.entries()))
+        undone = changes.undo_all()
+        _end_broken(head.run, store)
+        return undone, tuple(need_backup(sessions, dialect, journal.entries()))
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
@@ -248,3 +251,10 @@ def _mark_broken(run: str, store: Store, events: Events) -> None:
         ended = replace(interrupted(planned, mark.attempt, mark.began_at), error_code=unknown)
         store.end_trial(run, ended)
         events.emit(Event("warning", f"trial {mark.trial} ({mark.cell}) was cut off and is run again"))
+    _end_broken(run, store)
+
+
+def _end_broken(run: str, store: Store) -> None:
+    """Record that a run was interrupted, if nobody lived to say so."""
+    if store.load_head(run).ended_at is None:
+        store.end_run(run, RunState.INTERRUPTED, datetime.now(UTC))
