@@ -268,7 +268,7 @@ _STAYS = {
 
 
 def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> None:
-    """Keep what explains the run: environment, licence bill of materials, the script as shown, and last the facts."""
+    """Keep what explains the run: environment, licences, the script as shown; and last the facts."""
     store, run = bench.store, bench.run
     whole = backup_space.whole_bytes(bench.experiment, facts)
     store.set_environment(run, environment_of(facts, host_is_ours=host_is_ours(target)) | whole)
