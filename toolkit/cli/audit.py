@@ -12,13 +12,11 @@ from toolkit.cli.groups import DefaultGroup
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import OUTPUT, Said, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.model.audit import AuditKind
 
 if TYPE_CHECKING:
     from toolkit.model.audit import AuditLine
 
 _LIMIT = 50
-_TOLD = frozenset({AuditKind.APPROVE, AuditKind.PLAN_BEGIN})
 
 
 class _AuditGroup(DefaultGroup):
@@ -74,6 +72,7 @@ def _wanted(line: AuditLine, said: Said) -> bool:
 
 def _check_kind(kind: str | None) -> None:
     from toolkit.documents import did_you_mean
+    from toolkit.model.audit import AuditKind
 
     if kind is not None and kind not in list(AuditKind):
         raise ToolkitError(
@@ -89,6 +88,8 @@ def _who(line: AuditLine) -> str:
 
 
 def _what(line: AuditLine) -> str:
+    from toolkit.model.audit import AuditKind
+
     event = line.event
     name = " ".join(dict.fromkeys(one for one in (event.plan, event.step) if one))
     parts = [
@@ -97,7 +98,7 @@ def _what(line: AuditLine) -> str:
         event.outcome if event.outcome != "begun" else None,
         event.reason and event.reason.replace("\n- ", "; "),
         # of an approval who gave it, of a night which one it was held against
-        event.details[0] if event.details and event.kind in _TOLD else None,
+        event.details[0] if event.details and event.kind in {AuditKind.APPROVE, AuditKind.PLAN_BEGIN} else None,
     ]
     return "; ".join(one for one in parts if one) or "; ".join(event.details)
 

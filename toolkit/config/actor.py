@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toolkit.documents import holds_secret
-from toolkit.model.audit import Actor
+if TYPE_CHECKING:
+    from toolkit.model.audit import Actor
 
 _NOBODY = 2**32 - 1
 """What the kernel says where nobody logged in: a service, or a job of a scheduler."""
@@ -21,15 +22,17 @@ _said: tuple[str, ...] = ()
 
 
 def set_command(arguments: Sequence[str]) -> None:
-    """Remember the command line of this process; what could be a secret is forgotten at once."""
+    """Remember the command line of this process; what could be a secret in it is never told."""
     global _said  # noqa: PLW0603 - a process has one command line
-    _said = tuple(_redacted(arguments))
+    _said = tuple(arguments)
 
 
 def actor() -> Actor:
     """Return who is at work in this process."""
+    from toolkit.model.audit import Actor
+
     user, login = _name(os.geteuid()), _login()
-    return Actor(user, _host(), os.getpid(), login if login != user else None, _said)
+    return Actor(user, _host(), os.getpid(), login if login != user else None, tuple(_redacted(_said)))
 
 
 def display_of(word: str) -> str:
@@ -39,6 +42,8 @@ def display_of(word: str) -> str:
 
 def _redacted(arguments: Iterable[str]) -> Iterable[str]:
     """Yield the words of a command line; a word that holds a secret, or follows one that asks for it, is dots."""
+    from toolkit.documents import holds_secret
+
     hide = False
     for word in arguments:
         shown = _USERINFO.sub(f"://{_DOTS}@", word)

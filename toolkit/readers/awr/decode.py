@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import email
-import email.policy
 import re
 import zlib
-from email.message import EmailMessage
 
 from toolkit.errors import ToolkitError
 
@@ -55,6 +52,9 @@ def text_of(raw: bytes, name: str) -> str:
 
 def _mailed(raw: bytes) -> bytes | None:
     """Return the largest text a mail holds, the page before the plain words."""
+    import email.policy
+    from email.message import EmailMessage
+
     message = email.message_from_bytes(raw, policy=email.policy.default)
     found: dict[str, bytes] = {}
     for part in message.walk():

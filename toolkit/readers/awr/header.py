@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from toolkit.model.values import Scalar
+from toolkit.readers.awr.headings import Patterns
 from toolkit.readers.awr.numbers import Numbers, instant
 from toolkit.readers.awr.tables import Document, Table, reduce, reduced
 
@@ -37,6 +38,7 @@ _IDENTITY = (
     ("sockets", r"sockets", "whole"),
     ("memory_gb", r"memory (gb|g)", "number"),
 )
+_PATTERNS = Patterns(pattern for _, pattern, _ in _IDENTITY)
 _TELLING = frozenset({"dbid", "inst_num", "startup_time", "host"})
 """A table is believed to be of the header when it has one of these and another; 12.1 has a table for CDB alone."""
 _MINUTES = re.compile(r"(elapsed|db time)\s*:\s*([-+\d.,' ]+?)\s*\(min", re.IGNORECASE)
@@ -65,14 +67,21 @@ def read_header(document: Document, numbers: Numbers) -> dict[str, Scalar]:
     return facts
 
 
+@lru_cache(maxsize=16384)
+def _named(key: str) -> frozenset[str]:
+    """Return which of the patterns of the header a heading meets."""
+    return frozenset(_PATTERNS.met(key))
+
+
 @lru_cache(maxsize=4096)
 def _identity_places(columns: tuple[str, ...]) -> dict[str, tuple[int, str]]:
     """Return where the columns of a table of the header stand, nothing for any other table."""
     places: dict[str, tuple[int, str]] = {}
     keys = reduced(columns)
     for place, key in enumerate(keys):
-        for name, pattern, kind in _IDENTITY:
-            if name not in places and re.fullmatch(pattern, key):
+        met = _named(key)
+        for name, pattern, kind in _IDENTITY if met else ():
+            if name not in places and pattern in met:
                 places[name] = place, kind
                 break
     if "platform" in places and "host" not in places and "name" in keys:

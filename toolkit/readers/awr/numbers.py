@@ -12,10 +12,13 @@ from functools import lru_cache
 Number = int | float
 
 _PLAIN = re.compile(r"[-+]?\d+")
+_USUAL = re.compile(r"[-+]?(?:\d{1,30}|\d{1,3}(?:,\d{3}){1,9})(?:\.\d{1,20})?", re.ASCII)
+"""How nearly every number of a report without decimal commas is printed."""
 _NUMBER = re.compile(r"([-+]?)((?:\d[\d.,' ]*|[.,]\d+))(?:[eE]([-+]?\d{1,3}))?\s*([KMGTP]?)", re.ASCII)
 _TIMED = re.compile(r"(\S.*?)\s*(ns|us|µs|μs|ms|cs|s|min|m|h)", re.ASCII)
 _POINT = re.compile(r"(?:\d{1,3}(?:,\d{3})+\.\d+|\d*\.\d{1,2})")
 _COMMA = re.compile(r"(?:\d{1,3}(?:\.\d{3})+,\d+|\d*,\d{1,2})")
+_LONGEST = 40
 _MOST_DIGITS = 40
 """A count of Oracle has no more digits; what has is no number of a report."""
 _SCALE = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
@@ -91,8 +94,11 @@ def _tidy(value: float) -> float:
 
 @lru_cache(maxsize=65536)
 def _parse(text: str, comma: bool) -> Number | None:
+    if not comma and _USUAL.fullmatch(text) and len(text) <= _LONGEST:
+        digits = text.replace(",", "")
+        return float(digits) if "." in digits else int(digits)
     match = _NUMBER.fullmatch(text.translate(_SPACES).strip())
-    if match is None or len(text) > 40 or abs(int(match[3] or 0)) > _MOST_DIGITS:
+    if match is None or len(text) > _LONGEST or abs(int(match[3] or 0)) > _MOST_DIGITS:
         return None
     sign, digits, exponent, suffix = match.groups()
     plain = _plain(digits.replace(" ", "").replace("'", ""), comma=comma)

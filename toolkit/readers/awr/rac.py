@@ -61,7 +61,7 @@ def instances(tables: Sequence[Table], numbers: Numbers) -> list[Record]:
     return []
 
 
-def _identity(row: tuple[str, ...], keys: Sequence[str], numbers: Numbers) -> Record:
+def _identity(row: tuple[str, ...], keys: tuple[str, ...], numbers: Numbers) -> Record:
     record: Record = {"inst_num": numbers.number(row[0])}
     for name, pattern, kind in _IDENTITY:
         cell = _cell(row, keys, pattern)
@@ -70,11 +70,12 @@ def _identity(row: tuple[str, ...], keys: Sequence[str], numbers: Numbers) -> Re
     return record
 
 
-def _place(keys: Sequence[str], pattern: str) -> int | None:
+@lru_cache(maxsize=4096)
+def _place(keys: tuple[str, ...], pattern: str) -> int | None:
     return next((i for i, key in enumerate(keys) if re.fullmatch(pattern, key)), None)
 
 
-def _cell(row: tuple[str, ...], keys: Sequence[str], pattern: str) -> str:
+def _cell(row: tuple[str, ...], keys: tuple[str, ...], pattern: str) -> str:
     place = _place(keys, pattern)
     return row[place] if place is not None and place < len(row) else ""
 
@@ -144,16 +145,16 @@ def _spread(name: str, table: Table, known: Mapping[str, Record], whole: dict[st
             whole.setdefault(name, read(row))
 
 
-def _number(row: tuple[str, ...], keys: Sequence[str], pattern: str, numbers: Numbers) -> Scalar:
+def _number(row: tuple[str, ...], keys: tuple[str, ...], pattern: str, numbers: Numbers) -> Scalar:
     cell = _cell(row, keys, pattern)
     return numbers.number(cell) if cell else None
 
 
-def _model(row: tuple[str, ...], keys: Sequence[str], numbers: Numbers) -> list[Mapping[str, Scalar]]:
+def _model(row: tuple[str, ...], keys: tuple[str, ...], numbers: Numbers) -> list[Mapping[str, Scalar]]:
     return [{"name": name, "time_s": _number(row, keys, pattern, numbers)} for name, pattern in _MODEL]
 
 
-def _classes(row: tuple[str, ...], keys: Sequence[str], numbers: Numbers) -> list[dict[str, Scalar]]:
+def _classes(row: tuple[str, ...], keys: tuple[str, ...], numbers: Numbers) -> list[dict[str, Scalar]]:
     return [
         {"wait_class": name, "waits": None, "time_s": _number(row, keys, f"{key} s", numbers), "avg_wait_ms": None,
          "pct_db_time": None}
@@ -161,7 +162,7 @@ def _classes(row: tuple[str, ...], keys: Sequence[str], numbers: Numbers) -> lis
     ]  # fmt: skip
 
 
-def _rates(row: tuple[str, ...], keys: Sequence[str], suffix: str, numbers: Numbers) -> dict[str, Scalar]:
+def _rates(row: tuple[str, ...], keys: tuple[str, ...], suffix: str, numbers: Numbers) -> dict[str, Scalar]:
     rates: dict[str, Scalar] = dict.fromkeys(LOAD_PROFILE)
     for name, pattern in _RATES:
         value = _number(row, keys, pattern + suffix, numbers)

@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from toolkit.model.values import Scalar
+from toolkit.readers.awr.headings import Patterns
 from toolkit.readers.awr.numbers import Numbers
 from toolkit.readers.awr.tables import Table, reduced, snake, unit_of
 
@@ -212,15 +213,16 @@ SECTIONS = (
 """Declared from the narrow to the wide: the first that fits has it."""
 
 
-_PATTERNS = tuple(dict.fromkeys(one.heading for section in SECTIONS for one in section.fields))
-_FORBIDDEN = tuple(dict.fromkeys(section.forbids for section in SECTIONS if section.forbids))
+_PATTERNS = Patterns(
+    (one.heading for section in SECTIONS for one in section.fields),
+    (section.forbids for section in SECTIONS if section.forbids),
+)
 
 
 @lru_cache(maxsize=16384)
 def _said(key: str) -> frozenset[str]:
     """Return which of the patterns for headings a heading meets; there are few headings, in many tables."""
-    meets = [pattern for pattern in _PATTERNS if re.fullmatch(pattern, key)]
-    return frozenset([*meets, *(pattern for pattern in _FORBIDDEN if re.search(pattern, key))])
+    return frozenset(_PATTERNS.met(key))
 
 
 @lru_cache(maxsize=4096)
