@@ -212,7 +212,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
             _R,
             "load of unknown end",
             "the client was killed, or lost its connection, while it loaded a table of the user's",
-            "count the rows of the table; begin the load anew when they are missing",
+            "count the rows of the table, then answer: `dbatk runs resume RUN --rows there` or `--rows missing`",
         ),
         _entry(
             "TK-0210",

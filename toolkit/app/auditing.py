@@ -110,8 +110,10 @@ def _sentence(error: BaseException) -> str:
 
 
 @contextmanager
-def run_noted(store: Store, head: RunHead, facts: Facts, approvals: Approvals, events: Events) -> Iterator[None]:
-    """Note that a run begins, and afterwards how it ended and what it changed."""
+def run_noted(
+    store: Store, head: RunHead, facts: Facts, approvals: Approvals, events: Events, details: Sequence[str] = ()
+) -> Iterator[None]:
+    """Note that a run begins, with any further details, and afterwards how it ended and what it changed."""
     experiment = head.experiment
     user = facts.value("server", "user_name")
     event = AuditEvent(
@@ -122,7 +124,7 @@ def run_noted(store: Store, head: RunHead, facts: Facts, approvals: Approvals, e
         database_user=None if user is None else str(user),
         run=head.run,
         hash=_script_hash(store, head.run),
-        details=_about(head, approvals),
+        details=(*_about(head, approvals), *details),
     )
     notes = notes_of(store, approvals, events)
     with notes.around(event, AuditKind.RUN_END) as ending:

@@ -17,6 +17,7 @@ from toolkit.errors import ExitCode, ToolkitError
 if TYPE_CHECKING:
     from toolkit.analysis import Comparison
     from toolkit.model.records import RunHead, RunRecord
+    from toolkit.model.words import CountedRows
     from toolkit.store import Store
 
 FOLLOW_SECONDS = 1.0
@@ -32,7 +33,8 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     yes = option("yes", "do not ask", kind=bool)
     add_command(runs, "list", _list, [limit, *OUTPUT], "List runs, newest first.")
     add_command(runs, "show", _show, [_RUN, follow, *OUTPUT], "Show a run: cells, intervals, advice.")
-    resume = [_RUN, TARGET, *APPROVALS, QUIET, *OUTPUT]
+    rows = option("rows", "of a load that was cut off: there, or missing", metavar="ANSWER")
+    resume = [_RUN, rows, TARGET, *APPROVALS, QUIET, *OUTPUT]
     add_command(runs, "resume", _resume, resume, "Run exactly the trials that are missing.")
     add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a whole run from the store.")
     add_command(runs, "export", _export, [_RUN, file, *OUTPUT], "Write a run to a file another store can take.")
@@ -153,6 +155,7 @@ def _resume(said: Said) -> int:
     from toolkit.cli.launch import approvals_of, reach, show_result
     from toolkit.cli.progress import Progress
 
+    rows = _counted_rows(said.text("rows"))
     with _store(said) as store:
         run = store.resolve(said.required("run"))
         reached = reach(said.text("target") or store.load_head(run).experiment.target)
@@ -165,10 +168,20 @@ def _resume(said: Said) -> int:
                     approvals=approvals_of(said),
                     events=progress,
                     standing=reached.standing,
+                    rows=rows,
                 )
         finally:
             reached.target.close()
         return show_result(store, run, said)
+
+
+def _counted_rows(text: str | None) -> CountedRows | None:
+    from toolkit.model.words import CountedRows
+
+    known = [each.value for each in CountedRows]
+    if text is not None and text not in known:
+        raise ToolkitError(f"`--rows` cannot be `{text}`", code="TK-0102", hint="one of " + ", ".join(known))
+    return None if text is None else CountedRows(text)
 
 
 def _delete(said: Said) -> int:

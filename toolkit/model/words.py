@@ -42,6 +42,13 @@ class Outcome(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+class CountedRows(StrEnum):
+    """What a person found who counted the rows of a load that was cut off."""
+
+    THERE = "there"
+    MISSING = "missing"
+
+
 class RunState(StrEnum):
     """Where a run stands."""
 

@@ -15,8 +15,9 @@ from toolkit.app.maintenance.places import Job, Place
 from toolkit.app.maintenance.undone import told_of_undoing
 from toolkit.app.maintenance.verify import look_at
 from toolkit.app.results import ended_well, find_run
+from toolkit.app.runs.doubt import THERE, load_in_doubt, taken_as_done
 from toolkit.app.runs.execute import resume, start
-from toolkit.app.runs.repair import clean, load_in_doubt, lost_after_all
+from toolkit.app.runs.repair import clean, lost_after_all
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import OnFailure
@@ -77,7 +78,7 @@ class Attempt:
         while True:
             tries += 1
             with as_before(job, self.place) as before:
-                ended = self._once(job, run, stop)
+                ended = self._answered(run) or self._once(job, run, stop)
                 looked = self._look(job, monotonic() - begun, ended, before, stop)
             again = ended.state is StepState.FAILED and ended.passing and tries <= job.step.retries
             if not again or stop.wait(min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (tries - 1))):
@@ -87,7 +88,7 @@ class Attempt:
         if looked.fault is not None:
             ended = replace(ended, state=StepState.FAILED, reason=looked.fault)
         elif ended.state is StepState.DONE and went_on:
-            ended = replace(ended, reason="went on with what an earlier night had begun")
+            ended = replace(ended, reason=ended.reason or "went on with what an earlier night had begun")
         if ended.state is StepState.FAILED and job.step.on_failure is OnFailure.UNDO and ended.run is not None:
             ended = replace(ended, reason=f"{ended.reason}; {self._undo(ended.run)}")
         return replace(
@@ -123,7 +124,7 @@ class Attempt:
             return last.run
         head = self.store.load_head(last.run)
         cut_off = last.state in _CUT_OFF or head.state in _BROKEN or bool(self.store.unended_trials(last.run))
-        cut_off = cut_off or (last.state is StepState.FAILED and lost_after_all(last.run, self.store))
+        cut_off = cut_off or (last.state is StepState.FAILED and self._is_done_after_all(last.run))
         if not cut_off or not self._can_go_on(last.run):
             return None
         if _same_work(head, job):
@@ -139,7 +140,10 @@ class Attempt:
             return False
         if self.store.load_head(run).state is not RunState.DONE:
             return True
-        return load_in_doubt(run, self.store) or lost_after_all(run, self.store)
+        return load_in_doubt(run, self.store) or self._is_done_after_all(run)
+
+    def _is_done_after_all(self, run: str) -> bool:
+        return lost_after_all(run, self.store) or taken_as_done(run, self.store)
 
     def _is_known(self, run: str) -> bool:
         """Tell whether a run is still stored: somebody may have deleted it."""
@@ -150,6 +154,11 @@ class Attempt:
                 raise
             return False
         return True
+
+    def _answered(self, run: str | None) -> Ended | None:
+        """Return the end of a load whose rows are there, as a person answered; None when it is to be done."""
+        done = run is not None and taken_as_done(run, self.store)
+        return Ended(StepState.DONE, run, THERE) if done else None
 
     def _once(self, job: Job, run: str | None, stop: Stop) -> Ended:
         before = {head.run for head in self.store.children_of(self.plan_run, self.place.name)}

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from toolkit.app.results import ended_well, find_run
+from toolkit.app.runs.doubt import taken_as_done
 from toolkit.errors import ToolkitError
 from toolkit.model.plan_records import StepRecord, StepState
 from toolkit.model.words import RunState
@@ -59,7 +60,8 @@ def taken_over(store: Store, plan_run: str, target: str, now: datetime) -> dict[
 def killed(store: Store, plan_run: str, step: StepRecord, now: datetime, reason: str) -> StepRecord:
     """Return the record of a step that died with its process: with its run, which may be gone on with.
 
-    One whose run had ended well before it could be noted was done, and is not done again.
+    One whose run had ended well before it could be noted was done, and is not done again. A load that a person
+    answered for since then is the next night's to take as done.
     """
     run = step.run or child_of(store, plan_run, step.step, step.target)
     if step.state is not StepState.RUNNING:
@@ -84,5 +86,5 @@ def _well_ended(store: Store, run: str | None) -> datetime | None:
         record = find_run(store, run)
     except ToolkitError:
         return None
-    done = record.head.state is RunState.DONE and ended_well(record)
+    done = record.head.state is RunState.DONE and ended_well(record) and not taken_as_done(run, store)
     return record.head.ended_at if done else None

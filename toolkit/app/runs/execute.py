@@ -9,37 +9,35 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from datetime import UTC, datetime
 
 from toolkit import __version__
-from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production, on_live
+from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production
 from toolkit.app.auditing import run_noted
-from toolkit.app.bundles.reading import PROVENANCE
-from toolkit.app.runs import backup_client, backup_space, licensing
+from toolkit.app.runs import backup_client, licensing
+from toolkit.app.runs.doubt import Doubt
 from toolkit.app.runs.drift import warn_of_drift
+from toolkit.app.runs.explaining import keep_explanation
 from toolkit.app.runs.keeping import keep_best
 from toolkit.app.runs.planning import (
     Plan,
     cells_in_order,
-    degree_notes,
     describe,
     facts_of,
-    facts_to_text,
     planned_trials,
     planner_of,
     script,
     scripts_of,
     support_table,
 )
-from toolkit.app.runs.preview import ahead_of, remarks_of, too_few
 from toolkit.app.runs.repair import (
     database_of,
     next_attempt,
     read_server,
-    refuse_loading_twice,
+    refuse_ingested,
     refuse_other_database,
     repair,
 )
 from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes
 from toolkit.app.runs.undoing import undo_script
-from toolkit.app.snapshots.providers import host_is_ours, providers_of, rung_of_run
+from toolkit.app.snapshots.providers import providers_of, rung_of_run
 from toolkit.app.snapshots.rungs import keep_rung
 from toolkit.app.within import check_approved, check_within
 from toolkit.dialects.base import Dialect
@@ -51,11 +49,10 @@ from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
-from toolkit.model.records import Artifact, RunHead, RunRecord, TrialRecord
+from toolkit.model.records import RunHead, TrialRecord
 from toolkit.model.runid import new_run_id
-from toolkit.model.words import Keep, OperationName, RunState
+from toolkit.model.words import CountedRows, Keep, RunState
 from toolkit.operations import operation
-from toolkit.operations.backup import backups_of
 from toolkit.operations.place import check_work
 from toolkit.runner import (
     Bench,
@@ -63,7 +60,6 @@ from toolkit.runner import (
     Stop,
     Sweep,
     end_ghosts,
-    environment_of,
     holding_lease,
     missing,
 )
@@ -129,7 +125,7 @@ def start(
             bench = _bench(
                 run, experiment, dialect, facts, sessions, store, events, stop, target, changes, rung=rung
             )
-            _keep(bench, facts, target, standing)
+            keep_explanation(bench, facts, target, standing)
             keep_rung(store, run, rung, events)
             with (
                 licensing.sent_kept(store, run, target, facts, standing),
@@ -249,51 +245,6 @@ def _bench(
     )
 
 
-def _only_reads(bench: Bench) -> bool:
-    """Tell whether no trial of a backup writes anything (RMAN's VALIDATE)."""
-    if bench.experiment.operation is not OperationName.BACKUP:
-        return False
-    planner = bench.planner()
-    pieces = (
-        piece for cell in cells_in_order(bench.experiment) for piece in bench.operation.pieces(planner, cell)
-    )
-    return not any(backups_of(planner).drops(piece.work) for piece in pieces)
-
-
-_STAYS = {
-    Keep.NONE: "every object is ours and is dropped",
-    Keep.BEST: "every object is ours and is dropped; the best cell is made once more and stays",
-    Keep.ALL: "every object is ours and stays",
-}
-
-
-def _keep(bench: Bench, facts: Facts, target: Target, standing: Standing) -> None:
-    """Keep what explains the run: environment, licences, the script as shown; and last the facts."""
-    store, run = bench.store, bench.run
-    whole = backup_space.whole_bytes(bench.experiment, facts)
-    store.set_environment(run, environment_of(facts, host_is_ours=host_is_ours(target)) | whole)
-    text = facts_to_text(facts)
-    shown, bill = script(bench.experiment, None, engine=target.engine, facts_text=text, standing=standing)
-    licensing.keep(store, run, bill)
-    store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
-    store.save_facts(run, text)
-    ours = "put back at the end" if on_live(bench.experiment) else _STAYS[bench.experiment.keep]
-    if _only_reads(bench):
-        ours = "it reads, and makes nothing"
-    mode = "a job: what it makes stays" if bench.job else f"a measurement: {ours}"
-    bench.events.emit(Event("mode", f"run {run}, {mode}", {"run": run, "mode": bench.experiment.mode.value}))
-    ahead = ahead_of(bench.planner(), cells_in_order(bench.experiment)[0])
-    if ahead is not None:
-        bench.events.emit(Event("estimate", ahead))
-    for sentence in degree_notes(bench.experiment, bench.dialect, facts):
-        bench.events.emit(Event("warning", sentence))
-    for sentence in remarks_of(bench.planner(), cells_in_order(bench.experiment)):
-        bench.warn(sentence)
-    cells = len(cells_in_order(bench.experiment))
-    for sentence in too_few(cells, bench.experiment.repeat):
-        bench.events.emit(Event("warning", sentence))
-
-
 def _sweep(bench: Bench, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> str:
     with bench.stop.listening():
         state = Sweep(bench, target, planned, done).run()
@@ -331,25 +282,29 @@ def resume(
     standing: Standing | None = None,
     stop: Stop | None = None,
     under: str | None = None,
+    rows: CountedRows | None = None,
 ) -> str:
     """Run exactly the trials (of a job: the items) that are missing.
 
     Ghost sessions are ended first, what was left is undone, the broken trial is marked `interrupted`, and other
-    facts or another environment are warned of. `under` as in `start`.
+    facts or another environment are warned of. `under` as in `start`; `rows` answers for a load that was cut off.
 
     Raises:
-        ToolkitError: TK-0107 when the run worked on another database, TK-0302 when it is alive, TK-0307 when
-            something cannot be undone, TK-0308 when its sessions cannot be ended; as `start`.
+        ToolkitError: TK-0107 when the run worked on another database, TK-0209 when nobody knows whether its rows
+            are there, TK-0302 when it is alive, TK-0307 when something cannot be undone, TK-0308 when its sessions
+            cannot be ended; as `start`.
     """
     standing = standing or Standing()
     events = TaggedEvents(events, {"run": run})
     record = store.load_run(run)
-    _refuse_ingested(record)
-    experiment, dialect = record.head.experiment, dialect_of(target.engine)
+    refuse_ingested(record)
+    dialect = dialect_of(target.engine)
     check_approved(standing, approvals)
-    check_experiment(experiment, standing, approvals)
+    check_experiment(record.head.experiment, standing, approvals)
     if under is None:
         store.refuse_live_run(run)
+    doubt = Doubt(run, store, rows)
+    doubt.refuse_needless()
     sessions = Sessions(target, run)
     stop = stop or Stop()
     try:
@@ -357,39 +312,50 @@ def resume(
             server = read_server(target, dialect)
             refuse_other_database(record.head, target, database_of(server, target))
             _approve(target, server, standing, approvals)
-            noted.enter_context(run_noted(store, record.head, server, approvals, events))
-            end_ghosts(target, dialect, run)
+            noted.enter_context(run_noted(store, record.head, server, approvals, events, doubt.details))
+            ended = end_ghosts(target, dialect, run)
             attempt = next_attempt(record, store)
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
             changes = _changes(record.head, sessions, dialect, store, approvals, events, stop)
             made = repair(run, changes, store, events)
-            refuse_loading_twice(run, store)
-            facts = facts_of(experiment, dialect, sessions, standing)
-            licensing.keep(store, run, _check_scripts(experiment, dialect, facts, target, standing, approvals))
-            rung = rung_of_run(experiment, dialect, facts, sessions)
-            bench = _bench(
-                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt, rung
-            )
-            if store.load_facts(run) is None:
-                _keep(bench, facts, target, standing)
-                keep_rung(store, run, rung, events)
-            warn_of_drift(bench, facts, target)
-            store.reopen_run(run)
-            planned, done = planned_trials(experiment), store.load_run(run).trials
-            if not made and missing(planned, done, experiment.mode):
-                _check(experiment, dialect, facts, target, sessions)
-            with licensing.sent_kept(store, run, target, facts, standing):
-                return _sweep(bench, target, planned, done)
+            if doubt.settle(attempt, ended):
+                return run
+            return _go_on(
+                record.head, target, sessions, store, approvals, events, standing, stop, changes, attempt, made=made
+            )  # fmt: skip
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
         sessions.close()
 
 
-def _refuse_ingested(record: RunRecord) -> None:
-    if PROVENANCE in record.environment:
-        raise ToolkitError(
-            f"run {record.head.run} came from a bundle, whose own script goes on with it",
-            code="TK-0107",
-            hint="run its run.sh again, then `dbatk ingest` its folder again",
-        )
+def _go_on(
+    head: RunHead,
+    target: Target,
+    sessions: Sessions,
+    store: Store,
+    approvals: Approvals,
+    events: Events,
+    standing: Standing,
+    stop: Stop,
+    changes: Changes,
+    attempt: int,
+    *,
+    made: bool,
+) -> str:
+    """Begin the next attempt; `made` tells that the object of a job is there already."""
+    run, experiment, dialect = head.run, head.experiment, dialect_of(target.engine)
+    facts = facts_of(experiment, dialect, sessions, standing)
+    licensing.keep(store, run, _check_scripts(experiment, dialect, facts, target, standing, approvals))
+    rung = rung_of_run(experiment, dialect, facts, sessions)
+    bench = _bench(run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt, rung)
+    if store.load_facts(run) is None:
+        keep_explanation(bench, facts, target, standing)
+        keep_rung(store, run, rung, events)
+    warn_of_drift(bench, facts, target)
+    store.reopen_run(run)
+    planned, done = planned_trials(experiment), store.load_run(run).trials
+    if not made and missing(planned, done, experiment.mode):
+        _check(experiment, dialect, facts, target, sessions)
+    with licensing.sent_kept(store, run, target, facts, standing):
+        return _sweep(bench, target, planned, done)

@@ -9,6 +9,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Cell, Row
 from toolkit.model.words import OperationName
 from toolkit.operations import Planner, operation
+from toolkit.operations.backup import backups_of
 from toolkit.rendering import step_of
 from toolkit.targets.base import Target
 from toolkit.units import byte_size, counted
@@ -25,6 +26,14 @@ def remarks_of(planner: Planner, cells: tuple[Cell, ...]) -> tuple[str, ...]:
         for piece in operation(planner.spec.operation).pieces(planner, cell):
             said.update(dict.fromkeys(planner.dialect.remarks(piece.work, planner.facts)))
     return tuple(said)
+
+
+def only_reads(planner: Planner, cells: tuple[Cell, ...]) -> bool:
+    """Tell whether no trial of a backup writes anything (RMAN's VALIDATE)."""
+    if planner.spec.operation is not OperationName.BACKUP:
+        return False
+    pieces = (piece for cell in cells for piece in operation(planner.spec.operation).pieces(planner, cell))
+    return not any(backups_of(planner).drops(piece.work) for piece in pieces)
 
 
 def too_few(cells: int, repeat: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.app.auditing import Notes
+from toolkit.app.bundles.reading import PROVENANCE
 from toolkit.app.runs.proving import prove_after_crash
 from toolkit.app.runs.undoing import undo_script
 from toolkit.dialects.base import Dialect
@@ -170,6 +171,20 @@ def _worked_on(head: RunHead, target: Target, here: str) -> bool:
 
 
 # -- before a run goes on ---------------------------------------------------------------------------------------
+def refuse_ingested(record: RunRecord) -> None:
+    """Refuse a run that another host ran: its own script goes on with it.
+
+    Raises:
+        ToolkitError: TK-0107.
+    """
+    if PROVENANCE in record.environment:
+        raise ToolkitError(
+            f"run {record.head.run} came from a bundle, whose own script goes on with it",
+            code="TK-0107",
+            hint="run its run.sh again, then `dbatk ingest` its folder again",
+        )
+
+
 def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     """Mark what was cut off, note what was made all the same, and undo the rest.
 
@@ -192,37 +207,6 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     if undone.left:
         raise ToolkitError(undone.left[0], code="TK-0307", hint="decide about it by hand, then resume again")
     return made
-
-
-def refuse_loading_twice(run: str, store: Store) -> None:
-    """Refuse to load the user's table again when nobody knows whether its rows are there already.
-
-    A client that was killed, or lost its connection, cannot tell a COMMIT that arrived from one that did not.
-
-    Raises:
-        ToolkitError: TK-0209 naming the table.
-    """
-    if not load_in_doubt(run, store):
-        return
-    table = store.load_head(run).experiment.options.get("table")
-    raise ToolkitError(
-        f"whether the rows of run {run} are in `{table}` is not known: it was cut off while it loaded",
-        code=END_UNKNOWN,
-        hint=f"count the rows of `{table}`; when they are missing, begin the load anew "
-        f"(in a plan: `dbatk runs delete {run}`, and its next night does)",
-    )
-
-
-def load_in_doubt(run: str, store: Store) -> bool:
-    """Tell whether nobody knows if a run's rows are in the user's table: it was cut off while it loaded."""
-    if not may_load_twice(store.load_head(run).experiment):
-        return False
-    record = store.load_run(run, samples=False)
-    marks = [mark.trial for mark in store.unended_trials(run)]
-    last = record.trials[-1] if record.trials else None
-    if last is not None and last.error_code == END_UNKNOWN:
-        marks.append(last.trial)
-    return any(all(item.outcome is not Outcome.OK for item in store.items_of(run, trial)) for trial in marks)
 
 
 def lost_after_all(run: str, store: Store) -> bool:
@@ -250,7 +234,8 @@ def _mark_broken(run: str, store: Store, events: Events) -> None:
         planned = PlannedTrial(mark.trial, mark.cell, mark.repeat)
         ended = replace(interrupted(planned, mark.attempt, mark.began_at), error_code=unknown)
         store.end_trial(run, ended)
-        events.emit(Event("warning", f"trial {mark.trial} ({mark.cell}) was cut off and is run again"))
+        again = "" if unknown else " and is run again"
+        events.emit(Event("warning", f"trial {mark.trial} ({mark.cell}) was cut off{again}"))
     _end_broken(run, store)
 
 
