@@ -321,7 +321,8 @@ def resume(
             if doubt.settle(attempt, ended):
                 return run
             return _go_on(
-                record.head, target, sessions, store, approvals, events, standing, stop, changes, attempt, made=made
+                record.head, target, sessions, store, approvals, events, standing, stop, changes, attempt,
+                made=made,
             )  # fmt: skip
     except DatabaseError as error:
         raise refused(dialect, error) from None
