@@ -20,7 +20,7 @@ from toolkit.analysis.doubts import (
 from toolkit.analysis.others import beyond, lowest_of_its_kind, named, other_factors, other_groups, span, untold
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode, OperationName, Outcome
 from toolkit.units import ratio
 
 CLOSE = 1.25
@@ -64,7 +64,9 @@ def _advise(found: RunAnalysis) -> Advice:
     measured = [summary.cell for summary in found.cells if summary.n]
     doubts = (*outcomes_not_ok(found), *super_linear(found), *gathered_differently(found))
     if not measured:
-        return Advice("no trial ended well: there is no time to go by", doubts=doubts)
+        done = any(each.outcome is Outcome.OK and each.elapsed_seconds is None for each in found.run.trials)
+        why = "it was done, but nobody saw it end" if done else "no trial ended well"
+        return Advice(f"{why}: there is no time to go by", doubts=doubts)
     if len(measured) == 1:
         return Advice(_alone(found, measured[0]), doubts=doubts, best=measured[0])
     best = min(measured, key=lambda cell: median(found.by_cell[cell].seconds))

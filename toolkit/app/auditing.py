@@ -111,9 +111,9 @@ def _sentence(error: BaseException) -> str:
 
 @contextmanager
 def run_noted(
-    store: Store, head: RunHead, facts: Facts, approvals: Approvals, events: Events, details: Sequence[str] = ()
+    store: Store, head: RunHead, facts: Facts, approvals: Approvals, events: Events, reason: str | None = None
 ) -> Iterator[None]:
-    """Note that a run begins, with any further details, and afterwards how it ended and what it changed."""
+    """Note that a run begins, why it goes on where a person said so, and how it ended and what it changed."""
     experiment = head.experiment
     user = facts.value("server", "user_name")
     event = AuditEvent(
@@ -124,7 +124,8 @@ def run_noted(
         database_user=None if user is None else str(user),
         run=head.run,
         hash=_script_hash(store, head.run),
-        details=(*_about(head, approvals), *details),
+        reason=reason,
+        details=_about(head, approvals),
     )
     notes = notes_of(store, approvals, events)
     with notes.around(event, AuditKind.RUN_END) as ending:

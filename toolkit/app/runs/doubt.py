@@ -25,9 +25,9 @@ class Doubt:
     rows: CountedRows | None = None
 
     @property
-    def details(self) -> tuple[str, ...]:
+    def sentence(self) -> str | None:
         """What the audit log says of the answer."""
-        return () if self.rows is None else (f"a person answered: the rows are {self.rows}",)
+        return None if self.rows is None else f"a person answered: its rows are {self.rows}"
 
     def refuse_needless(self) -> None:
         """Refuse an answer that nobody asked for.

@@ -312,7 +312,7 @@ def resume(
             server = read_server(target, dialect)
             refuse_other_database(record.head, target, database_of(server, target))
             _approve(target, server, standing, approvals)
-            noted.enter_context(run_noted(store, record.head, server, approvals, events, doubt.details))
+            noted.enter_context(run_noted(store, record.head, server, approvals, events, doubt.sentence))
             ended = end_ghosts(target, dialect, run)
             attempt = next_attempt(record, store)
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
