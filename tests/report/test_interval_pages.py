@@ -152,3 +152,13 @@ def test_a_side_that_is_not_listed_is_not_shown_as_zero() -> None:
     page = diff_page(plain_diff())
     assert "not listed, below" in page
     assert "at least" in page or "+0" not in page
+
+
+def test_names_of_files_too_long_to_stand_side_by_side_stand_below_and_whole() -> None:
+    names = [f"awrrpt_of_the_second_instance_1_2470{n}_2470{n + 1}.html" for n in range(2)]
+    text = diff_text(
+        compare_intervals(interval(who=origin(names[0])), interval(day=1, who=origin(names[1], day=1, dbid=8)))
+    )
+    assert f"source before: {names[0]}\nsource after: {names[1]}\n" in text
+    assert "\ndatabase id  7 " in text
+    assert text.startswith("acme1 (8) against acme1 (7)\n")

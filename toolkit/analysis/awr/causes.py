@@ -41,10 +41,11 @@ class Cause:
     Attributes:
         kind: `load`, `statement`, `parsing`, `redo`, `cache`, `temp`, `cluster`, `reads`, `cpu`, `event`, `queue`.
         key: What it is called: an event, a sql_id, a family.
-        impact: DB time per second it added (below zero: took away).
+        impact: DB time per second it added (below zero: took away), at the load of the later interval.
         part: Why: `executions`, `work`, `new`, `latency`, `count`, `size` ...
         evidence: The numbers that changed, before and after.
         events: The wait events whose time it accounts for.
+        certainty: The share of its impact that it is ranked with: less than 1 where it may be a victim.
     """
 
     kind: str
@@ -53,18 +54,29 @@ class Cause:
     part: str = ""
     evidence: tuple[Change, ...] = ()
     events: tuple[str, ...] = ()
+    certainty: float = 1.0
+
+    @property
+    def weight(self) -> float:
+        """What it is ranked by."""
+        return self.impact * self.certainty
 
 
 def causes(before: Interval, after: Interval) -> list[Cause]:
     """Return candidates: those in the direction of the whole change first, each direction by impact."""
-    rises = list(_rises(before, after))
-    falls = [replace(one, impact=-one.impact, evidence=_turned(one.evidence)) for one in _rises(after, before)]
+    factor = load_factor(before, after)
+    # a fall is reckoned at the load before, and told at the load after as a rise is
+    falls = [
+        replace(one, impact=-one.impact * factor, evidence=_turned(one.evidence))
+        for one in _rises(after, before, 1 / factor)
+    ]
     a, b = (_db_time_rate(side) for side in (before, after))
-    least = max(a or 0.0, b or 0.0) * _LEAST_SHARE
-    found = [one for one in (*rises, *falls) if abs(one.impact) >= max(least, _NOTHING)]
+    least = max((a or 0.0) * factor, b or 0.0) * _LEAST_SHARE
+    every = (*_load(before, after, factor), *_rises(before, after, factor), *falls)
+    found = [one for one in every if abs(one.weight) >= max(least, _NOTHING)]
     whole = whole_change(before, after)
-    grew = sum(one.impact for one in found) >= 0 if whole is None else whole >= 0
-    return sorted(found, key=lambda one: ((one.impact > 0) != grew, -abs(one.impact)))
+    grew = sum(one.weight for one in found) >= 0 if whole is None else whole >= 0
+    return sorted(found, key=lambda one: ((one.impact > 0) != grew, -abs(one.weight)))
 
 
 def whole_change(before: Interval, after: Interval) -> float | None:
@@ -105,31 +117,38 @@ def load_factor(before: Interval, after: Interval) -> float:
     if not ratios:
         return 1.0
     factor = min(ratios) if min(ratios) > 1 else max(ratios) if max(ratios) < 1 else 1.0
-    return factor if abs(factor - 1) > _LOAD_CHANGE and not _one_statement(before, after) else 1.0
+    changed = max(factor, 1 / factor) > 1 + _LOAD_CHANGE
+    return factor if changed and not _one_statement(before, after) else 1.0
 
 
 def _one_statement(before: Interval, after: Interval) -> bool:
-    """Whether one statement alone makes for the executions that are more: then it is the cause, not the load."""
+    """Whether one statement alone makes for the executions that are more or fewer: then it is the cause."""
     executes = rates(before, after, "executes").delta
-    if executes is None or executes <= 0:
+    if not executes:
         return False
     each = matched(before, after, lambda side: side.statements, "executions").values()
-    return any((one.delta or 0.0) >= _ALONE * executes for one in each)
+    return any((one.delta or 0.0) / executes >= _ALONE for one in each)
 
 
-def _rises(before: Interval, after: Interval) -> Iterator[Cause]:
-    """Return what took more DB time after than before, with its impact above zero."""
-    factor = load_factor(before, after)
+def _load(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
+    """Return the DB time that more or less load accounts for: at the cost before, at most what changed."""
     a, b = _db_time_rate(before), _db_time_rate(after)
-    if factor > 1 and a:
-        grown = (factor - 1) * a
-        grown = grown if b is None else min(grown, max(b - a, 0.0))
-        yield Cause("load", "load", grown, "load", waiting.load(before, after))
+    if factor == 1 or not a:
+        return
+    grown = (factor - 1) * a
+    if b is not None:
+        grown = min(max(grown, min(b - a, 0.0)), max(b - a, 0.0))
+    yield Cause("load", "load", grown, "load", waiting.load(before, after))
+
+
+def _rises(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
+    """Return what took more DB time after than the load explains, with its impact above zero."""
     statements = [
-        Cause("statement", one.key, one.impact, one.part, one.evidence) for one in own_parts(before, after, factor)
+        Cause("statement", one.key, one.impact, one.part, one.evidence, certainty=one.certainty)
+        for one in own_parts(before, after, factor)
     ]
     parts = waiting.parts_of(before, after, factor)
-    owned = sum(one.impact for one in statements)
+    owned = sum(one.weight for one in statements)
     groups = _without_owned(families.groups(Ground(before, after, factor), parts), owned)
     yield from statements
     for one in groups:

@@ -59,8 +59,9 @@ class Change:
 
     @property
     def bounded(self) -> bool:
-        """Whether one side is known by its bound only."""
-        return (self.before.total is None) != (self.after.total is None)
+        """Whether one side is known by its bound only; what can be nothing at most is known."""
+        absent = [one for one in (self.before, self.after) if one.total is None]
+        return len(absent) == 1 and absent[0].most_rate != 0
 
     @property
     def ratio(self) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval, Origin
@@ -127,6 +128,8 @@ def _times(a: Origin, b: Origin) -> Iterator[Doubt]:
     same = (a.dbid, a.instance) == (b.dbid, b.instance)
     if same and a.startup and b.startup and a.startup != b.startup:
         yield Doubt("restart", "the instance was restarted between them: caches began cold, and counters anew")
+    if a.begin and b.begin and _zoned(a.begin) == _zoned(b.begin) and a.begin > b.begin:
+        yield Doubt("order", "of two databases the order is kept: what is called after is the earlier one in time")
     long, other = a.elapsed_seconds, b.elapsed_seconds
     if long and other and max(long / other, other / long) >= _LENGTHS:
         yield Doubt(
@@ -150,6 +153,10 @@ def _times(a: Origin, b: Origin) -> Iterator[Doubt]:
         yield Doubt("weekday", f"{a.begin:%A} before, {b.begin:%A} after: a weekend is another load")
     elif a.begin and b.begin and min(hours := abs(a.begin.hour - b.begin.hour), 24 - hours) >= 3:
         yield Doubt("hour", f"other hours of the day: {a.begin:%H:%M} before, {b.begin:%H:%M} after")
+
+
+def _zoned(moment: datetime) -> bool:
+    return moment.tzinfo is not None
 
 
 def _loads(before: Interval, after: Interval) -> Iterator[Doubt]:
@@ -179,7 +186,8 @@ def _parameters(before: Interval, after: Interval) -> Iterator[Doubt]:
     if names:
         shown = ", ".join(f"`{name}`" for name in names[:6])
         more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-        yield Doubt("parameters", f"{len(names)} parameter{'s' if len(names) > 1 else ''} changed: {shown}{more}")
+        said = "changed" if before.origin.dbid == after.origin.dbid else "differ" if names[1:] else "differs"
+        yield Doubt("parameters", f"{len(names)} parameter{'s' if len(names) > 1 else ''} {said}: {shown}{more}")
 
 
 def changed_parameters(before: Interval, after: Interval) -> dict[str, tuple[str | None, str | None]]:

@@ -32,8 +32,13 @@ _DIGITS = re.compile(r"\d+")
 
 
 def waits(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
-    """Return what sessions of users waited for, with DB CPU as one of the rows."""
-    rows = records(report.get("foreground_events")) or records(report.get("wait_events"))
+    """Return what sessions of users waited for, with DB CPU as one of the rows.
+
+    AWR of 10g and Statspack before 11g list all processes together, and so do their topmost events: what the
+    server's own processes waited for is in no DB time, and is taken off by their own list.
+    """
+    foreground = records(report.get("foreground_events"))
+    rows = foreground or records(report.get("wait_events"))
     top = {str(row.get("event")): _wait(row, "event") for row in records(report.get("top_events"))}
     top = {("DB CPU" if name == "CPU time" else name): one for name, one in top.items()}
     found = {one.name: one for one in (_wait(row, "event") for row in rows if not _idle(row, rows)) if one.name}
@@ -47,9 +52,29 @@ def waits(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
     seconds = model.get(_CPU)
     found.pop(_CPU, None) if seconds is not None else None
     shortest = _shortest(found)
+    if rows and not foreground:
+        found = _of_sessions(found, background(report).rows)
     if seconds is not None:
         found[_CPU] = Wait(_CPU, seconds)
     return Listing(found, floors={} if shortest is None else {"seconds": shortest})
+
+
+def _of_sessions(found: Mapping[str, Wait], servers: Mapping[str, Wait]) -> dict[str, Wait]:
+    """Take off what the server's own processes waited for; an event that is theirs alone is none of a session."""
+    kept = {}
+    for name, one in found.items():
+        theirs = servers.get(name) or next((servers[cut] for cut in servers if longer(cut, [name])), None)
+        if theirs is None:
+            kept[name] = one
+        elif one.seconds is not None and theirs.seconds is not None:
+            seconds = one.seconds - theirs.seconds
+            waits = None if one.waits is None or theirs.waits is None else max(one.waits - theirs.waits, 0.0)
+            # both are printed in whole seconds: less than one is nothing
+            if seconds >= 2 * _ROUNDED and waits != 0:
+                kept[name] = replace(one, seconds=seconds, waits=waits, printed_latency=None)
+        else:
+            kept[name] = one
+    return kept
 
 
 def _cut(name: str, top: Wait, found: Mapping[str, Wait]) -> str:

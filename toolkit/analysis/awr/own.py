@@ -12,7 +12,7 @@ from toolkit.model.interval import Interval, Statement
 _MORE_WORK, _OTHER_WORK = 1.2, 2.0
 """From the second on it is another plan or other data: all that an execution takes longer is its own."""
 _UNKNOWN = 0.6
-"""How much counts of a slower execution whose work is not told: it may be a victim."""
+"""The certainty of a slower execution whose work is not told: it may be a victim."""
 _BLOCK = re.compile(r"\s*(begin|declare|call)\b", re.IGNORECASE)
 _MOSTLY = 0.5
 _INNER, _EQUAL = 0.5, 0.05
@@ -21,12 +21,18 @@ _MEASURES = ("executions", "elapsed_s", "cpu_s", "gets", "reads", "temp_blocks")
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A statement's own part of the change, in DB time per second, and why."""
+    """A statement's own part of the change, in DB time per second, why, and how certain it is its own."""
 
     key: str
     impact: float
     part: str
     evidence: tuple[Change, ...]
+    certainty: float = 1.0
+
+    @property
+    def weight(self) -> float:
+        """What it is ranked by."""
+        return self.impact * self.certainty
 
 
 def own_parts(before: Interval, after: Interval, factor: float) -> list[Own]:
@@ -48,12 +54,12 @@ def own_parts(before: Interval, after: Interval, factor: float) -> list[Own]:
         if not _is_block(after, one.key) or all(abs(each / one.impact - 1) > _EQUAL for each in inner)
     ]
     held = [
-        replace(one, impact=one.impact * _INNER)
+        replace(one, certainty=one.certainty * _INNER)
         if _is_block(after, one.key) and plain >= _INNER * one.impact
         else one
         for one in found
     ]
-    return sorted(held, key=lambda one: -one.impact)
+    return sorted(held, key=lambda one: -one.weight)
 
 
 def _is_block(interval: Interval, key: str) -> bool:
@@ -94,17 +100,18 @@ def _own(before: Interval, after: Interval, key: str, row: Statement, factor: fl
         return _without_executions(key, excess, changes, shown, factor)
     often = max(0.0, (times - factor) * elapsed.before.rate)
     slower = max(0.0, excess - often)
-    each = _each(changes, times)
+    each, certain = _each(changes, times), 1.0
     if row.plan and old.plan and row.plan != old.plan and (each is None or each > _MORE_WORK):
         work = slower
     elif each is None:
         burnt = _more_cpu(changes["cpu_s"], times)
         each = math.inf if burnt >= _MOSTLY * slower else None
-        work = slower if each else slower * _UNKNOWN
+        work, certain = slower, 1.0 if each else _UNKNOWN
     else:
         work = _by_work(slower, times * elapsed.before.rate, each)
-    part = "executions" if often >= work else "slower" if each is None and work < slower else "work"
-    return Own(key, min(often + work, excess), part, shown)
+    part = "executions" if often >= work * certain else "slower" if certain < 1 else "work"
+    impact = min(often + work, excess)
+    return Own(key, impact, part, shown, (often + work * certain) / (often + work) if impact else 1.0)
 
 
 def _more_cpu(cpu: Change, times: float) -> float:
@@ -154,7 +161,7 @@ def _new(key: str, rise: float, changes: dict[str, Change], shown: tuple[Change,
         and change.delta > 0.2 * change.before.most_rate
         for change in (changes["executions"], changes["gets"])
     )
-    return Own(key, rise if proved else rise * _UNKNOWN, "new", shown)
+    return Own(key, rise, "new", shown, 1.0 if proved else _UNKNOWN)
 
 
 def _without_executions(
@@ -163,7 +170,7 @@ def _without_executions(
     """Judge a statement whose executions are not told, or that never ended: all its work together must tell."""
     grown = _ratio(changes["gets"])
     if grown is None:
-        return Own(key, excess * _UNKNOWN, "slower", shown)
+        return Own(key, excess, "slower", shown, _UNKNOWN)
     if grown <= _MORE_WORK * factor:
         return None
     before = changes["elapsed_s"].before.rate or 0.0

@@ -11,6 +11,7 @@ from toolkit.units import byte_size, change, number, percent, seconds
 
 TOLD = 3
 """The causes that are told in sentences."""
+_EXCERPT = 60
 _SAME = 0.05
 _FROM_TIMES = 1.995
 _RATE_NAMES = {
@@ -94,7 +95,8 @@ def cause_sentence(cause: Cause, diff: IntervalDiff) -> str:
 def _accounts(cause: Cause, diff: IntervalDiff) -> str:
     sign = "more" if cause.impact > 0 else "fewer"
     beyond = " than the load explains" if cause.kind != "load" and abs(diff.factor - 1) > _SAME else ""
-    said = f"{number(abs(cause.impact))} {sign} active sessions{beyond}"
+    most = "up to " if cause.certainty < 1 else ""
+    said = f"{most}{number(abs(cause.impact))} {sign} active sessions{beyond}"
     whole = diff.whole
     if whole and whole * cause.impact > 0 and abs(whole) >= 1e-4:
         share = cause.impact / whole * 100
@@ -144,17 +146,19 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
     if row is None:
         return f"statement `{cause.key}`"
     grew = cause.impact > 0
+    called = f"statement `{cause.key}`{_excerpt(row.text)}"
+    timed = row.each("elapsed_s").ratio is not None
     heads = {
-        "executions": f"statement `{cause.key}` is executed {'more' if grew else 'less'} often",
-        "work": f"statement `{cause.key}` does {'more' if grew else 'less'} work in each execution",
-        "slower": f"statement `{cause.key}` takes {'longer' if grew else 'less time'} in each execution, its "
-        "work is not told in both",
-        "new": f"statement `{cause.key}` {'is new among the top' if grew else 'is no longer among the top'}",
+        "executions": f"is executed {'more' if grew else 'less'} often",
+        "work": f"does {'more' if grew else 'less'} work in each execution",
+        "slower": f"takes {'longer' if grew else 'less time'} in each execution, its work is not told in both",
+        "new": "is new among the top" if grew else "is no longer among the top",
     }
-    executions = row.measures["executions"]
+    if not timed and cause.part in ("work", "slower"):
+        heads[cause.part] = f"takes {'more' if grew else 'less'} time, {_not_timed(row)}"
     facts = [
-        _shift(row.elapsed, "active sessions") if cause.part == "new" else "",
-        _shift(executions, "executions a second"),
+        _shift(row.elapsed, "active sessions") if cause.part == "new" or not timed else "",
+        _executions(row, after=grew),
         _shift(row.each("gets"), "gets per execution"),
         "" if row.each("gets").ratio else _shift(row.each("cpu_s"), "CPU per execution", seconds),
         _temp_each(row),
@@ -162,7 +166,31 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
     ]
     if row.plan_changed:
         facts.append(f"plan {row.plans[0]} -> {row.plans[1]}")
-    return _joined(heads.get(cause.part, f"statement `{cause.key}`"), *facts)
+    return _joined(f"{called} {heads[cause.part]}" if cause.part in heads else called, *facts)
+
+
+def _excerpt(text: str | None) -> str:
+    """Return the begin of a statement's text, by which a reader knows it."""
+    words = " ".join((text or "")[: 4 * _EXCERPT].replace("`", "'").split())
+    if not words:
+        return ""
+    return f" ({words})" if len(words) <= _EXCERPT else f" ({words[:_EXCERPT].rstrip()}…)"
+
+
+def _not_timed(row: StatementChange) -> str:
+    executions = row.measures["executions"]
+    if executions.before.total is None and executions.after.total is None:
+        return "its executions are not told"
+    return "how long an execution takes is not told in both"
+
+
+def _executions(row: StatementChange, *, after: bool) -> str:
+    """Tell how often it was executed; what ran and counts none did not end within the interval."""
+    executions = row.measures["executions"]
+    one, when = (executions.after, "after") if after else (executions.before, "before")
+    if one.total == 0:
+        return f"none of its executions ended within the interval {when}"
+    return _shift(executions, "executions a second")
 
 
 def _temp_each(row: StatementChange) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolkit.analysis.awr.diff import IntervalDiff
 from toolkit.report.interval.tables import side
 from toolkit.report.interval.view import IntervalView, interval_view
@@ -9,6 +11,8 @@ from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import number, ratio, seconds
 
+_BESIDE = (WIDTH - 15) // 2
+"""Characters of a cell that fits beside another."""
 _EVENTS, _STATEMENTS, _PARAMETERS, _INSTANCES = 10, 8, 12, 16
 
 
@@ -33,7 +37,17 @@ def _head(view: IntervalView) -> list[str]:
         lines += ["", *wrapped("nothing stands out as its cause")]
     if view.against:
         lines += ["", "THE OTHER WAY", *bullets(view.against)]
-    return [*lines, "", *text_table(view.who)]
+    return [*lines, "", *_who(view.who)]
+
+
+def _who(who: Table) -> list[str]:
+    """Lay out what is compared; what is too long to stand side by side, as names of files are, stands below."""
+    long = [row for row in who.rows if any(len(cell) > _BESIDE for cell in row[1:])]
+    lines = text_table(replace(who, rows=tuple(row for row in who.rows if row not in long)))
+    for title, *sides in long:
+        for when, text in zip(("before", "after"), sides, strict=True):
+            lines += wrapped(f"{title} {when}: {text}")
+    return lines
 
 
 def _numbered(sentences: tuple[str, ...]) -> list[str]:

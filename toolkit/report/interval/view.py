@@ -73,6 +73,8 @@ def _title(diff: IntervalDiff) -> str:
     a, b = diff.before.origin, diff.after.origin
     name = a.container or a.instance or a.database or a.name
     other = b.container or b.instance or b.database or b.name
+    if name == other and a.dbid != b.dbid and a.dbid and b.dbid:
+        name, other = f"{name} ({a.dbid})", f"{other} ({b.dbid})"
     return f"{name}: before and after" if name == other else f"{other} against {name}"
 
 
@@ -126,6 +128,7 @@ def _snapshots(origin: Origin) -> str:
 _IDENTITY = (
     ("source", lambda one: PurePath(one.name).name),
     ("database", lambda one: one.database or ""),
+    ("database id", lambda one: str(one.dbid or "")),
     ("instance", lambda one: one.instance or ""),
     ("container", lambda one: one.container or ""),
     ("host", lambda one: one.host or ""),

@@ -1,0 +1,126 @@
+"""The amounts that sentences tell are those a reader works out from the two reports himself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.analysis.awr.made import HOUR, interval, origin
+from toolkit.analysis.awr.causes import load_factor
+from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
+from toolkit.analysis.awr.from_report import interval_of
+from toolkit.analysis.awr.told import cause_sentence
+from toolkit.model.interval import Listing, Statement, Wait
+
+TENTH = {"transactions": 1.0, "user_calls": 5.0, "executes": 10.0}
+TENFOLD = {"transactions": 100.0, "user_calls": 500.0, "executes": 1000.0}
+
+
+def told(diff: IntervalDiff) -> list[str]:
+    return [cause_sentence(one, diff) for one in diff.causes]
+
+
+def test_what_fell_by_more_than_the_load_is_told_at_the_load_afterwards() -> None:
+    """10 sessions on CPU and a tenth of the load are one session; there is half a session."""
+    diff = compare_intervals(interval(cpu=10 * HOUR), interval(day=1, cpu=0.5 * HOUR, load=TENTH))
+    assert {one.kind: pytest.approx(one.impact) for one in diff.causes} == {"load": -9.0, "cpu": -0.5}
+    assert any("0.500 fewer active sessions than the load explains" in one for one in told(diff))
+
+
+def test_what_rose_by_less_than_the_load_accounts_for_the_whole_of_what_it_spared() -> None:
+    """One session and ten times the load would be ten; there are four."""
+    diff = compare_intervals(interval(cpu=HOUR), interval(day=1, cpu=4 * HOUR, load=TENFOLD))
+    first = diff.causes[0]
+    assert (first.kind, first.impact) == ("cpu", pytest.approx(-6.0))
+    assert diff.whole == pytest.approx(-6.0)
+    assert "100 % of the change" in cause_sentence(first, diff)
+
+
+@pytest.mark.parametrize("load", [TENTH, TENFOLD, {"transactions": 11.0, "user_calls": 56.0, "executes": 112.0}])
+def test_the_load_has_changed_by_as_much_whichever_side_it_is_seen_from(load: dict[str, float]) -> None:
+    before, after = interval(), interval(day=1, load=load)
+    assert load_factor(before, after) * load_factor(after, before) == pytest.approx(1.0)
+
+
+def test_one_statement_that_is_executed_less_often_is_the_cause_and_not_the_load() -> None:
+    many, few = (Statement("a", 1e4 * n, 1000.0 * n, None, 1e6 * n) for n in (9, 1))
+    busy = {"transactions": 90.0, "user_calls": 450.0, "executes": 350.0}
+    quiet = {"transactions": 10.0, "user_calls": 50.0, "executes": 325.0}
+    diff = compare_intervals(
+        interval(cpu=9100, statements=(many,), load=busy), interval(day=1, cpu=1100, statements=(few,), load=quiet)
+    )
+    assert (diff.factor, diff.causes[0].key, diff.causes[0].part) == (1.0, "a", "executions")
+
+
+def test_a_slower_statement_that_may_be_a_victim_is_told_with_all_that_it_took_longer() -> None:
+    quick, slow = (Statement("v", 100, seconds, None, None) for seconds in (HOUR, 5 * HOUR))
+    other = {"enq: TX - row lock contention": (3.5 * HOUR, 100)}
+    diff = compare_intervals(
+        interval(cpu=2 * HOUR, statements=(quick,)),
+        interval(day=1, cpu=2 * HOUR, statements=(slow,), waits=other),
+    )
+    assert [one.key for one in diff.causes[:2]] == ["enq: TX - row lock contention", "v"]
+    assert "up to 4.00 more active sessions" in cause_sentence(diff.causes[1], diff)
+
+
+def test_a_statement_is_called_by_its_text_and_one_that_never_ended_is_told_as_such() -> None:
+    running = Statement("r", 0, 2 * HOUR, None, 1e7, text='ALTER INDEX "S"."I"\n  COALESCE ' + "x" * 90)
+    diff = compare_intervals(interval(), interval(day=1, cpu=3 * HOUR, statements=(running,)))
+    said = told(diff)[0]
+    assert 'statement `r` (ALTER INDEX "S"."I" COALESCE xxxx' in said
+    assert "none of its executions ended within the interval after" in said
+    assert len(said) < 300
+
+
+def test_of_a_statement_without_a_count_of_executions_nothing_is_said_of_each() -> None:
+    few, many = (Statement("u", None, seconds, None, None) for seconds in (HOUR, 4 * HOUR))
+    diff = compare_intervals(interval(statements=(few,)), interval(day=1, cpu=4 * HOUR, statements=(many,)))
+    said = next(one for one in told(diff) if "`u`" in one)
+    assert "takes more time, its executions are not told: active sessions 1.00 -> 4.00" in said
+    assert "in each execution" not in said
+
+
+def test_a_row_that_a_whole_list_lacks_is_zero_and_its_change_exact() -> None:
+    before = replace(interval(), classes=Listing({"Scheduler": Wait("Scheduler", 50.0, 1)}, whole=True))
+    after = replace(interval(day=1), classes=Listing({"Commit": Wait("Commit", 70.0, 1)}, whole=True))
+    assert not any(one.seconds.bounded for one in compare_intervals(before, after).classes)
+
+
+def event(name: str, waits: float, seconds: float) -> dict[str, object]:
+    return {"event": name, "waits": waits, "time_s": seconds}
+
+
+def test_where_a_report_lists_all_processes_together_the_servers_own_waits_are_taken_off() -> None:
+    """As Statspack of 10g lists them: DB time holds no wait of a background process."""
+    report = {
+        "kind": "statspack", "elapsed_min": 60.0, "time_model": [{"name": "DB CPU", "time_s": 100.0}],
+        "top_events": [event("job scheduler coordinator slave wait", 115, 1832.0)],
+        "wait_events": [
+            event("job scheduler coordinator sl", 115, 1832.0), event("library cache pin", 608, 1755.0),
+            event("control file parallel write", 675, 1312.0), event("latch: library cache", 20217, 6020.0),
+        ],
+        "background_events": [
+            event("job scheduler coordinator sl", 115, 1832.0), event("library cache pin", 490, 1427.0),
+            event("control file parallel write", 676, 1312.0),
+        ],
+    }  # fmt: skip
+    rows = interval_of(report).waits.rows
+    assert rows.keys() == {"DB CPU", "library cache pin", "latch: library cache"}
+    assert (rows["library cache pin"].seconds, rows["library cache pin"].waits) == (328.0, 118.0)
+    assert rows["library cache pin"].latency_seconds == pytest.approx(328 / 118)
+
+
+def test_a_list_of_sessions_alone_is_left_as_it_is() -> None:
+    report = {
+        "elapsed_min": 60.0, "foreground_events": [event("library cache pin", 608, 1755.0)],
+        "background_events": [event("library cache pin", 490, 1427.0)],
+    }  # fmt: skip
+    assert interval_of(report).waits.rows["library cache pin"].seconds == 1755.0
+
+
+def test_two_databases_of_one_name_are_told_apart_and_keep_the_order_given() -> None:
+    late = interval(day=1)
+    diff = compare_intervals(late, interval(who=origin(dbid=8)))
+    assert not diff.swapped
+    assert {"database", "order"} <= {one.kind for one in diff.doubts}
