@@ -48,6 +48,17 @@ def numbers(value: object) -> dict[str, float]:
     return {str(key): found for key, one in record(value).items() if (found := number(one)) is not None}
 
 
+def cells(value: object) -> list[str]:
+    """Return the cells of a row."""
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
+
+def table_rows(table: Record) -> list[list[str]]:
+    """Return the rows of a table."""
+    rows = table.get("rows")
+    return [cells(row) for row in rows] if isinstance(rows, list | tuple) else []
+
+
 def size(cell: str, unit: str = "") -> float | None:
     """Return bytes: `99.6G`, `19,904M`; a bare number counts in `unit`."""
     match = _SIZE.fullmatch(cell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from toolkit.analysis.awr import listings
+from toolkit.analysis.awr import input_output, listings
 from toolkit.analysis.awr.fields import Record, moment, number, numbers, record, records, size, text
 from toolkit.model.interval import Interval, Origin
 
@@ -54,8 +54,8 @@ def interval_of(report: Record) -> Interval:
     )
     return replace(
         first,
-        functions=listings.functions(report, origin.elapsed_seconds),
-        file_types=listings.file_types(report, origin.elapsed_seconds),
+        functions=input_output.functions(report, origin.elapsed_seconds),
+        file_types=input_output.file_types(report, origin.elapsed_seconds),
         instances=tuple(_instance(report, one) for one in records(report.get("instances"))),
     )
 
@@ -184,7 +184,7 @@ def _instance(report: Record, one: Record) -> Interval:
     """Return an instance of a cluster report, with what the whole says of all of them."""
     whole = {
         key: report.get(key)
-        for key in ("file", "kind", "format", "db_name", "dbid", "rac", "begin_snap_id", "end_snap_id")
+        for key in ("file", "kind", "format", "db_name", "dbid", "rac", "begin_snap_id", "end_snap_id", "tables")
     }
     host = record(one.get("host_cpu"))
     inner = interval_of({**whole, **one, "instances": [], "scope": "instance", "cpus": host.get("cpus")})

@@ -1,14 +1,14 @@
-"""The lists of a report: events, statements, segments, functions; and what each says of a row it does not hold."""
+"""The lists of a report: events, statements, segments; and what each says of a row it does not hold."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 
 from toolkit.analysis.awr.cut_names import longer
-from toolkit.analysis.awr.fields import Record, amount, latency, number, record, records, size, text
-from toolkit.model.interval import InputOutput, Listing, Segment, Statement, Wait
+from toolkit.analysis.awr.fields import Record, cells, number, record, records, table_rows, text
+from toolkit.model.interval import Listing, Segment, Statement, Wait
 
 _CPU = "DB CPU"
 _IDLE = re.compile(
@@ -176,26 +176,17 @@ def _plans(report: Record) -> dict[str, str]:
     """Return the plan hash of statements that active session history saw; several plans joined."""
     found: dict[str, set[str]] = {}
     for table in records(report.get("tables")):
-        columns = [re.sub(r"[^a-z]", "", str(name).lower()) for name in _cells(table.get("columns"))]
+        columns = [re.sub(r"[^a-z]", "", str(name).lower()) for name in cells(table.get("columns"))]
         if "sqlid" not in columns or not {"planhash", "planhashvalue"} & set(columns):
             continue
         key, plan = (
             columns.index("sqlid"),
             next(i for i, name in enumerate(columns) if name.startswith("planhash")),
         )
-        for row in _rows(table):
+        for row in table_rows(table):
             if len(row) > max(key, plan) and row[key] and _DIGITS.fullmatch(row[plan]) and int(row[plan]):
                 found.setdefault(row[key], set()).add(row[plan])
     return {key: ", ".join(sorted(plans)) for key, plans in found.items()}
-
-
-def _cells(value: object) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list | tuple) else []
-
-
-def _rows(table: Record) -> list[list[str]]:
-    rows = table.get("rows")
-    return [_cells(row) for row in rows] if isinstance(rows, list | tuple) else []
 
 
 def segments(report: Record) -> dict[str, Listing[Segment]]:
@@ -213,45 +204,3 @@ def segments(report: Record) -> dict[str, Listing[Segment]]:
         shortest = _last(one.value for one in made.values())
         found[str(measure)] = Listing(made, floors={} if shortest is None else {"value": shortest})
     return found
-
-
-def functions(report: Record, elapsed: float | None) -> Listing[InputOutput]:
-    """Return what each function read and wrote."""
-    return _io(report, "functionname", elapsed)
-
-
-def file_types(report: Record, elapsed: float | None) -> Listing[InputOutput]:
-    """Return what was read and written by type of file."""
-    return _io(report, "filetypename", elapsed)
-
-
-def _io(report: Record, heading: str, elapsed: float | None) -> Listing[InputOutput]:
-    for table in records(report.get("tables")):
-        columns = _cells(table.get("columns"))
-        heads = [re.sub(r"[^a-z]", "", name.lower()) for name in columns]
-        named = heads[:1] == [heading] or (heads[:1] == ["function"] and heading == "functionname")
-        if not named or len(heads) < 7 or not heads[1].startswith(("readsdata", "readdatavolume")):
-            continue
-        average = re.search(r"\((us|ms|s)\)", columns[8]) if len(columns) > 8 else None
-        counted = len(heads) > 7 and heads[7].startswith("waits")
-        made = (_io_row(row, elapsed, average[1] if average else "ms", counted) for row in _rows(table))
-        return Listing({one.name: one for one in made if one.name and one.name != "TOTAL:"}, whole=True)
-    return Listing()
-
-
-def _io_row(row: list[str], elapsed: float | None, unit: str, counted: bool) -> InputOutput:
-    cells = [*row, *[""] * (9 - len(row))]
-    return InputOutput(
-        cells[0].strip(),
-        read_bytes=size(cells[1], "M"),
-        write_bytes=size(cells[4], "M"),
-        read_requests=_times(amount, cells[2], elapsed),
-        write_requests=_times(amount, cells[5], elapsed),
-        waits=amount(cells[7]) if counted else None,
-        latency_seconds=latency(cells[8], unit) if counted else latency(cells[7], unit),
-    )
-
-
-def _times(read: Callable[[str], float | None], cell: str, elapsed: float | None) -> float | None:
-    rate = read(cell)
-    return rate * elapsed if rate is not None and elapsed else None
