@@ -18,6 +18,8 @@ _HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
 _ERROR_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _LARGEST_BYTES = 4_000_000
+_LONGEST_SENTENCE = 400
+_MOST_KNOWN = 60
 _SECRET_KEY = re.compile(r"(?:[a-z_]*_)?(?:pass|password|passwd|passphrase|pwd|secret|token)", re.IGNORECASE)
 _SECRET_TEXT = re.compile(
     r"(?:password|passwd|pwd)\s*[=:]\s*[^\s,;]|\bidentified\s+by\s+\S|://[^\s/@]*:[^\s@]*@"
@@ -53,7 +55,9 @@ class Document:
         self, sentence: str, *, table: str, key: str | None = None, number: int = 0,
         hint: str | None = None, code: str = "TK-0106",
     ) -> ToolkitError:  # fmt: skip
-        """Return an error that begins with the place."""
+        """Return an error that begins with the place; a value that fills pages is cut."""
+        if len(sentence) > _LONGEST_SENTENCE:
+            sentence = f"{sentence[: _LONGEST_SENTENCE // 2]} ... {sentence[-_LONGEST_SENTENCE // 4 :]}"
         return ToolkitError(f"{self.place(table, key, number)}: {sentence}", code=code, hint=hint)
 
 
@@ -63,10 +67,21 @@ def read_document(path: Path) -> Document:
     Raises:
         ToolkitError: TK-0106 when it is missing, unreadable, too large, not UTF-8 or not TOML, with the line.
     """
+    return parse_document(read_utf8(path), str(path))
+
+
+def read_utf8(path: Path) -> str:
+    """Read a text that a person wrote; a device that never ends, or a dump, is no such text.
+
+    Raises:
+        ToolkitError: TK-0106 when it is missing, unreadable, too large or not UTF-8.
+    """
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_BYTES + 1)
+        if len(content) > _LARGEST_BYTES:
             raise ToolkitError(f"`{path}` is too large", code="TK-0106", hint="check the path")
-        text = path.read_text(encoding="utf-8-sig")
+        text = content.decode("utf-8-sig")
     except OSError as error:
         raise ToolkitError(
             f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
@@ -75,7 +90,7 @@ def read_document(path: Path) -> Document:
         ) from None
     except UnicodeDecodeError:
         raise ToolkitError(f"`{path}` is not UTF-8 text", code="TK-0106", hint="save it as UTF-8") from None
-    return parse_document(text, str(path))
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse_document(text: str, path: str) -> Document:
@@ -87,7 +102,7 @@ def parse_document(text: str, path: str) -> Document:
     try:
         return Document(path, text, tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        reason = _reason(error)
         found = _ERROR_LINE.search(reason)
         line = (found[1] or text.count("\n") + 1) if found else None
         sentence = _ERROR_LINE.sub("", reason)
@@ -97,6 +112,15 @@ def parse_document(text: str, path: str) -> Document:
             code="TK-0106",
             hint="mend the TOML of that line; texts stand in quotes, lists in brackets",
         ) from None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, tomllib.TOMLDecodeError):
+        return str(error)
+    # int() takes 4,300 digits at most, and its error is the one that tomllib passes on
+    return "a number in it has too many digits"
 
 
 def check_no_secret(document: Document, *, skip: frozenset[str] = frozenset({"query"})) -> None:
@@ -145,10 +169,14 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint with the nearest known word, or all known words."""
+    """Return a hint with the nearest known word, or all known words, as far as they can be taken in."""
     choices = list(known)
     found = nearest(word, choices)
-    return f"did you mean `{found}`?" if found else "known are " + ", ".join(f"`{choice}`" for choice in choices)
+    if found:
+        return f"did you mean `{found}`?"
+    more = len(choices) - _MOST_KNOWN
+    listed = ", ".join(f"`{choice}`" for choice in choices[:_MOST_KNOWN])
+    return f"known are {listed}" + (f" and {more:,} more" if more > 0 else "")
 
 
 def _find(text: str, table: str, key: str | None, number: int) -> int | None:

@@ -187,7 +187,7 @@ def test_a_load_that_was_cut_off_is_never_done_again_before_somebody_has_counted
         refused = json.loads(dbatk("run", "nightly.toml", "--json").out)["steps"][0]
         assert (refused["state"], refused["run"]) == ("failed", run)
         assert "is not known: it was cut off while it loaded" in refused["reason"]
-    assert f"dbatk runs delete {run}" in dbatk("runs", "resume", run).err
+        assert f"dbatk runs resume {run} --rows there" in refused["reason"]
     assert dbatk("runs", "delete", run, "--yes").status == 0
     loaded = json.loads(dbatk("run", "nightly.toml", "--json").out)["steps"][0]
     assert loaded["state"] == "done", loaded["reason"]

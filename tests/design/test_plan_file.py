@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolkit.design.file import load_experiment
 from toolkit.design.plan_file import circle_of, is_plan, load_plan
 from toolkit.design.plan_step import experiment_of
 from toolkit.documents import parse_document
@@ -104,6 +105,13 @@ HEAD = '[plan]\nname = "n"\ntarget = "t"\n'
         (HEAD + "concurrency = true\n" + STEP, 4, "no whole number"),
         (HEAD + "[stepp]\n" + STEP, 4, "no table `stepp`"),
         (HEAD + 'step = "x"\n', 1, "no step"),
+        (HEAD + STEP.replace("[[step]]", "[step]"), 4, "one table"),
+        (HEAD + STEP * 1001, 1, "at most 1,000 steps, and this has 1,001"),
+        (HEAD.replace('"n"', '""') + STEP, 2, "`name` is empty"),
+        (HEAD.replace('"n"', r'"a\u001bb"') + STEP, 2, "cannot be printed"),
+        (HEAD + 'window = "22:00-06:00 Europe/Berln"\n' + STEP, 4, "no time zone"),
+        (HEAD + STEP + 'degree = {best = "x"}\n', 7, "a table without `best_of`"),
+        (HEAD + STEP + 'query_file = "nope.sql"\n', 7, "takes no `query_file`|no such file"),
         (HEAD + STEP + STEP, 7, "two steps are called"),
         (HEAD + STEP + 'needs = "x"\n', 7, "no step `x`"),
         (HEAD + STEP + 'needs = "stats-gather"\n', 7, "need each other"),
@@ -135,6 +143,32 @@ def test_a_mistake_is_named_with_its_line_and_a_hint(tmp_path: Path, text: str, 
     assert caught.value.hint
     if line:
         assert f"nightly.toml:{line}:" in caught.value.message
+
+
+def test_a_value_that_fills_pages_is_cut_in_its_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ToolkitError, match="no name of a plan") as caught:
+        plan(tmp_path, HEAD.replace('"n"', f'"{"n" * 100_000}"') + STEP)
+    assert len(caught.value.message) < 600
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", r"\[experiment\]` is missing"),
+        (HEAD + STEP + "priority = " + "9" * 5000, "a number in it has too many digits"),
+        (HEAD + STEP + "x = " + "[" * 5000, "nested too deeply"),
+    ],
+)
+def test_a_file_that_is_no_plan_is_told_in_words_of_its_own(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ToolkitError, match=words):
+        load_experiment(path)
+
+
+def test_a_device_that_never_ends_is_no_plan() -> None:
+    with pytest.raises(ToolkitError, match="too large"):
+        load_plan(Path("/dev/zero"))
 
 
 names = st.sampled_from("abcdefgh")

@@ -50,6 +50,15 @@ def test_the_nearest_names_are_suggested(three: Store) -> None:
     assert "`morning`" in caught.value.hint
 
 
+def test_another_run_of_the_same_day_is_no_suggestion(three: Store) -> None:
+    with pytest.raises(ToolkitError, match="no run is called") as gone:
+        three.resolve("20261121-093000-77aa")
+    assert "did you mean" not in gone.value.hint
+    with pytest.raises(ToolkitError, match="no run is called") as mistyped:
+        three.resolve("20261121-051342-ab3e")
+    assert f"did you mean `{RUN}`" in mistyped.value.hint
+
+
 @pytest.mark.parametrize("ref", ["", "%", "2026112_", "zzz", "'", "20261121%", "\x7f", "20261121-051342-ab3f "])
 def test_what_is_no_name_of_a_run_finds_none(three: Store, ref: str) -> None:
     with pytest.raises(ToolkitError) as caught:

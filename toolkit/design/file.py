@@ -25,6 +25,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 
 _TABLES = ("experiment", "factors", "factor")
+_BEGIN = "begin with `[experiment]`, or with `[plan]` for a maintenance plan"
 
 
 def load_experiment(path: Path, *, target: str | None = None) -> Experiment:
@@ -54,7 +55,7 @@ def _experiment(document: Document, folder: Path, target: str | None) -> Experim
             )
     head = _table(document, "experiment")
     if head is None:
-        raise document.error("the table `[experiment]` is missing", table="", hint="begin with `[experiment]`")
+        raise document.error("the table `[experiment]` is missing", table="", hint=_BEGIN)
     operation = read_operation(document, head)
     reader = HeadReader(document, operation, folder)
     reader.read_head(head)

@@ -12,7 +12,7 @@ from toolkit.design.build import General
 from toolkit.design.levels import check_levels
 from toolkit.design.options import BY_NAME, Option, options_of
 from toolkit.design.values import check_value
-from toolkit.documents import Document, did_you_mean
+from toolkit.documents import Document, did_you_mean, read_utf8
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.values import Level
@@ -102,14 +102,7 @@ class HeadReader:
 
     def _query_text(self, value: object) -> str:
         path = self.folder / read_text("query_file", value)
-        try:
-            return path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ToolkitError(
-                f"`{path}` cannot be read as a query: {type(error).__name__}",
-                code="TK-0106",
-                hint="check the path",
-            ) from None
+        return read_utf8(path)
 
 
 class Place:
@@ -151,8 +144,14 @@ def read_operation(
 
 def read_text(key: str, value: object) -> str:
     """Return a text of one line; raises TK-0102."""
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+    if not isinstance(value, str):
         raise ToolkitError(f"`{key}` is no text", code="TK-0102", hint=f'write it as `{key} = "..."`')
+    if not value.strip():
+        raise ToolkitError(f"`{key}` is empty", code="TK-0102", hint="give it a text, or leave it out")
+    if not value.isprintable():
+        raise ToolkitError(
+            f"`{key}` holds a character that cannot be printed", code="TK-0102", hint="write it in one plain line"
+        )
     return value.strip()
 
 

@@ -85,10 +85,15 @@ def read_plan(document: Document, folder: Path, *, target: str | None = None) ->
     if not isinstance(head, Mapping):
         raise document.error("the table `[plan]` is missing", table="", hint="begin with `[plan]`")
     given = document.data.get("step")
+    if isinstance(given, Mapping):
+        raise document.error("`[step]` is one table", table="step", hint="write `[[step]]`", code="TK-0107")
     if not isinstance(given, list) or not given:
         raise document.error("a plan has no step", table="plan", hint="add `[[step]]`", code="TK-0107")
     if len(given) > _MOST_STEPS:
-        raise document.error(f"a plan has at most {_MOST_STEPS:,} steps", table="plan", code="TK-0102")
+        raise document.error(
+            f"a plan has at most {_MOST_STEPS:,} steps, and this has {len(given):,}",
+            table="plan", code="TK-0102", hint="make several plans of it",
+        )  # fmt: skip
     plan = _Head(document, head)
     guards = plan.guards()
     steps = tuple(read_step(document, folder, one, at, guards) for at, one in enumerate(given))

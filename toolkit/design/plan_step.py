@@ -84,7 +84,12 @@ def read_step(document: Document, folder: Path, given: object, at: int, guards: 
     own = {key: value for key, value in given.items() if key in _STEP_KEYS}
     best_of = {key: value for key, value in given.items() if _is_best_of(value)}
     rest = {key: value for key, value in given.items() if key not in own and key not in best_of}
-    for key in rest:
+    for key, value in rest.items():
+        if isinstance(value, Mapping):
+            raise document.error(
+                f"`{key}` is a table without `best_of`", table="step", key=key, number=at, code="TK-0102",
+                hint="give a value, or what a measurement recommends: `{best_of = \"RUN\"}`",
+            )  # fmt: skip
         if key in _OF_MEASUREMENTS:
             raise document.error(
                 f"a step of a plan is a job and takes no `{key}`",

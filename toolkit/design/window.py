@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from toolkit.documents import did_you_mean
+from toolkit.documents import did_you_mean, nearest
 from toolkit.errors import ToolkitError
 from toolkit.model.window import DAY_MINUTES, Blackout, Window, Windows
 
@@ -118,11 +118,11 @@ def _zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
+        found = nearest(name, sorted(available_timezones()))
         raise ToolkitError(
             f"there is no time zone `{name}`",
             code="TK-0102",
-            hint=did_you_mean(name, sorted(available_timezones()))
-            or "names are those of the IANA, Europe/Berlin say",
+            hint=f"did you mean `{found}`?" if found else "names are those of the IANA, `Europe/Berlin` say",
         ) from None
     return name
 

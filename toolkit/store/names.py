@@ -11,6 +11,7 @@ from toolkit.store import schema
 from toolkit.store.part import Part
 
 _LOOKED_AT = 500
+_SAME_RUN = 0.9
 _AFTER_ANY = "\x7f"
 """Sorts behind every character of a run id."""
 
@@ -69,7 +70,10 @@ def _unknown(connection: Connection, ref: str) -> ToolkitError:
         return ToolkitError("no run is stored yet", code="TK-0109", hint="`dbatk demo` makes some")
     table = schema.run
     query = select(table.c.run, table.c.label).order_by(table.c.began_at.desc()).limit(_LOOKED_AT)
-    words = [word for row in connection.execute(query) for word in (row.label, row.run) if word]
-    near = get_close_matches(ref, list(dict.fromkeys(words)), n=3, cutoff=0.5)
+    found = connection.execute(query).all()
+    labels = dict.fromkeys(row.label for row in found if row.label)
+    # Runs of one day differ in a few characters only: another one is meant only where next to nothing differs.
+    near = get_close_matches(ref, [row.run for row in found], n=1, cutoff=_SAME_RUN)
+    near = near or get_close_matches(ref, labels, n=3, cutoff=0.5)
     hint = "did you mean " + " or ".join(f"`{word}`" for word in near) + "?" if near else None
     return ToolkitError(f"no run is called `{ref}`", code="TK-0109", hint=hint)

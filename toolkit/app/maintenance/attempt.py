@@ -26,6 +26,7 @@ from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import Outcome, RunState
 from toolkit.runner import Stop
+from toolkit.runner.judging import END_UNKNOWN
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 
 _FIRST_WAIT_SECONDS = 5.0
@@ -178,7 +179,7 @@ class Attempt:
             run = run or self._begun(job, before)
             if stop.requested:
                 return Ended(StepState.STOPPED, run, (stop.because or error).sentence)
-            return Ended(StepState.FAILED, run, error.sentence, error.code in _PASSING or self._passing(error))
+            return Ended(StepState.FAILED, run, _told(error), error.code in _PASSING or self._passing(error))
         except Exception as error:  # noqa: BLE001 - one step never ends the night
             return Ended(StepState.FAILED, run or self._begun(job, before), f"fault of dbatk: {error!r}")
         record = find_run(self.store, run)
@@ -217,6 +218,11 @@ class Attempt:
         except ToolkitError as error:
             return f"could not be undone: {error.sentence}"
         return told_of_undoing(report, run, self.store)
+
+
+def _told(error: ToolkitError) -> str:
+    """Return what an account says of an error: where a person is asked, also how to answer."""
+    return f"{error.sentence}; {error.hint}" if error.code == END_UNKNOWN else error.sentence
 
 
 def _same_work(head: RunHead, job: Job) -> bool:
