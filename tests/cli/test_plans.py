@@ -60,6 +60,23 @@ def test_a_plan_is_shown_before_it_runs_and_changes_nothing(dbatk: Dbatk, plan: 
         assert store.plan_runs() == []
 
 
+def test_a_target_that_nobody_can_reach_is_named_when_the_plan_is_looked_at(
+    dbatk: Dbatk, plan: str, home: Path
+) -> None:
+    (home / "text.duckdb").write_text("no database")
+    text = PLAN.replace(
+        'target = "duckdb:///small.duckdb"',
+        'targets = ["duckdb:///gone.duckdb", "duckdb:///small.duckdb", "duckdb:///text.duckdb"]',
+    )
+    (home / plan).write_text(text)
+    shown = dbatk("plan", plan)
+    said = " ".join(shown.out.split())
+    assert shown.status == 0, shown.err
+    assert "duckdb:///gone.duckdb does not answer now: there is no DuckDB file `gone.duckdb`" in said
+    assert "duckdb:///text.duckdb does not answer now" in said
+    assert "duckdb:///small.duckdb does not" not in said
+
+
 def test_a_plan_runs_and_its_account_tells_every_step(dbatk: Dbatk, plan: str) -> None:
     ended = dbatk("run", plan)
     assert ended.status == 0, ended.err

@@ -166,6 +166,12 @@ def test_a_file_that_is_no_plan_is_told_in_words_of_its_own(tmp_path: Path, text
         load_experiment(path)
 
 
+def test_a_chain_of_many_steps_is_no_circle_until_it_closes() -> None:
+    chain = {str(at): [str(at - 1)] for at in range(1, 10_000)} | {"0": []}
+    assert circle_of(chain) == ()
+    assert len(circle_of(chain | {"0": ["99"]})) == 100
+
+
 def test_a_device_that_never_ends_is_no_plan() -> None:
     with pytest.raises(ToolkitError, match="too large"):
         load_plan(Path("/dev/zero"))

@@ -155,6 +155,7 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
     from toolkit.app.maintenance.documents import outlook_document, outlook_of
     from toolkit.app.maintenance.guards import guard_rows
     from toolkit.app.maintenance.hours import scheduler_sentences
+    from toolkit.app.maintenance.reaching import unreached
     from toolkit.store import open_store
     from toolkit.units import counted
 
@@ -164,7 +165,8 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
             return approve_plan(plan, places, store, said)
         now = datetime.now(UTC)
         outlook = outlook_of(plan, places, store, now)
-        outlook = replace(outlook, sentences=outlook.sentences + scheduler_sentences(plan, places, now))
+        told = (*unreached(places), *scheduler_sentences(plan, places, now))
+        outlook = replace(outlook, sentences=outlook.sentences + told)
         guards = guard_rows(places)
     if said.flag("json"):
         out_json(outlook_document(outlook, guards))

@@ -204,9 +204,10 @@ def _check_names(document: Document, steps: Sequence[PlanStep]) -> None:
 def _check_needs(document: Document, steps: Sequence[PlanStep]) -> None:
     """Refuse needs that name no step, and those that go round in a circle."""
     names = [step.name for step in steps]
+    known = frozenset(names)
     for at, step in enumerate(steps):
         for need in step.needs:
-            if need not in names:
+            if need not in known:
                 raise document.error(
                     f"there is no step `{need}`", table="step", key="needs", number=at, code="TK-0101",
                     hint=did_you_mean(need, names),
@@ -221,13 +222,19 @@ def _check_needs(document: Document, steps: Sequence[PlanStep]) -> None:
 
 def circle_of(needs: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return names that need each other in a circle, in the order of their need; empty when there is none."""
-    left = {name: set(of) for name, of in needs.items()}
-    while left:
-        free = [name for name, of in left.items() if not of & set(left)]
-        if not free:
-            break
-        for name in free:
-            del left[name]
+    left = {name: {need for need in of if need in needs} for name, of in needs.items()}
+    needed_by: dict[str, list[str]] = {name: [] for name in needs}
+    for name, of in left.items():
+        for need in of:
+            needed_by[need].append(name)
+    free = [name for name, of in left.items() if not of]
+    while free:
+        done = free.pop()
+        del left[done]
+        for name in needed_by[done]:
+            left[name].discard(done)
+            if not left[name]:
+                free.append(name)
     if not left:
         return ()
     path = [next(iter(left))]

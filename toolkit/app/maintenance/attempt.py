@@ -9,6 +9,7 @@ from time import monotonic
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance.closing import child_of
+from toolkit.app.maintenance.insisting import insisting
 from toolkit.app.maintenance.loaded import Reader, as_before
 from toolkit.app.maintenance.looked import Looked
 from toolkit.app.maintenance.places import Job, Place
@@ -75,6 +76,9 @@ class Attempt:
         begun = monotonic()
         run = self._left_behind(job, earlier)
         went_on = run is not None
+        if went_on:
+            # Whoever comes after a kill must know which run this step was: it is no child of this night.
+            insisting(lambda: self.store.note_step(self.plan_run, replace(record, run=run)))
         tries = 0
         while True:
             tries += 1
@@ -111,7 +115,8 @@ class Attempt:
         try:
             return look_at(job, self.place, took, run=ended.run, store=self.store, before=before, stop=stop)
         except Exception as error:  # noqa: BLE001 - one step never ends the night
-            return Looked(unverified=(f"whether it was done could not be verified: fault of dbatk: {error!r}",))
+            why = error.sentence if isinstance(error, ToolkitError) else f"fault of dbatk: {error!r}"
+            return Looked(unverified=(f"whether it was done could not be verified: {why}",))
 
     def _left_behind(self, job: Job, earlier: Sequence[StepRecord]) -> str | None:
         """Return the run that an earlier night began and did not end, if this step would do the same.
