@@ -12,18 +12,22 @@ from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt, places_of, run_plan
 from toolkit.app.runs import execute
+from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import StepRecord
+from toolkit.model.plan_records import StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.runner import trial
 from toolkit.store import Store
+from toolkit.targets.base import Access
+from toolkit.targets.duckdb import DuckdbTarget
 
 FULL = ToolkitError("the store cannot be written: database or disk is full", code="TK-0401")
 LOST = ToolkitError("cannot connect: connection refused", code="TK-0201")
 
 LOAD = '[[step]]\nname = "load"\noperation = "insert"\nsource = "more"\ntable = "g"\n'
+ONCE = 'only_if = {older_than = "366d"}\n'
 COPY = '[[step]]\nname = "load"\noperation = "ctas"\nsource = "more"\ntable = "copied"\n'
 
 
@@ -36,6 +40,21 @@ def night(store: Store, folder: Path, step: str) -> StepRecord:
     plan = read_plan(parse_document(f'[plan]\nname = "n"\ntarget = "duckdb:///{file}"\n{step}', "n.toml"), folder)
     places = places_of(plan, store, Approvals())
     return run_plan(plan, places, store=store, approvals=Approvals(), events=Heard()).steps[0]
+
+
+def refused(error: ToolkitError) -> Callable[..., None]:
+    def refuse(*said: object) -> None:
+        raise error
+
+    return refuse
+
+
+def cut_off(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, step: str = COPY) -> StepRecord:
+    """Return what a night leaves whose store filled up as the table was made."""
+    with monkeypatch.context() as full:
+        for told in ("add_item", "end_trial", "end_run"):
+            full.setattr(Store, told, refused(FULL))
+        return night(store, folder, step)
 
 
 @pytest.mark.parametrize(("step", "table", "rows"), [(LOAD, "g", 1010), (COPY, "copied", 10)])
@@ -58,16 +77,7 @@ def test_the_next_night_finds_out_that_it_was_done(
 def test_a_run_that_could_not_be_gone_on_with_is_gone_on_with_the_night_after(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(error: ToolkitError) -> Callable[..., None]:
-        def refuse(*said: object) -> None:
-            raise error
-
-        return refuse
-
-    with monkeypatch.context() as full:
-        for told in ("add_item", "end_trial", "end_run"):
-            full.setattr(Store, told, refused(FULL))
-        begun = night(store, tmp_path, COPY)
+    begun = cut_off(store, tmp_path, monkeypatch)
     with monkeypatch.context() as away:
         away.setattr(execute, "facts_of", refused(LOST))
         failed = night(store, tmp_path, COPY)
@@ -95,3 +105,36 @@ def test_a_store_that_is_full_as_a_run_begins_costs_a_try_and_loads_once(
     assert (done.state.value, done.run, done.tries) == ("done", refused[0], 2), done.reason
     assert "the target had 1,000 and has 1,010" in str(done.verified)
     assert store.load_facts(refused[0]) is not None
+
+
+def test_a_kill_after_a_run_was_gone_on_with_to_its_end_makes_nobody_do_it_again(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = cut_off(store, tmp_path, monkeypatch, COPY + ONCE)
+    noted: list[tuple[str, StepRecord]] = []
+    real = Store.note_step
+
+    def note(self: Store, plan_run: str, step: StepRecord) -> None:
+        noted.append((plan_run, step))
+        real(self, plan_run, step)
+
+    with monkeypatch.context() as watched:
+        watched.setattr(Store, "note_step", note)
+        watched.setattr(Store, "end_plan_run", lambda *said: None)
+        assert night(store, tmp_path, COPY + ONCE).state is StepState.DONE
+    killed = next(each for each in reversed(noted) if each[1].state is StepState.RUNNING)
+    store.note_step(*killed)
+    again = night(store, tmp_path, COPY + ONCE)
+    assert again.state is StepState.SKIPPED and "it was done" in str(again.reason), again.reason
+    record = store.step_history("n", "load", again.target)[0]
+    assert (record.state, record.run) == (StepState.DONE, begun.run)
+
+
+def test_a_run_gone_on_with_by_hand_counts_as_done_when_it_ended(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = cut_off(store, tmp_path, monkeypatch, COPY + ONCE)
+    target = DuckdbTarget(Access(parse_url(f"duckdb:///{tmp_path}/x.duckdb")))
+    execute.resume(str(begun.run), target, store=store, approvals=Approvals(), events=Heard())
+    again = night(store, tmp_path, COPY + ONCE)
+    assert again.state is StepState.SKIPPED and "it was done" in str(again.reason), again.reason

@@ -5,6 +5,7 @@ Who calls must hold the lock of the plan on the target: then nobody else is at w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,6 +18,8 @@ from toolkit.store import Store
 
 KILLED = "its process was killed, or its host went down"
 _NOT_VERIFIED = "its process was lost after it had ended, before it was looked at"
+_BY_HAND = "its run was gone on with by hand"
+_BAD = frozenset({StepState.FAILED, StepState.STOPPED})
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 
 
@@ -70,6 +73,21 @@ def killed(store: Store, plan_run: str, step: StepRecord, now: datetime, reason:
     if ended is not None:
         return replace(step, state=StepState.DONE, ended_at=ended, run=run, unverified=_NOT_VERIFIED)
     return replace(step, state=StepState.STOPPED, reason=reason, ended_at=now, run=run)
+
+
+def ended_since(store: Store, history: Sequence[StepRecord]) -> list[StepRecord]:
+    """Return the records of a step, newest first; the last one is done where its run ended well since.
+
+    Somebody went on with the run by hand. A person's answer for a load is the next night's to tell.
+    """
+    last = next((step for step in history if step.run is not None), None)
+    if last is None or last.state not in _BAD or last.ended_at is None:
+        return list(history)
+    ended = _well_ended(store, last.run)
+    if ended is None or ended <= last.ended_at:
+        return list(history)
+    done = replace(last, state=StepState.DONE, ended_at=ended, reason=_BY_HAND)
+    return [done if step is last else step for step in history]
 
 
 def child_of(store: Store, plan_run: str, step: str, target: str) -> str | None:

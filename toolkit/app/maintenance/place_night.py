@@ -14,7 +14,7 @@ from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import Attempt, utc_now
 from toolkit.app.maintenance.choice import Choice, choose
-from toolkit.app.maintenance.closing import close_killed_nights, taken_over
+from toolkit.app.maintenance.closing import close_killed_nights, ended_since, taken_over
 from toolkit.app.maintenance.conditions import unmet
 from toolkit.app.maintenance.expect import UNKNOWN, Size, expected, slow_items
 from toolkit.app.maintenance.figures import work_size
@@ -135,7 +135,9 @@ class PlaceNight:
 
     def _read_history(self) -> None:
         store, plan = self._night.store, self._night.plan.name
-        self._history = {name: store.step_history(plan, name, self._place.name) for name in self._jobs}
+        self._history = {
+            name: ended_since(store, store.step_history(plan, name, self._place.name)) for name in self._jobs
+        }
 
     def _read_hours(self) -> None:
         """Find out when the database's own scheduler is at work, and say what that means."""
