@@ -356,6 +356,40 @@ def test_a_range_of_a_database_becomes_a_series_of_its_snapshots(
         assert bool(packs(standin)) is declared
 
 
+def test_a_series_of_a_cluster_is_of_the_whole_and_of_each_instance(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_standin(enterprise_19c_rac()) as standin:
+        site(home, standin, monkeypatch, declared=True)
+        standin.engine.state.awr.instances = 2
+        four_snapshots(standin)
+        told = dbatk("awr", "trend", "dwh:101-104", "--json")
+        assert told.status == 0, told.err
+        series = json.loads(told.out)["series"]
+        instances = {one["points"][0]["instance"] for one in series}
+        assert (len(instances), {None, "DWH2"} - instances) == (3, set())
+        assert [len(one["points"]) for one in series] == [3, 3, 3]
+        busy = {one["points"][0]["instance"]: one["lines"][0]["values"][0] for one in series}
+        assert busy[None] == pytest.approx(sum(value for name, value in busy.items() if name))
+
+
+def test_a_series_of_a_cluster_has_no_whole_where_an_instance_lacks_a_snapshot(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_standin(enterprise_19c_rac()) as standin:
+        site(home, standin, monkeypatch, declared=True)
+        standin.engine.state.awr.instances = 2
+        standin.engine.state.awr.absent = {(2, 103)}
+        four_snapshots(standin)
+        told = dbatk("awr", "trend", "dwh:101-104", "--json")
+        assert told.status == 0, told.err
+        points = {one["points"][0]["instance"]: one["points"] for one in json.loads(told.out)["series"]}
+        assert [one["begin_snapshot"] for one in points[None]] == [101]
+        assert [one["begin_snapshot"] for one in points["DWH2"]] == [101]
+        assert sorted(len(one) for one in points.values()) == [1, 1, 3]
+        assert "102-103: the whole lacks instance 2: it lacks one of the snapshots" in told.err
+
+
 def test_a_series_leaves_out_what_lies_over_a_restart_and_says_so(
     dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,3 +163,19 @@ def test_names_of_files_too_long_to_stand_side_by_side_stand_below_and_whole() -
     assert f"source before: {names[0]}\nsource after: {names[1]}\n" in text
     assert "\ndatabase id  7 " in text
     assert text.startswith("acme1 (8) against acme1 (7)\n")
+
+
+def test_without_db_time_the_page_names_no_cause_and_takes_no_side() -> None:
+    bare = replace(interval(), time_model={}, load={}, waits=Listing())
+    diff = compare_intervals(bare, replace(bare, origin=origin(day=1)))
+    text, page = diff_text(diff), diff_page(diff)
+    assert "neither of the two tells its DB time" in text
+    assert "without DB time no cause can be ranked" in text
+    assert "ithout DB time no cause can be ranked" in page
+    assert '<div class="verdict same' in page
+
+
+def test_a_ratio_of_next_to_nothing_has_no_digits() -> None:
+    diff = compare_intervals(interval(load={"physical_reads": 4e6}), interval(day=1, load={"physical_reads": 3.0}))
+    (line,) = [line.split() for line in diff_text(diff).splitlines() if line.startswith("physical_reads")]
+    assert line == ["physical_reads", "4,000,000", "3.00", "<0.001x"]

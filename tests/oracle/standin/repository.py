@@ -89,7 +89,8 @@ class Repository:
     """The snapshots of one kind.
 
     `strangers` others are taken before each of ours; `restarts` lets the instance begin anew before each; `silent`
-    takes none without a word, as with an interval of 0. Of a cluster, every one of `instances` does the same.
+    takes none without a word, as with an interval of 0. Of a cluster, every one of `instances` does the same, but
+    for the pairs of instance and number that are `absent`.
     """
 
     dbid: int = CON_DBID
@@ -98,6 +99,7 @@ class Repository:
     restarts: bool = False
     silent: bool = False
     instances: int = 1
+    absent: set[tuple[int, int]] = field(default_factory=set)
     begun: datetime.datetime = datetime.datetime(2026, 11, 1, 6, 30, 0)
 
     def take(self, state: State, comment: str | None = None) -> None:
@@ -153,7 +155,10 @@ def rows_of(state: State, view: str, _: Session) -> Rows:
     rows = _ROWS[view](state)
     others = range(2, state.awr.instances + 1) if view.startswith("DBA_HIST") else ()
     return rows + [
-        {**row, "INSTANCE_NUMBER": number} for number in others for row in rows if "INSTANCE_NUMBER" in row
+        {**row, "INSTANCE_NUMBER": number}
+        for number in others
+        for row in rows
+        if "INSTANCE_NUMBER" in row and (number, row.get("SNAP_ID")) not in state.awr.absent
     ]
 
 

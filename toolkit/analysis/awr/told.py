@@ -24,7 +24,9 @@ def headline(diff: IntervalDiff) -> str:
     """Say whether it got faster, by the measure that allows for the load: DB time per transaction or execution."""
     measure, words = _measure(diff)
     if measure is None or measure.ratio is None:
-        return "whether it got faster cannot be told: a report lacks its DB time"
+        lacking = [side for side in (diff.before, diff.after) if side.db_time_seconds is None]
+        who = "neither of the two tells its DB time" if len(lacking) > 1 else "one of the two lacks its DB time"
+        return f"whether it got faster cannot be told: {who}"
     ratio = measure.ratio
     verdict = _verdict(ratio)
     before, after = _sides(measure, seconds)
@@ -83,7 +85,7 @@ def measures(diff: IntervalDiff) -> Iterator[str]:
         if per is not None and per.ratio is not None:
             before, after = _sides(per, seconds)
             yield f"DB time per {words}: {before} before, {after} after ({_by(per.ratio)})"
-    if diff.per_transaction is None:
+    if diff.per_transaction is None and diff.db_time.ratio is not None:
         yield "per transaction nothing can be told: an interval has fewer than 10 of them, or does not count them"
 
 

@@ -186,6 +186,8 @@ def database_interval(reached: Reached, asked: Range, name: str) -> Interval:
 def database_series(reached: Reached, asked: Range, name: str) -> tuple[list[Interval], list[str]]:
     """Return what a database did between each of its own snapshots and the next, and what cannot be told of it.
 
+    Of a cluster AWR tells the whole and each instance; the whole only where every instance has both snapshots.
+
     Raises:
         ToolkitError: TK-0114 when the first and the last are not there; as `opened`.
     """
@@ -199,9 +201,12 @@ def database_series(reached: Reached, asked: Range, name: str) -> tuple[list[Int
             faults = open_.repositories.check(begin, end)
             if faults:
                 gaps.append(f"`{name}`: {one}-{following} is left out: {faults[0]}")
-            else:
-                intervals.append(_interval(open_, begin, end, f"{one}-{following}"))
-        if len(open_.facts.rows("doctor_instances")) > 1:
+                continue
+            whole = _whole(open_, begin, end, f"{one}-{following}")
+            intervals += [*whole.instances] if whole.instances and whole.warnings else [whole, *whole.instances]
+            if whole.instances:
+                gaps += [f"`{name}`: {one}-{following}: {said}" for said in whole.warnings]
+        if open_.repository is not ladder.AWR and len(open_.facts.rows("doctor_instances")) > 1:
             gaps.append(f"`{name}`: the series is of this instance; the cluster has others")
     return intervals, gaps
 

@@ -133,7 +133,7 @@ def _labelled(store: Store, label: str) -> tuple[list[Interval], list[str]]:
     found = sorted(store.snapshots(label, limit=100_000), key=lambda head: (head.taken_at, head.number))
     if len(found) < _FEWEST:
         raise ToolkitError(
-            f"{len(found)} snapshot(s) are stored as `{label}`: nothing lies between",
+            f"{'one snapshot is' if found else 'no snapshot is'} stored as `{label}`: nothing lies between",
             code="TK-0114",
             hint=f"`dbatk snapshot take {label}` from a scheduler makes a series",
         )

@@ -12,6 +12,7 @@ from toolkit.units import MISSING, byte_size, number, percent, ratio, seconds
 
 ABSENT = "not listed"
 _SHOWN = 25
+_NEXT_TO_NOTHING = 0.001
 _LONGEST_SQL = 160
 Spell = Callable[[float | None], str]
 
@@ -43,8 +44,9 @@ def delta(change: Change, spell: Spell = number) -> str:
 
 
 def times(change: Change) -> str:
-    """Spell after by before."""
-    return ratio(change.ratio)
+    """Spell after by before; what is left of next to nothing needs no digits."""
+    found = change.ratio
+    return "<0.001x" if found is not None and 0 < found < _NEXT_TO_NOTHING else ratio(found)
 
 
 def barred(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolkit.analysis.awr.diff import IntervalDiff
-from toolkit.report.interval.tables import side
+from toolkit.report.interval.tables import side, times
 from toolkit.report.interval.view import IntervalView, interval_view
 from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
 from toolkit.report.tables import Table, left, right, table
-from toolkit.units import number, ratio, seconds
+from toolkit.units import number, seconds
 
 _BESIDE = (WIDTH - 15) // 2
 """Characters of a cell that fits beside another."""
@@ -34,7 +34,7 @@ def _head(view: IntervalView) -> list[str]:
     if view.causes:
         lines += ["", "WHAT ACCOUNTS FOR IT", *_numbered(view.causes)]
     else:
-        lines += ["", *wrapped("nothing stands out as its cause")]
+        lines += ["", *wrapped(view.unexplained)]
     if view.against:
         lines += ["", "THE OTHER WAY", *bullets(view.against)]
     return [*lines, "", *_who(view.who)]
@@ -56,7 +56,7 @@ def _numbered(sentences: tuple[str, ...]) -> list[str]:
 
 def _tables(diff: IntervalDiff) -> list[tuple[str, Table]]:
     load = [
-        [one.key, side(one.before), side(one.after), ratio(one.ratio)]
+        [one.key, side(one.before), side(one.after), times(one)]
         for one in diff.load
         if one.ratio is not None and one.key in _LOAD
     ]
@@ -73,7 +73,7 @@ def _tables(diff: IntervalDiff) -> list[tuple[str, Table]]:
     ]  # fmt: skip
     instances = [
         [str(one.after.origin.instance or "?"), number(one.db_time.before.rate), number(one.db_time.after.rate),
-         ratio(one.db_time.ratio), one.causes[0].key if one.causes else "-"]
+         times(one.db_time), one.causes[0].key if one.causes else "-"]
         for one in diff.instances[:_INSTANCES]
     ]  # fmt: skip
     parameters = [[name, a or "-", b or "-"] for name, (a, b) in list(diff.parameters.items())[:_PARAMETERS]]

@@ -32,7 +32,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class IntervalView:
-    """A comparison as a reader sees it; `look` is `faster`, `slower` or `same`."""
+    """A comparison as a reader sees it; `look` is `faster`, `slower` or `same`.
+
+    `unexplained` is said where there are no causes.
+    """
 
     title: str
     headline: str
@@ -44,6 +47,7 @@ class IntervalView:
     who: Table
     sections: tuple[Section, ...]
     method: tuple[str, ...]
+    unexplained: str = "nothing stands out as its cause"
 
 
 def interval_view(diff: IntervalDiff) -> IntervalView:
@@ -62,7 +66,14 @@ def interval_view(diff: IntervalDiff) -> IntervalView:
         who=_who(diff),
         sections=tuple(one for one in _sections(diff) if any(each.table.rows for each in one.tables)),
         method=_METHOD,
+        unexplained=_unexplained(diff),
     )
+
+
+def _unexplained(diff: IntervalDiff) -> str:
+    if diff.whole is not None:
+        return "nothing stands out as its cause"
+    return "without DB time no cause can be ranked; the tables tell what else was counted"
 
 
 def _told(causes: Sequence[Cause], diff: IntervalDiff) -> tuple[str, ...]:
@@ -80,7 +91,7 @@ def _title(diff: IntervalDiff) -> str:
 
 def _look(diff: IntervalDiff) -> str:
     said = told.headline(diff)
-    return "faster" if "faster" in said[:20] else "slower" if "slower" in said[:20] else "same"
+    return next((look for look in ("faster", "slower") if said.startswith(f"it got {look}")), "same")
 
 
 def _doubts(diff: IntervalDiff) -> Iterator[str]:
