@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -11,9 +11,11 @@ from functools import lru_cache
 
 Number = int | float
 
-_PLAIN = re.compile(r"[-+]?\d+")
-_USUAL = re.compile(r"[-+]?(?:\d{1,30}|\d{1,3}(?:,\d{3}){1,9})(?:\.\d{1,20})?", re.ASCII)
+_SIGNED = re.compile(r"[-+]\d+")
+_SHORT = r"[-+]?+(?:\d{1,3}+(?:,\d{3})++(?<![\d,]{24})|\d{1,20}+)(?:\.\d{1,12}+)?+"
+_USUAL = re.compile(_SHORT, re.ASCII)
 """How nearly every number of a report without decimal commas is printed."""
+_COLUMN = re.compile(rf"(?:{_SHORT})?+(?:\0(?:{_SHORT})?+)*+", re.ASCII)
 _NUMBER = re.compile(r"([-+]?)((?:\d[\d.,' ]*|[.,]\d+))(?:[eE]([-+]?\d{1,3}))?\s*([KMGTP]?)", re.ASCII)
 _TIMED = re.compile(r"(\S.*?)\s*(ns|us|µs|μs|ms|cs|s|min|m|h)", re.ASCII)
 _POINT = re.compile(r"(?:\d{1,3}(?:,\d{3})+\.\d+|\d*\.\d{1,2})")
@@ -26,6 +28,7 @@ _MILLISECONDS = {
     "ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "ms": 1.0, "cs": 10.0,
     "s": 1e3, "sec": 1e3, "seconds": 1e3, "min": 6e4, "m": 6e4, "h": 3.6e6,
 }  # fmt: skip
+IN_SECONDS = frozenset({None, "s", "sec", "seconds"})
 _SPACES = str.maketrans("\u00a0\u202f\u2009\u2019", "   '")
 
 _MONTHS: dict[str, int] = {}
@@ -66,9 +69,17 @@ class Numbers:
 
     def number(self, text: str) -> Number | None:
         """Return the number a cell prints, abbreviations expanded: `57K` is 57000."""
-        if _PLAIN.fullmatch(text):
+        if text.isdecimal() or _SIGNED.fullmatch(text):
             return int(text) if len(text) < 30 else None
-        return _parse(text, self.comma)
+        return None if text[:1].isalpha() else _parse(text, self.comma)
+
+    def column(self, texts: Sequence[str]) -> list[Number | None] | None:
+        """Return the numbers of a column (a cell or more), None where a cell holds anything but a usual number."""
+        whole = "\0".join(texts)
+        if self.comma or not _COLUMN.fullmatch(whole):
+            return None
+        digits = whole.replace(",", "").split("\0")
+        return [(float(one) if "." in one else int(one)) if one else None for one in digits]
 
     def milliseconds(self, text: str, unit: str | None) -> Number | None:
         """Return a duration in milliseconds; its own unit counts more than that of the heading."""
@@ -82,7 +93,7 @@ class Numbers:
 
     def seconds(self, text: str, unit: str | None) -> Number | None:
         """Return a duration in seconds; without any unit the heading means seconds."""
-        if unit in {None, "s", "sec", "seconds"} and (value := self.number(text)) is not None:
+        if unit in IN_SECONDS and (value := self.number(text)) is not None:
             return value
         value = self.milliseconds(text, unit or "s")
         return None if value is None else _tidy(value / 1000)
@@ -94,7 +105,7 @@ def _tidy(value: float) -> float:
 
 @lru_cache(maxsize=65536)
 def _parse(text: str, comma: bool) -> Number | None:
-    if not comma and _USUAL.fullmatch(text) and len(text) <= _LONGEST:
+    if not comma and _USUAL.fullmatch(text):
         digits = text.replace(",", "")
         return float(digits) if "." in digits else int(digits)
     match = _NUMBER.fullmatch(text.translate(_SPACES).strip())

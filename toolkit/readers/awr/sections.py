@@ -7,14 +7,14 @@ rows of headings, which arrive joined (`Wait Time Total(s)`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.headings import Patterns
-from toolkit.readers.awr.numbers import Numbers
+from toolkit.readers.awr.numbers import IN_SECONDS, Numbers
 from toolkit.readers.awr.tables import Table, reduced, snake, unit_of
 
 
@@ -219,6 +219,13 @@ _PATTERNS = Patterns(
 )
 
 
+_NEEDS = tuple(
+    (section, frozenset(one.heading for one in section.fields if one.name in section.needs))
+    for section in SECTIONS
+)
+"""What must be said by some heading: quicker to ask than where."""
+
+
 @lru_cache(maxsize=16384)
 def _said(key: str) -> frozenset[str]:
     """Return which of the patterns for headings a heading meets; there are few headings, in many tables."""
@@ -253,7 +260,12 @@ def section_of(table: Table) -> Section | None:
 @lru_cache(maxsize=4096)
 def _likely(columns: tuple[str, ...]) -> tuple[Section, ...]:
     """Return the sections that headings fit."""
-    return tuple(section for section in SECTIONS if _places(section, columns) is not None)
+    said = frozenset().union(*map(_said, reduced(columns)))
+    return tuple(
+        section
+        for section, needs in _NEEDS
+        if needs <= said and section.forbids not in said and _places(section, columns) is not None
+    )
 
 
 def records(section: Section, table: Table, numbers: Numbers) -> list[dict[str, Scalar]]:
@@ -268,8 +280,20 @@ def records(section: Section, table: Table, numbers: Numbers) -> list[dict[str, 
         rows = [row + ("",) * (width - len(row)) for row in rows]
     columns = list(zip(*(row[:width] for row in rows), strict=True))
     names = [name for name, *_ in readers]
-    values = [map(_values(kind, unit, numbers).__getitem__, columns[place]) for _, place, kind, unit in readers]
+    values = [_column(columns[place], kind, unit, numbers) for _, place, kind, unit in readers]
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _column(cells: Sequence[str], kind: Kind, unit: str | None, numbers: Numbers) -> Iterable[Scalar]:
+    """Return the values of a column: all at once where each is a number as usual, else one by one."""
+    if kind in _PLAIN or (kind is Kind.SECONDS and unit in IN_SECONDS):
+        usual = numbers.column(cells)
+        if usual is not None:
+            return usual
+    return map(_values(kind, unit, numbers).__getitem__, cells)
+
+
+_PLAIN = frozenset({Kind.NUMBER, Kind.ANY})
 
 
 def _readers(
@@ -296,40 +320,44 @@ def _readers(
 class _Values(dict[str, Scalar]):
     """The values of cells of one kind by what is printed: many print the same."""
 
-    def __init__(self, kind: Kind, unit: str | None, numbers: Numbers) -> None:
-        super().__init__()
-        self._how = (kind, unit, numbers)
+    def __init__(self, read: Callable[[str], Scalar]) -> None:
+        super().__init__(dict.fromkeys(_NOTHING))
+        self._read = read
 
     def __missing__(self, cell: str) -> Scalar:
-        value = _value(cell, *self._how)
+        value = self._read(cell)
         if len(self) < _MOST_KNOWN and len(cell) < _LONGEST_KNOWN:
             self[cell] = value
         return value
 
 
 _MOST_KNOWN, _LONGEST_KNOWN = 50_000, 40
+_NOTHING = ("", "N/A", "&nbsp;")
 
 
 @lru_cache(maxsize=64)
 def _values(kind: Kind, unit: str | None, numbers: Numbers) -> _Values:
-    return _Values(kind, unit, numbers)
+    return _Values(_reader(kind, unit, numbers))
 
 
-def _value(cell: str, kind: Kind, unit: str | None, numbers: Numbers) -> Scalar:
-    if not cell or cell in {"N/A", "&nbsp;"}:
-        return None
+def _reader(kind: Kind, unit: str | None, numbers: Numbers) -> Callable[[str], Scalar]:
+    """Return what reads cells of a kind."""
+
+    def number_or_text(cell: str) -> Scalar:
+        number = numbers.number(cell)
+        return cell if number is None else number
+
     match kind:
         case Kind.NUMBER:
-            return numbers.number(cell)
+            return numbers.number
         case Kind.TEXT:
-            return cell
+            return str
         case Kind.SECONDS:
-            return numbers.seconds(cell, unit)
+            return lambda cell: numbers.seconds(cell, unit)
         case Kind.MILLISECONDS:
-            return numbers.milliseconds(cell, unit)
+            return lambda cell: numbers.milliseconds(cell, unit)
         case Kind.ANY:
-            number = numbers.number(cell)
-            return cell if number is None else number
+            return number_or_text
 
 
 def lacking(section: Section, table: Table, read: Sequence[Mapping[str, Scalar]]) -> list[str]:
