@@ -92,3 +92,13 @@ def test_hostile_text_does_not_reach_the_terminal(tmp_path: Path, capsys: pytest
     assert main(["awr", "show", str(path), "--json"]) == 0
     captured = capsys.readouterr()
     assert not set("\x1b\x07\u202e") & set(captured.out + captured.err)
+
+
+def test_db_time_that_stands_in_the_time_model_alone_is_told_too() -> None:
+    from toolkit.cli.awr_screen import screen
+    from toolkit.readers.awr.report import read_report
+
+    report = read_report(STATSPACK.encode(), "sp.lst").document()
+    assert "- min DB time" in screen(report)
+    report["time_model"] = [{"name": "DB time", "time_s": 7200.0, "pct_db_time": None}]
+    assert "60.0 min elapsed, 120.0 min DB time, 2.00 active sessions" in screen(report)

@@ -49,9 +49,17 @@ def _head(report: Record) -> Iterator[str]:
     begin, end = _moment(report["begin_snap_time"]), _moment(report["end_snap_time"])
     snapshots = f"snapshots {_id(report['begin_snap_id'])} to {_id(report['end_snap_id'])}"
     yield from _folded("  interval   ", f"{begin} to {end}, {snapshots}")
-    elapsed, db_time = report["elapsed_min"], report["db_time_min"]
+    elapsed, db_time = report["elapsed_min"], _db_time(report)
     sessions = f", {_ratio(db_time, elapsed)} active sessions" if _ratio(db_time, elapsed) else ""
     yield f"  time       {_number(elapsed)} min elapsed, {_number(db_time)} min DB time{sessions}"
+
+
+def _db_time(report: Record) -> object:
+    """Return minutes of DB time; Statspack before 11g prints it in the time model alone."""
+    if report["db_time_min"] is not None:
+        return report["db_time_min"]
+    seconds = [row["time_s"] for row in _rows(report["time_model"]) if row.get("name") == "DB time"]
+    return round(float(str(seconds[0])) / 60, 2) if seconds and _is_number(seconds[0]) else None
 
 
 _HOST = (("cpus", "CPUs"), ("cores", "cores"), ("sockets", "sockets"), ("memory_gb", "GB"))
