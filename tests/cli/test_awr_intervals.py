@@ -191,3 +191,12 @@ def test_a_named_file_that_is_no_report_does_not_hide_the_others(
 def test_an_empty_folder_and_two_documents_at_once_are_refused(tmp_path: Path) -> None:
     assert main(["awr", "trend", str(tmp_path)]) == 2
     assert main(["awr", "trend", str(tmp_path), "--csv", "--json"]) == 2
+
+
+def test_a_report_without_its_times_is_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [line for line in STATSPACK.splitlines() if not line.strip().startswith(("Begin Snap:", "End Snap:"))]
+    (tmp_path / "timeless.lst").write_text("\n".join(lines))
+    assert main(["awr", "trend", str(tmp_path / "timeless.lst")]) == 2
+    told = capsys.readouterr().err
+    assert told.count("timeless.lst") == 1
+    assert "cannot be found" in told

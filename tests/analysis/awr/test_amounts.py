@@ -43,14 +43,18 @@ def test_the_load_has_changed_by_as_much_whichever_side_it_is_seen_from(load: di
     assert load_factor(before, after) * load_factor(after, before) == pytest.approx(1.0)
 
 
-def test_one_statement_that_is_executed_less_often_is_the_cause_and_not_the_load() -> None:
-    many, few = (Statement("a", 1e4 * n, 1000.0 * n, None, 1e6 * n) for n in (9, 1))
-    busy = {"transactions": 90.0, "user_calls": 450.0, "executes": 350.0}
-    quiet = {"transactions": 10.0, "user_calls": 50.0, "executes": 325.0}
+def test_a_statement_that_waits_and_so_is_executed_less_often_is_no_cause() -> None:
+    """Three sessions run one statement in a loop: after, a lock lets it through a fiftieth as often."""
+    quick, held = (Statement("a", number, 3 * HOUR, None, 4.0 * number) for number in (3.6e6, 7.2e4))
+    loop = {"transactions": 1000.0, "user_calls": 1000.0, "executes": 1000.0}
     diff = compare_intervals(
-        interval(cpu=9100, statements=(many,), load=busy), interval(day=1, cpu=1100, statements=(few,), load=quiet)
-    )
-    assert (diff.factor, diff.causes[0].key, diff.causes[0].part) == (1.0, "a", "executions")
+        interval(cpu=3 * HOUR, statements=(quick,), load=loop),
+        interval(
+            day=1, cpu=0.06 * HOUR, statements=(held,), load=dict.fromkeys(loop, 20.0),
+            waits={"Lock:relation": (2.9 * HOUR, 100)},
+        ),
+    )  # fmt: skip
+    assert (diff.causes[0].key, diff.causes[0].impact > 0) == ("Lock:relation", True)
 
 
 def test_a_slower_statement_that_may_be_a_victim_is_told_with_all_that_it_took_longer() -> None:

@@ -122,12 +122,15 @@ def load_factor(before: Interval, after: Interval) -> float:
 
 
 def _one_statement(before: Interval, after: Interval) -> bool:
-    """Whether one statement alone makes for the executions that are more or fewer: then it is the cause."""
+    """Whether one statement alone makes for the executions that are more: then it is the cause, not the load.
+
+    Where they are fewer nothing follows: sessions that wait execute less often.
+    """
     executes = rates(before, after, "executes").delta
-    if not executes:
+    if executes is None or executes <= 0:
         return False
     each = matched(before, after, lambda side: side.statements, "executions").values()
-    return any((one.delta or 0.0) / executes >= _ALONE for one in each)
+    return any((one.delta or 0.0) >= _ALONE * executes for one in each)
 
 
 def _load(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:

@@ -152,7 +152,7 @@ def read_trends(
         else:
             faults += one.faults
         if one.interval is not None and one.interval.origin.begin is None:
-            faults.append(f"`{one.file}` is left out: it does not say when it was")
+            faults += [] if one.faults else [f"`{one.file}` is left out: it does not say when it was"]
         elif one.interval is not None:
             intervals.append(one.interval if names is None else mask_interval(one.interval, names))
     for between, gaps in series.values():
