@@ -200,3 +200,17 @@ def test_a_report_without_its_times_is_named_once(tmp_path: Path, capsys: pytest
     told = capsys.readouterr().err
     assert told.count("timeless.lst") == 1
     assert "cannot be found" in told
+
+
+def test_of_one_interval_told_twice_the_whole_report_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = report(1)
+    cut = whole[: whole.index("End of Report")] if "End of Report" in whole else whole[: len(whole) * 9 // 10]
+    for name, text in (("a.html", cut), ("b.html", whole)):
+        (tmp_path / name).write_text(text)
+    assert main(["awr", "trend", str(tmp_path), "--json"]) == 2
+    told = capsys.readouterr()
+    assert "a.html" in told.err and "b.html" not in told.err
+    (series,) = json.loads(told.out)["series"]
+    assert [Path(one["source"]).name for one in series["points"]] == ["b.html"]

@@ -143,6 +143,8 @@ def read_trends(
             "there is no file to read", code="TK-0113", hint="name reports, or a folder that holds some"
         )
     intervals: list[Interval] = []
+    # of one interval that several reports tell the first counts: what is not whole comes last
+    partial: list[Interval] = []
     faults: list[str] = []
     skipped: list[str] = []
     wanted = set(map(str, named))
@@ -154,13 +156,14 @@ def read_trends(
         if one.interval is not None and one.interval.origin.begin is None:
             faults += [] if one.faults else [f"`{one.file}` is left out: it does not say when it was"]
         elif one.interval is not None:
-            intervals.append(one.interval if names is None else mask_interval(one.interval, names))
+            kept = partial if one.faults else intervals
+            kept.append(one.interval if names is None else mask_interval(one.interval, names))
     for between, gaps in series.values():
         intervals += between if names is None else [mask_interval(one, names) for one in between]
         skipped += gaps
     if names is not None:
         faults, skipped = (["a file is no report, or not a whole one"] * bool(one) for one in (faults, skipped))
-    return Trends(trends(intervals, sql), faults, skipped)
+    return Trends(trends([*intervals, *partial], sql), faults, skipped)
 
 
 def _held(folder: Path) -> list[Path]:
