@@ -66,5 +66,7 @@ def test_a_trend_shows_its_newest_night_first() -> None:
     trend = trend_of("a", "dwh", [step("a", 60, 1), step("a", 90, 2, state=StepState.FAILED, reason=HOSTILE)])
     text = trends_text([trend])
     assert text.index("2026-11-20") < text.index("2026-11-19") and "\x1b" not in text
+    long = trend_of("a", "dwh", [step("a", 60, 1, state=StepState.FAILED, reason="the reason is long " * 9)])
+    assert max(map(len, trends_text([long]).splitlines())) <= 80
     document = json.loads(json.dumps(trends_document([trend])))
     assert [each["state"] for each in document["trends"][0]["nights"]] == ["failed", "done"]

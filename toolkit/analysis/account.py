@@ -81,7 +81,7 @@ def _step(record: StepRecord, history: Sequence[StepRecord], stories: Mapping[st
         for each in history
         if each.state is StepState.DONE and each.elapsed_seconds is not None and each.began_at != record.began_at
     ]
-    usual = median(known) if known else None
+    usual = median(known) if len(known) >= _ENOUGH else None
     story = stories.get(record.run or "", StepStory())
     return AccountStep(record, story, usual, len(known), _against(record, known))
 
@@ -95,12 +95,17 @@ def _against(record: StepRecord, known: Sequence[float]) -> str | None:
         return "done for the first time"
     usual = median(known)
     if len(known) < _ENOUGH:
-        return f"{counted(len(known), 'earlier night')}: too few to say what is usual"
+        return f"{counted(len(known), 'earlier night')} took {_between(known)}: too few to say what is usual"
     if took > max(known) and took > _SLOWER * usual:
         return f"slower than each of {len(known)} earlier nights: usually {seconds(usual)}"
     if took < min(known) and took * _SLOWER < usual:
         return f"faster than each of {len(known)} earlier nights: usually {seconds(usual)}"
     return "as usual"
+
+
+def _between(times: Sequence[float]) -> str:
+    low, high = seconds(min(times)), seconds(max(times))
+    return low if low == high else f"{low} to {high}"
 
 
 def _headline(night: PlanRunRecord) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from toolkit.analysis.account import Account, AccountStep, Trend
 from toolkit.model.plan_records import StepState
-from toolkit.report.account_text import WORST_FIRST
+from toolkit.report.account_text import WORST_FIRST, wrapped
 from toolkit.report.account_text import account_text as as_text
 from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
@@ -103,14 +103,13 @@ def trends_text(trends: Sequence[Trend]) -> str:
     lines: list[str] = []
     for trend in trends:
         lines += [
-            f"{clean(trend.step)} on {clean(trend.target)}",
-            *(f"- {clean(said)}" for said in trend.sentences),
+            *wrapped("", f"{clean(trend.step)} on {clean(trend.target)}"),
+            *(line for said in trend.sentences for line in wrapped("- ", clean(said), further="  ")),
         ]
         for night in reversed(trend.nights):
             reason = f"  {clean(night.reason)}" if night.reason else ""
-            lines.append(
-                f"  {_minute(night.began_at)}  {night.state:8} {seconds(night.elapsed_seconds):>10}{reason}"
-            )
+            head = f"  {_minute(night.began_at)}  {night.state:8} {seconds(night.elapsed_seconds):>10}"
+            lines += wrapped(head, reason, further=" " * len(head + "  ")) or [head]
         lines.append("")
     return "\n".join(lines)
 

@@ -24,7 +24,7 @@ def account_text(account: Account, facts: Sequence[tuple[str, str]], licences: S
         facts: label and text of what is told of the night itself.
         licences: sentences, each once.
     """
-    lines = list(_wrapped("", clean(account.headline)))
+    lines = list(wrapped("", clean(account.headline)))
     lines += _listed(account.sentences)
     lines += ["", *(f"{label}: {text}" for label, text in facts)]
     for target in dict.fromkeys(step.record.target for step in account.steps):
@@ -39,7 +39,7 @@ def _of_target(target: str, steps: Sequence[AccountStep]) -> Iterator[str]:
     counts = {state: sum(step.record.state is state for step in steps) for state in WORST_FIRST}
     said = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
     yield ""
-    yield from _wrapped("", f"on {clean(target)}: {said} of {counted(len(steps), 'step')}")
+    yield from wrapped("", f"on {clean(target)}: {said} of {counted(len(steps), 'step')}")
     for step in sorted(steps, key=lambda each: WORST_FIRST.index(each.record.state)):
         yield from _of_step(step)
 
@@ -51,22 +51,28 @@ def _of_step(step: AccountStep) -> Iterator[str]:
     remark = [step.against_history] if step.against_history else []
     head = f"{record.state:7}  {clean(record.step)}"
     tail = "; ".join([", ".join([*took, *usual]), *remark] if took else remark)
-    yield from _wrapped("  ", f"{head}  {tail}".rstrip(), further=" " * 11)
+    yield from wrapped("  ", f"{head}  {tail}".rstrip(), further=" " * 11)
     for what, text in (
         ("", record.reason),
         ("verified: ", record.verified),
         ("NOT verified: ", record.unverified),
     ):
         if text:
-            yield from _wrapped(" " * 11, what + clean(text))
+            yield from wrapped(" " * 11, what + clean(text))
 
 
 def _listed(sentences: Iterable[str]) -> list[str]:
-    return [line for sentence in sentences for line in _wrapped("- ", clean(sentence), further="  ")]
+    return [line for sentence in sentences for line in wrapped("- ", clean(sentence), further="  ")]
 
 
-def _wrapped(first: str, text: str, further: str | None = None) -> list[str]:
-    """Break a text at its blanks; a word that is longer than a line stays whole, so that it can be copied."""
+def wrapped(first: str, text: str, further: str | None = None) -> list[str]:
+    """Break a text at its blanks; a word that is longer than a line stays whole, so that it can be copied.
+
+    Args:
+        first: what the first line begins with.
+        text: the text.
+        further: what the other lines begin with; as the first one if not given.
+    """
     after = first if further is None else further
     return textwrap.wrap(
         text,
