@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -179,3 +180,11 @@ def test_a_ratio_of_next_to_nothing_has_no_digits() -> None:
     diff = compare_intervals(interval(load={"physical_reads": 4e6}), interval(day=1, load={"physical_reads": 3.0}))
     (line,) = [line.split() for line in diff_text(diff).splitlines() if line.startswith("physical_reads")]
     assert line == ["physical_reads", "4,000,000", "3.00", "<0.001x"]
+
+
+def test_no_number_of_a_page_is_written_with_an_exponent() -> None:
+    tiny = {"a": (3e-4, 1), "b": (500.0, 10)}
+    before = interval(waits=tiny, floor=3e-4)
+    page = diff_page(compare_intervals(before, interval(day=1, waits={**tiny, "c": (9.0, 1), "a": (1e-3, 1)})))
+    assert "&lt;0.000001" in page and "not listed, below 0.000001" in page and "about 0" in page
+    assert not re.search(r">[^<]*\de-\d\d", page)

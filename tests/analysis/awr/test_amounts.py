@@ -128,3 +128,18 @@ def test_two_databases_of_one_name_are_told_apart_and_keep_the_order_given() -> 
     diff = compare_intervals(late, interval(who=origin(dbid=8)))
     assert not diff.swapped
     assert {"database", "order"} <= {one.kind for one in diff.doubts}
+
+
+def test_idle_events_of_the_servers_are_left_out_and_taken_off_all_the_same() -> None:
+    idle = "job scheduler coordinator slave wait"
+    report = {
+        "elapsed_min": 60.0, "top_events": [event(idle, 115, 1832.0)],
+        "wait_events": [event("latch: library cache", 20217, 6020.0)],
+        "background_events": [
+            event(idle, 115, 1832.0), event("log file parallel write", 9, 60.0),
+            {**event("ges remote message", 9, 99.0), "wait_class": "Idle"},
+        ],
+    }  # fmt: skip
+    read = interval_of(report)
+    assert read.waits.rows.keys() == {"latch: library cache"}
+    assert read.background.rows.keys() == {"log file parallel write"}

@@ -53,7 +53,7 @@ def waits(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
     found.pop(_CPU, None) if seconds is not None else None
     shortest = _shortest(found)
     if rows and not foreground:
-        found = _of_sessions(found, background(report).rows)
+        found = _of_sessions(found, _servers(report))
     if seconds is not None:
         found[_CPU] = Wait(_CPU, seconds)
     return Listing(found, floors={} if shortest is None else {"seconds": shortest})
@@ -86,10 +86,17 @@ def _cut(name: str, top: Wait, found: Mapping[str, Wait]) -> str:
 
 def background(report: Record) -> Listing[Wait]:
     """Return what the server's own processes waited for, idle events left out."""
-    rows = [row for row in records(report.get("background_events")) if not _IDLE.fullmatch(str(row.get("event")))]
-    found = {one.name: one for one in (_wait(row, "event") for row in rows)}
+    found = {
+        name: one
+        for name, one in _servers(report).items()
+        if one.wait_class != "Idle" and not _IDLE.fullmatch(name)
+    }
     shortest = _shortest(found)
     return Listing(found, floors={} if shortest is None else {"seconds": shortest})
+
+
+def _servers(report: Record) -> dict[str, Wait]:
+    return {one.name: one for one in (_wait(row, "event") for row in records(report.get("background_events")))}
 
 
 def _shortest(found: Mapping[str, Wait]) -> float | None:

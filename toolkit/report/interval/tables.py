@@ -12,7 +12,7 @@ from toolkit.units import MISSING, byte_size, number, percent, ratio, seconds
 
 ABSENT = "not listed"
 _SHOWN = 25
-_NEXT_TO_NOTHING = 0.001
+_NEXT_TO_NOTHING, _LEAST = 0.001, 1e-6
 _LONGEST_SQL = 160
 Spell = Callable[[float | None], str]
 
@@ -28,9 +28,9 @@ class Barred:
 def side(amount: Amount, spell: Spell = number) -> str:
     """Spell one side: its value, the most it can be, or that it is not there."""
     if amount.rate is not None:
-        return spell(amount.rate)
+        return f"<{spell(_LEAST)}" if 0 < amount.rate < _LEAST else spell(amount.rate)
     if amount.most_rate is not None:
-        return f"{ABSENT}, below {spell(amount.most_rate)}" if amount.most_rate else "0"
+        return f"{ABSENT}, below {spell(max(amount.most_rate, _LEAST))}" if amount.most_rate else "0"
     return MISSING
 
 
@@ -39,8 +39,14 @@ def delta(change: Change, spell: Spell = number) -> str:
     found = change.delta
     if found is None:
         return MISSING
-    text = f"{'+' if found > 0 else ''}{spell(found)}"
+    text = _signed(found, spell)
     return f"at least {text}" if change.bounded and found else text
+
+
+def _signed(value: float, spell: Spell) -> str:
+    if 0 < abs(value) < _LEAST:
+        return "about 0"
+    return f"{'+' if value > 0 else ''}{spell(value)}"
 
 
 def times(change: Change) -> str:
@@ -133,7 +139,7 @@ def latency_table(changes: Sequence[WaitChange]) -> Barred:
     found.sort(key=lambda pair: -abs(pair[1]))
     rows = (
         ([one.key, side(one.latency.before, seconds), side(one.latency.after, seconds), times(one.latency),
-          _rate(one.waits.after), f"{'+' if cost > 0 else ''}{number(cost)}"], cost)
+          _rate(one.waits.after), _signed(cost, number)], cost)
         for one, cost in found
     )  # fmt: skip
     columns = [
