@@ -143,6 +143,8 @@ def _container(table: Table, numbers: Numbers, facts: dict[str, Scalar]) -> None
 
 
 def _snapshots(table: Table, numbers: Numbers, facts: dict[str, Scalar]) -> None:
+    if not table.begins_with(("snap", "elapsed", "time")):
+        return
     keys = ["" if place == 0 and not key else key for place, key in enumerate(table.keys)]
     for row in table.rows:
         said = reduce(row[0]) if row else ""

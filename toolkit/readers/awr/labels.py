@@ -67,7 +67,10 @@ def _rates_at(columns: tuple[str, ...]) -> tuple[int | None, int | None]:
 
 def _has_labels(table: Table) -> bool:
     """Whether a table is one of labels: most are not, and need no look at each cell."""
-    return len(table.rows) <= _MOST_LABELS and any(":\0" in "\0".join(row) + "\0" for row in table.rows)
+    if len(table.rows) > _MOST_LABELS:
+        return False
+    whole = "\0".join(["\0".join(row) for row in table.rows])
+    return ":\0" in whole or whole.endswith(":")
 
 
 def efficiency(table: Table, numbers: Numbers) -> dict[str, Scalar] | None:
@@ -133,7 +136,7 @@ def _io_at(columns: tuple[str, ...]) -> Mapping[str, int]:
 
 def begin_and_end(table: Table, numbers: Numbers) -> tuple[str, dict[str, Mapping[str, Scalar]]] | None:
     """Return memory statistics, cache sizes or shared pool statistics, with the name of their section."""
-    if len(table.rows) > _MOST_LABELS:
+    if len(table.rows) > _MOST_LABELS or not table.begins_with(("mem", "cache")):
         return None
     labels = {reduce(row[0]) for row in table.rows if row}
     name = next((name for word, name in _BEGIN_AND_END if word in labels), None)

@@ -18,8 +18,8 @@ _USUAL = re.compile(_SHORT, re.ASCII)
 _COLUMN = re.compile(rf"(?:{_SHORT})?+(?:\0(?:{_SHORT})?+)*+", re.ASCII)
 _NUMBER = re.compile(r"([-+]?)((?:\d[\d.,' ]*|[.,]\d+))(?:[eE]([-+]?\d{1,3}))?\s*([KMGTP]?)", re.ASCII)
 _TIMED = re.compile(r"(\S.*?)\s*(ns|us|µs|μs|ms|cs|s|min|m|h)", re.ASCII)
-_POINT = re.compile(r"(?:\d{1,3}(?:,\d{3})+\.\d+|\d*\.\d{1,2})")
-_COMMA = re.compile(r"(?:\d{1,3}(?:\.\d{3})+,\d+|\d*,\d{1,2})")
+_POINT = re.compile(r"\0(?:[0-9]{1,3}+(?:,[0-9]{3})++\.[0-9]++|[0-9]*+\.[0-9]{1,2}+)(?=\0)")
+_COMMA = re.compile(r"\0(?:[0-9]{1,3}+(?:\.[0-9]{3})++,[0-9]++|[0-9]*+,[0-9]{1,2}+)(?=\0)")
 _LONGEST = 40
 _MOST_DIGITS = 40
 """A count of Oracle has no more digits; what has is no number of a report."""
@@ -54,11 +54,8 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 def guess_comma(texts: Iterable[str]) -> bool:
     """Tell whether the report writes its decimals with a comma: what most of its numbers say."""
-    points = commas = 0
-    for text in texts:
-        points += "." in text and _POINT.fullmatch(text) is not None
-        commas += "," in text and _COMMA.fullmatch(text) is not None
-    return commas > points
+    whole = "\0".join(("", *texts, ""))
+    return len(_COMMA.findall(whole)) > len(_POINT.findall(whole))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -33,6 +33,11 @@ class Table:
     def words(self) -> str:
         """Return all the words around the table, reduced."""
         return f"{reduce(self.section)} | {reduce(self.title)}"
+
+    def begins_with(self, words: Iterable[str]) -> bool:
+        """Tell whether one of some words, in lower case, stands in the first column, without a look at each row."""
+        first = "\0".join([row[0] for row in self.rows if row]).lower()
+        return any(word in first for word in words)
 
     def labels(self) -> frozenset[str]:
         """Return the labels among the cells, reduced."""
