@@ -35,7 +35,7 @@ class Table:
         return f"{reduce(self.section)} | {reduce(self.title)}"
 
     def begins_with(self, words: Iterable[str]) -> bool:
-        """Tell whether one of some words, in lower case, stands in the first column, without a look at each row."""
+        """Tell whether one of some words, in lower case, stands in the first column; no row is looked at."""
         first = "\0".join([row[0] for row in self.rows if row]).lower()
         return any(word in first for word in words)
 
