@@ -14,7 +14,7 @@ from toolkit.app.maintenance.loaded import Reader, as_before
 from toolkit.app.maintenance.looked import Looked
 from toolkit.app.maintenance.places import Job, Place
 from toolkit.app.maintenance.undone import told_of_undoing
-from toolkit.app.maintenance.verify import look_at
+from toolkit.app.maintenance.verify import NOT_APPROVED, look_at
 from toolkit.app.results import ended_well, find_run
 from toolkit.app.runs.doubt import THERE, load_in_doubt, taken_as_done
 from toolkit.app.runs.execute import resume, start
@@ -116,7 +116,10 @@ class Attempt:
             return look_at(job, self.place, took, run=ended.run, store=self.store, before=before, stop=stop)
         except Exception as error:  # noqa: BLE001 - one step never ends the night
             why = error.sentence if isinstance(error, ToolkitError) else f"fault of dbatk: {error!r}"
-            return Looked(unverified=(f"whether it was done could not be verified: {why}",))
+            said = f"whether it was done could not be verified: {why}"
+            # What was not approved is refused, never passed over: a look that needs it fails the step.
+            refused = isinstance(error, ToolkitError) and error.code == NOT_APPROVED
+            return Looked(said) if refused else Looked(unverified=(said,))
 
     def _left_behind(self, job: Job, earlier: Sequence[StepRecord]) -> str | None:
         """Return the run that an earlier night began and did not end, if this step would do the same.

@@ -16,6 +16,7 @@ _SHOWN = 3
 _CLOCK_SECONDS = 2.0
 """A server tells times by the second, and its clock reads on while it is asked."""
 _AGAIN_SECONDS = (1.0, 3.0, 10.0, 20.0)
+NOT_APPROVED = "TK-0313"
 _SILENT = frozenset({"TK-0201", "TK-0202"})
 _INDEXES = frozenset({OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD})
 _SOME_ONLY = frozenset({"stale", "empty", "auto"})
@@ -49,11 +50,16 @@ def look_at(
         store: where the run is.
         before: of a load, a session that sees the database as it was before.
         stop: cuts a count off.
+
+    Raises:
+        ToolkitError: TK-0313 when a script is needed that was not approved.
     """
     for seconds in (*_AGAIN_SECONDS, None):
         try:
             return _look(job, place, took_seconds, run, store, before, stop)
         except ToolkitError as error:
+            if error.code == NOT_APPROVED:
+                raise
             if error.code not in _SILENT:
                 return Looked(unverified=(f"whether it was done could not be verified: {error.sentence}",))
             if seconds is None or stop.wait(seconds):
