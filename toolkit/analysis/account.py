@@ -97,9 +97,9 @@ def _against(record: StepRecord, known: Sequence[float]) -> str | None:
     if len(known) < _ENOUGH:
         return f"{counted(len(known), 'earlier night')} took {_between(known)}: too few to say what is usual"
     if took > max(known) and took > _SLOWER * usual:
-        return f"slower than each of {len(known)} earlier nights: usually {seconds(usual)}"
+        return f"slower than each of {len(known)} earlier nights"
     if took < min(known) and took * _SLOWER < usual:
-        return f"faster than each of {len(known)} earlier nights: usually {seconds(usual)}"
+        return f"faster than each of {len(known)} earlier nights"
     return "as usual"
 
 

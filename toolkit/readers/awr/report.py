@@ -18,6 +18,7 @@ from toolkit.readers.awr.others import other_report
 from toolkit.readers.awr.sections import lacking, metric_of, records, section_of
 from toolkit.readers.awr.tables import Document, Table, reduce, snake
 from toolkit.readers.awr.text import read_text
+from toolkit.units import counted
 
 _PROMISED = {
     "load_profile_per_sec": "load profile", "top_events": "top events", "time_model": "time model",
@@ -30,6 +31,9 @@ _REPORT = re.compile(
     re.IGNORECASE,
 )
 _STATSPACK = re.compile(r"STATSPACK", re.IGNORECASE)
+_INVALID = re.compile(r"Snapshots chosen span an instance shutdown")
+"""What spreport.sql writes above its first section, and nothing below it."""
+_TOP = 20_000
 _SEARCHED = 4_000_000
 _LARGE = 8_000_000
 _LARGEST, _HEAD = 100_000_000, 1_000_000
@@ -93,6 +97,8 @@ def read_report(raw: bytes, name: str) -> Report:
         why = "it names no database, or has no section of a report"
         raise _no_report(name, why if document.ended else f"{why}; perhaps it is cut off")
     faults = _faults(document, facts)
+    if _INVALID.search(text, 0, _TOP):
+        faults.insert(0, "it says of itself that an instance shutdown lies within it: its results are invalid")
     return _report(builder, document, facts, faults)
 
 
@@ -210,7 +216,8 @@ class _Builder:
         if broken:
             shown = broken[0][:40]
             self.warnings.append(
-                f"in `{table.section or section.name}` {len(broken)} values are no numbers: `{shown}`"
+                f"in `{table.section or section.name}` "
+                f"{counted(len(broken), 'value is no number', 'values are no numbers')}: `{shown}`"
             )
         self.recognised += bool(rows)
         if section.name == "rac_events":
