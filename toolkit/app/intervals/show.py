@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ _LARGEST_FILE = 4_000_000_000
 _WORTH_A_PROCESS = 6_000_000
 """Bytes of reports that are read quicker by one process than a second one begins."""
 _MOST_PROCESSES = 8
+_TREE = json.JSONEncoder(allow_nan=False, check_circular=False)
 _NEAR = 50
 """Files that are read in the order of their size."""
 
@@ -73,7 +75,7 @@ def spread(work: Callable[[Path], T], files: Sequence[Path]) -> Iterator[T]:
 
     import toolkit.readers.awr.report  # noqa: F401 - each process that is forked has it then
 
-    pool = ProcessPoolExecutor(workers)
+    pool = ProcessPoolExecutor(workers, initializer=gc.freeze)
     try:
         awaited = {place: pool.submit(work, files[place]) for place in _large_first(files)}
         for place in range(len(files)):
@@ -107,7 +109,7 @@ def _show(file: Path) -> Shown:
         report = read_report(read_file(file), str(file))
     except ToolkitError as error:
         return Shown(str(file), "", [error.message], error.hint)
-    text = json.dumps(report.document(), allow_nan=False)
+    text = _TREE.encode(report.document())
     return Shown(str(file), text, [f"`{file}`: {fault}" for fault in report.faults])
 
 
