@@ -160,7 +160,7 @@ def test_the_account_of_a_night_and_the_history_of_a_step_are_told(dbatk: Dbatk,
     dbatk("run", plan)
     told = dbatk("account", "last")
     assert told.status == 0 and "plan `nightly`: 2 done, 1 skipped" in told.out
-    assert "copy on duckdb:///small.duckdb" in told.out and "next" in told.out
+    assert "next" in told.out and "`copy` on `duckdb:///small.duckdb`: yes" in told.out
     assert dbatk("account", "last", "--out", "night.html").status == 0
     assert "creates table `main.copied`" in (home / "night.html").read_text()
     document = json.loads(dbatk("account", "last", "--json").out)

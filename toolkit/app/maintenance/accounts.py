@@ -74,7 +74,7 @@ def _following(store: Store, night: PlanRunRecord) -> tuple[str, ...]:
         outlook = outlook_of(plan, places, store, datetime.now(UTC))
     except ToolkitError as error:
         return (f"what comes next cannot be told: {error.sentence}",)
-    return (*outlook.sentences, *(f"{row.step} on {row.target}: {row.verdict}" for row in outlook.rows))
+    return (*outlook.sentences, *(f"`{row.step}` on `{row.target}`: {row.verdict}" for row in outlook.rows))
 
 
 def trends(store: Store, step: str, plan: str | None = None) -> Sequence[Trend]:
