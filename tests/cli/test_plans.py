@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk
+from toolkit.app import maintenance
 from toolkit.model.plan_records import StepState
 from toolkit.store import open_store
 
@@ -221,6 +222,21 @@ def test_before_a_night_begins_it_is_told_when_the_plan_is_another_or_was_edited
     assert said in dbatk("run", plan, "--log-format", "json").err
     (home / "other.toml").write_text(OTHER)
     assert "two plans of one name share a lock and a history" in dbatk("run", "other.toml").err
+
+
+def test_a_plan_edited_while_it_runs_is_done_as_it_was_and_that_is_said(
+    dbatk: Dbatk, plan: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = maintenance.run_plan
+
+    def edited(*arguments: object, **said: object) -> object:
+        (home / plan).write_text("[plan")
+        return real(*arguments, **said)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(maintenance, "run_plan", edited)
+    answer = dbatk("run", plan, "--log-format", "json")
+    assert answer.status == 0 and "was edited while the plan ran" in answer.err
+    assert "plan nightly" in answer.out
 
 
 OTHER = """

@@ -66,10 +66,25 @@ def _run(plan: MaintenancePlan, said: Said) -> PlanRunRecord:
                 anytime=said.flag("anytime"),
                 dispatcher=dispatcher,
             )
+            for sentence in _edited_meanwhile(plan, said):
+                events.emit(Event("warning", sentence))
             ended = {"plan_run": record.plan_run, "state": record.state.value, "stopped_by": record.stopped_by}
             events.emit(Event("plan-ended", f"plan {plan.name}: {record.state}", ended))
         tell_of(store, plan.name)
     return record
+
+
+def _edited_meanwhile(plan: MaintenancePlan, said: Said) -> Iterator[str]:
+    """Say that the file of a plan is another one now than when it was begun."""
+    from pathlib import Path
+
+    file = Path(said.required("file"))
+    try:
+        same = file.read_text(encoding="utf-8") == plan.text
+    except (OSError, ValueError):
+        same = False
+    if not same:
+        yield f"`{file}` was edited while the plan ran: what was done is what stood there as it began"
 
 
 @contextmanager
