@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -237,6 +238,24 @@ def test_a_plan_edited_while_it_runs_is_done_as_it_was_and_that_is_said(
     answer = dbatk("run", plan, "--log-format", "json")
     assert answer.status == 0 and "was edited while the plan ran" in answer.err
     assert "plan nightly" in answer.out
+
+
+def test_a_plan_that_is_as_it_was_is_not_called_edited_however_it_is_written(
+    dbatk: Dbatk, plan: str, home: Path
+) -> None:
+    (home / plan).write_bytes(b"\xef\xbb\xbf" + PLAN.replace("\n", "\r\n").encode())
+    answer = dbatk("run", plan, "--log-format", "json")
+    assert answer.status == 0 and "edited" not in answer.err
+
+
+def test_a_plan_from_a_pipe_is_read_once(dbatk: Dbatk, plan: str, home: Path) -> None:
+    assert plan
+    os.mkfifo(home / "pipe.toml")
+    writer = threading.Thread(target=(home / "pipe.toml").write_text, args=[PLAN], daemon=True)
+    writer.start()
+    answer = dbatk("run", "pipe.toml", "--log-format", "json")
+    assert answer.status == 0 and "edited" not in answer.err
+    writer.join()
 
 
 OTHER = """

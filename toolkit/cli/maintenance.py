@@ -78,10 +78,14 @@ def _edited_meanwhile(plan: MaintenancePlan, said: Said) -> Iterator[str]:
     """Say that the file of a plan is another one now than when it was begun."""
     from pathlib import Path
 
+    from toolkit.documents import read_utf8
+
     file = Path(said.required("file"))
+    if file.exists() and not file.is_file():
+        return  # a pipe is read once: to open it again would wait for a writer
     try:
-        same = file.read_text(encoding="utf-8") == plan.text
-    except (OSError, ValueError):
+        same = read_utf8(file) == plan.text
+    except ToolkitError:
         same = False
     if not same:
         yield f"`{file}` was edited while the plan ran: what was done is what stood there as it began"
