@@ -28,14 +28,12 @@ class Killed(BaseException):
 
 @pytest.fixture
 def server(postgresql_server: Server) -> Iterator[Server]:
-    with postgresql_server.connect() as session:
-        session.execute("DROP SCHEMA IF EXISTS doubt CASCADE")
-        session.execute("CREATE SCHEMA doubt")
-        session.execute("CREATE TABLE doubt.a AS SELECT i AS id FROM generate_series(1, 100) i")
-        session.execute("CREATE TABLE doubt.b (id int)")
-    yield postgresql_server
-    with postgresql_server.connect() as session:
-        session.execute("DROP SCHEMA doubt CASCADE")
+    with postgresql_server.schema(
+        "doubt",
+        "CREATE TABLE doubt.a AS SELECT i AS id FROM generate_series(1, 100) i",
+        "CREATE TABLE doubt.b (id int)",
+    ):
+        yield postgresql_server
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -300,24 +301,28 @@ def test_a_range_of_statspack_tells_what_each_statement_cost(
             assert (one["elapsed_s"]["before"]["total"], one["executions"]["after"]["total"]) == (2.0, 1)
 
 
-def test_a_range_of_a_cluster_tells_the_whole_and_each_instance(
-    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def cluster(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Standin]:
+    """A cluster of two instances whose pack is declared."""
     with running_standin(enterprise_19c_rac()) as standin:
         site(home, standin, monkeypatch, declared=True)
         standin.engine.state.awr.instances = 2
-        four_snapshots(standin)
-        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104", "--json")
-        document = json.loads(told.out)
-        assert document["before"]["scope"] == "rac_global", told.err
-        assert len(document["instances"]) == 2
-        parts = [one["db_time"]["after"]["total"] for one in document["instances"]]
-        assert document["db_time"]["after"]["total"] == pytest.approx(sum(parts))
-        assert document["unmatched_instances"] == []
-        names = [one["before"]["instance"] for one in document["instances"]]
-        assert (len(names), names[1]) == (2, "DWH2")
-        shown = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104").out
-        assert "DWH2" in shown
+        yield standin
+
+
+def test_a_range_of_a_cluster_tells_the_whole_and_each_instance(dbatk: Dbatk, cluster: Standin) -> None:
+    four_snapshots(cluster)
+    told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104", "--json")
+    document = json.loads(told.out)
+    assert document["before"]["scope"] == "rac_global", told.err
+    assert len(document["instances"]) == 2
+    parts = [one["db_time"]["after"]["total"] for one in document["instances"]]
+    assert document["db_time"]["after"]["total"] == pytest.approx(sum(parts))
+    assert document["unmatched_instances"] == []
+    names = [one["before"]["instance"] for one in document["instances"]]
+    assert (len(names), names[1]) == (2, "DWH2")
+    shown = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104").out
+    assert "DWH2" in shown
 
 
 def test_ranges_without_a_licence_and_without_statspack_are_refused(
@@ -356,38 +361,30 @@ def test_a_range_of_a_database_becomes_a_series_of_its_snapshots(
         assert bool(packs(standin)) is declared
 
 
-def test_a_series_of_a_cluster_is_of_the_whole_and_of_each_instance(
-    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with running_standin(enterprise_19c_rac()) as standin:
-        site(home, standin, monkeypatch, declared=True)
-        standin.engine.state.awr.instances = 2
-        four_snapshots(standin)
-        told = dbatk("awr", "trend", "dwh:101-104", "--json")
-        assert told.status == 0, told.err
-        series = json.loads(told.out)["series"]
-        instances = {one["points"][0]["instance"] for one in series}
-        assert (len(instances), {None, "DWH2"} - instances) == (3, set())
-        assert [len(one["points"]) for one in series] == [3, 3, 3]
-        busy = {one["points"][0]["instance"]: one["lines"][0]["values"][0] for one in series}
-        assert busy[None] == pytest.approx(sum(value for name, value in busy.items() if name))
+def test_a_series_of_a_cluster_is_of_the_whole_and_of_each_instance(dbatk: Dbatk, cluster: Standin) -> None:
+    four_snapshots(cluster)
+    told = dbatk("awr", "trend", "dwh:101-104", "--json")
+    assert told.status == 0, told.err
+    series = json.loads(told.out)["series"]
+    instances = {one["points"][0]["instance"] for one in series}
+    assert (len(instances), {None, "DWH2"} - instances) == (3, set())
+    assert [len(one["points"]) for one in series] == [3, 3, 3]
+    busy = {one["points"][0]["instance"]: one["lines"][0]["values"][0] for one in series}
+    assert busy[None] == pytest.approx(sum(value for name, value in busy.items() if name))
 
 
 def test_a_series_of_a_cluster_has_no_whole_where_an_instance_lacks_a_snapshot(
-    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+    dbatk: Dbatk, cluster: Standin
 ) -> None:
-    with running_standin(enterprise_19c_rac()) as standin:
-        site(home, standin, monkeypatch, declared=True)
-        standin.engine.state.awr.instances = 2
-        standin.engine.state.awr.absent = {(2, 103)}
-        four_snapshots(standin)
-        told = dbatk("awr", "trend", "dwh:101-104", "--json")
-        assert told.status == 0, told.err
-        points = {one["points"][0]["instance"]: one["points"] for one in json.loads(told.out)["series"]}
-        assert [one["begin_snapshot"] for one in points[None]] == [101]
-        assert [one["begin_snapshot"] for one in points["DWH2"]] == [101]
-        assert sorted(len(one) for one in points.values()) == [1, 1, 3]
-        assert "102-103: the whole lacks instance 2: it lacks one of the snapshots" in told.err
+    cluster.engine.state.awr.absent = {(2, 103)}
+    four_snapshots(cluster)
+    told = dbatk("awr", "trend", "dwh:101-104", "--json")
+    assert told.status == 0, told.err
+    points = {one["points"][0]["instance"]: one["points"] for one in json.loads(told.out)["series"]}
+    assert [one["begin_snapshot"] for one in points[None]] == [101]
+    assert [one["begin_snapshot"] for one in points["DWH2"]] == [101]
+    assert sorted(len(one) for one in points.values()) == [1, 1, 3]
+    assert "102-103: the whole lacks instance 2: it lacks one of the snapshots" in told.err
 
 
 def test_a_series_leaves_out_what_lies_over_a_restart_and_says_so(

@@ -82,6 +82,18 @@ class Server:
             password=self.password if self.password_user is None else None, autocommit=True, **more,
         )  # fmt: skip
 
+    @contextlib.contextmanager
+    def schema(self, name: str, *statements: str) -> Iterator[None]:
+        """Make a schema of the test's own, and what is to stand in it; it goes afterwards with all it holds."""
+        with self.connect() as session:
+            for text in (f"DROP SCHEMA IF EXISTS {name} CASCADE", f"CREATE SCHEMA {name}", *statements):
+                session.execute(text)  # type: ignore[call-overload]
+        try:
+            yield
+        finally:
+            with self.connect() as session:
+                session.execute(f"DROP SCHEMA {name} CASCADE")  # type: ignore[call-overload]
+
     def backends(self) -> list[int]:
         """Return the process ids below the postmaster: background processes and sessions."""
         assert self.process is not None

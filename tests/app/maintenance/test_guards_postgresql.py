@@ -47,13 +47,11 @@ class Told:
 
 @pytest.fixture
 def server(postgresql_server: Server) -> Iterator[Server]:
-    with postgresql_server.connect() as session:
-        session.execute("DROP SCHEMA IF EXISTS guarded CASCADE")
-        session.execute("CREATE SCHEMA guarded")
-        session.execute("CREATE TABLE guarded.a AS SELECT i AS id FROM generate_series(1, 1000) i")
-    yield postgresql_server
-    with postgresql_server.connect() as session:
-        session.execute("DROP SCHEMA guarded CASCADE")
+    with postgresql_server.schema(
+        "guarded",
+        "CREATE TABLE guarded.a AS SELECT i AS id FROM generate_series(1, 1000) i",
+    ):
+        yield postgresql_server
 
 
 def quick(plan: MaintenancePlan, **limits: float) -> MaintenancePlan:

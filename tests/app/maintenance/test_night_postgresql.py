@@ -29,16 +29,14 @@ REBUILD = '[[step]]\nname = "rebuild"\noperation = "index-rebuild"\nschema = "ni
 
 @pytest.fixture
 def server(postgresql_server: Server) -> Iterator[Server]:
-    with postgresql_server.connect() as session:
-        session.execute("DROP SCHEMA IF EXISTS night CASCADE")
-        session.execute("CREATE SCHEMA night")
-        session.execute("CREATE TABLE night.a AS SELECT i AS id FROM generate_series(1, 20000) i")
-        session.execute("CREATE INDEX a_ix ON night.a (id)")
-        session.execute("CREATE TABLE night.parts (id int) PARTITION BY RANGE (id)")
-        session.execute("CREATE TABLE night.part PARTITION OF night.parts DEFAULT")
-    yield postgresql_server
-    with postgresql_server.connect() as session:
-        session.execute("DROP SCHEMA night CASCADE")
+    with postgresql_server.schema(
+        "night",
+        "CREATE TABLE night.a AS SELECT i AS id FROM generate_series(1, 20000) i",
+        "CREATE INDEX a_ix ON night.a (id)",
+        "CREATE TABLE night.parts (id int) PARTITION BY RANGE (id)",
+        "CREATE TABLE night.part PARTITION OF night.parts DEFAULT",
+    ):
+        yield postgresql_server
 
 
 def made(server: Server, store: Store, *steps: str) -> tuple[MaintenancePlan, tuple[Place, ...]]:
