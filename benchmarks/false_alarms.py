@@ -155,10 +155,10 @@ def share_of_alarms(title: str, pairs: Iterable[tuple[RunRecord, RunRecord]]) ->
     """Print the share of verdicts; return whether it is as small as it should be."""
     compared = [compare(a, b, force=True).pairs for a, b in pairs]
     verdicts = [pair.verdict for found in compared for pair in found]
-    alarms = sum(verdict is not Verdict.UNTOLD for verdict in verdicts)
+    alarms = sum(verdict is not Verdict.INCONCLUSIVE for verdict in verdicts)
     # the cells of a pair of runs drift together, so the pairs of runs are what is independent
     limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / max(len(compared), 1))
-    runs = sum(any(pair.verdict is not Verdict.UNTOLD for pair in found) for found in compared)
+    runs = sum(any(pair.verdict is not Verdict.INCONCLUSIVE for pair in found) for found in compared)
     of = f"{len(verdicts)} pairs of cells, in {runs} of {len(compared)} pairs of runs"
     print(f"{title}: {alarms} verdicts in {of} ({alarms / max(len(verdicts), 1):.1%})")
     return bool(verdicts) and alarms / len(verdicts) <= limit

@@ -114,12 +114,12 @@ def measure(folder: Path, chosen: list[str]) -> dict[str, dict[str, float]]:
     """Measure in this process, which has done nothing else."""
     from toolkit.app.approvals import Approvals
     from toolkit.app.maintenance import places_of, run_plan
-    from toolkit.app.maintenance.accounts import account_of_night, find_night
     from toolkit.app.maintenance.documents import outlook_document, outlook_of
+    from toolkit.app.maintenance.run_reports import find_night, run_report_of
     from toolkit.app.notices import tell
     from toolkit.config.notices import Notices
     from toolkit.design.plan_file import load_plan
-    from toolkit.report.account import account_text
+    from toolkit.report.run_report import run_report_text
     from toolkit.store import open_store
 
     with open_store(folder / "store.sqlite") as store:
@@ -135,7 +135,7 @@ def measure(folder: Path, chosen: list[str]) -> dict[str, dict[str, float]]:
             return run_plan(plan, places, store=store, approvals=approvals, events=Silent())
 
         def account() -> object:
-            return account_text(account_of_night(store, find_night(store, "last", "many")))
+            return run_report_text(run_report_of(store, find_night(store, "last", "many")))
 
         def telling() -> object:
             return tell(store.plan_runs_to_tell("many"), Notices(metrics_folder=folder))

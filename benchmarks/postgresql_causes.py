@@ -21,10 +21,10 @@ import psycopg
 
 from tests.servers.postgresql import Server, begun_from, installed
 from toolkit.analysis.awr.diff import IntervalDiff
-from toolkit.analysis.awr.told import cause_sentence
+from toolkit.analysis.awr.findings import cause_sentence
 from toolkit.app.intervals.sources import compare_stored
 from toolkit.app.snapshots.labelled import take
-from toolkit.app.targets import Reached, find_target
+from toolkit.app.targets import ResolvedTarget, find_target
 from toolkit.store import Store, open_store
 
 SECONDS, WATCHED = 3.0, 2.0
@@ -134,9 +134,9 @@ def interval(take_one: Callable[[str, float], None], name: str) -> str:
     return f"{name} begin..{name} end"
 
 
-def provoke(server: Server, reached: Reached, store: Store, case: Case) -> IntervalDiff:
+def provoke(server: Server, resolved: ResolvedTarget, store: Store, case: Case) -> IntervalDiff:
     def take_one(label: str, watch: float) -> None:
-        take(store, reached, server.url, label, watch_seconds=watch)
+        take(store, resolved, server.url, label, watch_seconds=watch)
 
     with server.connect() as session:
         for one in case.make:
@@ -170,16 +170,16 @@ def main() -> int:
     with begun_from(folder, SETTINGS) as server, tempfile.TemporaryDirectory() as scratch:
         with server.connect() as session:
             session.execute("CREATE EXTENSION pg_stat_statements")
-        reached = find_target(server.url)
+        resolved = find_target(server.url)
         with open_store(str(Path(scratch, "store.sqlite"))) as store:
             for case in CASES:
-                diff = provoke(server, reached, store, case)
+                diff = provoke(server, resolved, store, case)
                 kept = stands_first(case, diff)
                 first += kept
                 print(f"{'first    ' if kept else 'NOT FIRST'} {case.name}")
                 for cause in diff.causes[: 1 if kept else 4]:
                     print(f"          {cause_sentence(cause, diff)[:300]}")
-        reached.target.close()
+        resolved.target.close()
     print(f"{first} of {len(CASES)} causes stand first")
     return int(first < len(CASES) - 1)
 

@@ -7,7 +7,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolkit.model.state import ColumnRole, Section, State, StateColumn
+from toolkit.model.state import ColumnRole, State, StateColumn, StateSection
 from toolkit.store import open_store
 
 _STATEMENTS = 2000
@@ -25,7 +25,7 @@ def state() -> State:
         (str(number), f"select {number} from orders where day = $1 and shop = $2", float(number), number * 0.1)
         for number in range(_STATEMENTS)
     )
-    return State("pgstat", "postgresql", {"database": "5@77"}, {"statements": Section(_COLUMNS, rows)})
+    return State("pgstat", "postgresql", {"database": "5@77"}, {"statements": StateSection(_COLUMNS, rows)})
 
 
 def main() -> None:

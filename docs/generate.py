@@ -20,7 +20,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from toolkit.cli.main import build_app
 from toolkit.design.build import SNAPSHOTS
 from toolkit.design.options import OPTIONS, Option
-from toolkit.dialects.answers import ErrorAdvice, GoesOn
+from toolkit.dialects.answers import Continuation, ErrorAdvice
 from toolkit.dialects.duckdb import errors as duckdb
 from toolkit.dialects.oracle import errors as oracle
 from toolkit.dialects.postgresql import advice as postgresql
@@ -42,11 +42,11 @@ _EXIT = {
     ExitCode.REFUSED: "refused by a guard: licence, production, lease, space, approval",
     ExitCode.INTERRUPTED: "interrupted by a signal",
 }
-_GOES_ON = {GoesOn.TRIAL: "the trial", GoesOn.RUN: "the run", GoesOn.NOTHING: "nothing"}
+_GOES_ON = {Continuation.TRIAL: "the trial", Continuation.RUN: "the run", Continuation.NOTHING: "nothing"}
 _SENTENCES = {
-    GoesOn.TRIAL: "it may pass; the same trial may be tried again",
-    GoesOn.RUN: "this trial fails; other trials may do",
-    GoesOn.NOTHING: "nothing until it is mended: every trial would fail alike, and the run ends after two cells",
+    Continuation.TRIAL: "it may pass; the same trial may be tried again",
+    Continuation.RUN: "this trial fails; other trials may do",
+    Continuation.NOTHING: "nothing until it is fixed: every trial would fail alike; the run ends after two cells",
 }
 _HEADER = ("Title", "Needs", "License", "Effect", "Params", "Versions")
 

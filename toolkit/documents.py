@@ -33,7 +33,7 @@ HOW_TO_REFER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class TomlDocument:
     """A parsed TOML file: where it came from, its text and its content."""
 
     path: str
@@ -61,7 +61,7 @@ class Document:
         return ToolkitError(f"{self.place(table, key, number)}: {sentence}", code=code, hint=hint)
 
 
-def read_document(path: Path) -> Document:
+def read_document(path: Path) -> TomlDocument:
     """Read a TOML file.
 
     Raises:
@@ -93,14 +93,14 @@ def read_utf8(path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def parse_document(text: str, path: str) -> Document:
+def parse_document(text: str, path: str) -> TomlDocument:
     """Parse the text of a TOML file.
 
     Raises:
         ToolkitError: TK-0106 with the line of the syntax error.
     """
     try:
-        return Document(path, text, tomllib.loads(text))
+        return TomlDocument(path, text, tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         reason = _reason(error)
         found = _ERROR_LINE.search(reason)
@@ -123,7 +123,7 @@ def _reason(error: Exception) -> str:
     return "a number in it has too many digits"
 
 
-def check_no_secret(document: Document, *, skip: frozenset[str] = frozenset({"query"})) -> None:
+def check_no_secret(document: TomlDocument, *, skip: frozenset[str] = frozenset({"query"})) -> None:
     """Refuse a file that holds a password in clear text; the message never shows it.
 
     Args:

@@ -148,5 +148,5 @@ def test_more_noise_needs_more_repeats_until_there_are_too_many() -> None:
 def test_so_many_repeats_would_indeed_tell_the_difference() -> None:
     noise = Noise(0.04**2, 8)
     needed = repeats_needed(noise, 3) or 0
-    enough, short = (Noise(0.04**2 * 2 / n, 2 * (n - 1)).smallest_tellable_pct() for n in (needed, needed - 1))
+    enough, short = (Noise(0.04**2 * 2 / n, 2 * (n - 1)).minimum_detectable_pct() for n in (needed, needed - 1))
     assert (enough or 99) <= 5 < (short or 0)

@@ -13,7 +13,7 @@ from tests.report.make import cell, metric, run_of, trial
 from toolkit.analysis.advice import advice
 from toolkit.analysis.backups import throughputs, trial_lanes
 from toolkit.analysis.cells import analyse
-from toolkit.analysis.lanes import Bar, lanes_of, longest_alone
+from toolkit.analysis.lanes import LaneBar, lanes_of, longest_alone
 from toolkit.model.records import ItemRecord, Metric, RunRecord
 from toolkit.model.words import EngineName, Mode, OperationName, Outcome
 
@@ -172,7 +172,9 @@ def test_another_operation_says_nothing_of_channels() -> None:
 
 
 def test_lanes_know_who_waited() -> None:
-    lanes = lanes_of([Bar("c1", "a", 10, 30), Bar("c2", "b", 10, 15), Bar("c2", "c", 14, 20)], ["c1", "c2", "c10"])
+    lanes = lanes_of(
+        [LaneBar("c1", "a", 10, 30), LaneBar("c2", "b", 10, 15), LaneBar("c2", "c", 14, 20)], ["c1", "c2", "c10"]
+    )
     busy = [(lane.name, lane.busy_seconds, lane.bars) for lane in lanes.lanes]
     assert busy == [("c1", 20, 1), ("c2", 10, 2), ("c10", 0, 0)]
     assert (lanes.span_seconds, lanes.imbalance, lanes.utilisation) == (20, 2.0, 0.5)

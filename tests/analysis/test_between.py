@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from toolkit.analysis.between import Between, between, document
+from toolkit.analysis.snapshot_diff import SnapshotDiff, between, document
 from toolkit.analysis.state_interval import interval_between
 from toolkit.errors import ToolkitError
-from toolkit.model.state import ColumnRole, Section, Snapshot, SnapshotHead, State, StateColumn
+from toolkit.model.state import ColumnRole, Snapshot, SnapshotHead, State, StateColumn, StateSection
 from toolkit.model.values import Scalar
-from toolkit.report.between import between_page, between_text
+from toolkit.report.snapshot_diff import between_page, between_text
 
 _AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 _KEY, _WORD = ColumnRole.KEY, ColumnRole.WORD
@@ -48,16 +48,16 @@ def snapshot(
         "statements_count_since": "2026-11-01", "instant_seconds": taken.timestamp(), **identity,
     }  # fmt: skip
     sections = {
-        "statements": Section(_STATEMENTS, statements, ("statements_count_since",), cut),
-        "pgstat": Section(_PLAIN, plain, ("server_counts_since",)),
-        "settings": Section(_SETTINGS, (("work_mem", work_mem),)),
-        "indexes": Section(_INDEXES, tuple(("app", name, 5) for name in indexes), ("server_counts_since",)),
+        "statements": StateSection(_STATEMENTS, statements, ("statements_count_since",), cut),
+        "pgstat": StateSection(_PLAIN, plain, ("server_counts_since",)),
+        "settings": StateSection(_SETTINGS, (("work_mem", work_mem),)),
+        "indexes": StateSection(_INDEXES, tuple(("app", name, 5) for name in indexes), ("server_counts_since",)),
     }
     head = SnapshotHead(number, f"s{number}", "dwh", "5@77", provider, taken)
     return Snapshot(head, State(provider, "postgresql", known, sections))
 
 
-def rows(found: Between, section: str = "statements") -> dict[str, tuple[str, dict[str, float]]]:
+def rows(found: SnapshotDiff, section: str = "statements") -> dict[str, tuple[str, dict[str, float]]]:
     return {row.name: (row.fate, dict(row.counters)) for row in found.sections[section].rows}
 
 

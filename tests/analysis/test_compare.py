@@ -28,8 +28,8 @@ def test_a_run_twice_as_slow_is_told_to_be_slower() -> None:
 
 def test_a_run_against_itself_tells_nothing() -> None:
     found = compare(sweep(TIMES, run="a"), sweep(TIMES, run="b"))
-    assert {pair.verdict for pair in found.pairs} == {Verdict.UNTOLD}
-    assert all((pair.smallest_tellable_pct or 0) > 0 for pair in found.pairs)
+    assert {pair.verdict for pair in found.pairs} == {Verdict.INCONCLUSIVE}
+    assert all((pair.minimum_detectable_pct or 0) > 0 for pair in found.pairs)
 
 
 def test_between_runs_the_drift_of_whole_sweeps_counts_as_noise() -> None:
@@ -37,7 +37,7 @@ def test_between_runs_the_drift_of_whole_sweeps_counts_as_noise() -> None:
     drifting = {level: [4 / level * d for d in drift] for level in (1, 2, 4)}
     ahead = {level: [value * 1.1 for value in values] for level, values in drifting.items()}
     found = compare(sweep(drifting, run="a"), sweep(ahead, run="b"))
-    assert {pair.verdict for pair in found.pairs} == {Verdict.UNTOLD}
+    assert {pair.verdict for pair in found.pairs} == {Verdict.INCONCLUSIVE}
 
 
 def test_within_a_run_the_drift_of_whole_sweeps_is_taken_out() -> None:
@@ -52,8 +52,8 @@ def test_two_single_cells_of_three_repeats_have_just_enough_for_an_interval() ->
     enough = compare(sweep({2: [4.0, 4.1, 4.05]}, run="a"), sweep({2: [2.0, 2.1, 2.05]}, run="b"))
     assert [pair.verdict for pair in enough.pairs] == [Verdict.FASTER]
     too_few = compare(sweep({2: [4.0, 4.1]}, run="a"), sweep({2: [2.0, 2.1]}, run="b"))
-    assert [(pair.verdict, pair.interval) for pair in too_few.pairs] == [(Verdict.UNTOLD, None)]
-    assert too_few.pairs[0].smallest_tellable_pct is not None
+    assert [(pair.verdict, pair.interval) for pair in too_few.pairs] == [(Verdict.INCONCLUSIVE, None)]
+    assert too_few.pairs[0].minimum_detectable_pct is not None
 
 
 def test_cells_are_paired_by_their_levels_whatever_the_order_of_the_factors() -> None:
@@ -85,7 +85,7 @@ def test_a_cell_that_is_not_there_is_refused_with_those_that_are() -> None:
 
 def test_a_pair_with_a_failed_side_has_no_ratio() -> None:
     (pair,) = compare(sweep({1: [2.0]}, run="a"), sweep({1: [None]}, run="b")).pairs
-    assert (pair.ratio, pair.verdict, pair.n_b, pair.median_b) == (None, Verdict.UNTOLD, 0, None)
+    assert (pair.ratio, pair.verdict, pair.n_b, pair.median_b) == (None, Verdict.INCONCLUSIVE, 0, None)
 
 
 def other_version(run: RunRecord) -> RunRecord:
@@ -146,7 +146,11 @@ def test_metrics_of_different_providers_are_left_out_with_a_sentence() -> None:
 @given(st.floats(0.2, 5.0))
 def test_swapping_the_runs_turns_the_ratio_and_the_verdict_over(factor: float) -> None:
     a, b = sweep(TIMES, run="a"), sweep(scaled(factor), run="b")
-    turned = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER, Verdict.UNTOLD: Verdict.UNTOLD}
+    turned = {
+        Verdict.FASTER: Verdict.SLOWER,
+        Verdict.SLOWER: Verdict.FASTER,
+        Verdict.INCONCLUSIVE: Verdict.INCONCLUSIVE,
+    }
     for one, other in zip(compare(a, b).pairs, compare(b, a).pairs, strict=True):
         assert one.ratio is not None
         assert other.ratio == pytest.approx(1 / one.ratio)

@@ -42,7 +42,7 @@ def test_the_document_of_a_comparison_has_the_published_keys() -> None:
             "ci_high",
             "verdict",
         ),
-        "smallest_tellable_pct",
+        "minimum_detectable_pct",
     ]
     assert {"name": "cpu_count", "a": 2, "b": None} in document["differences"]  # type: ignore[operator]
 

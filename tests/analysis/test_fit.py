@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell
-from toolkit.analysis.fit import Components, Interval, Noise, Observation, fit
+from toolkit.analysis.fit import Components, ConfidenceInterval, Noise, Observation, fit
 
 A, B, C = (cell(degree=level) for level in (1, 2, 4))
 
@@ -111,10 +111,10 @@ def test_two_single_cells_pool_to_the_ordinary_t_test() -> None:
 
 def test_the_smallest_tellable_difference_follows_its_formula() -> None:
     # t(0.975, 10) = 2.228 and t(0.80, 10) = 0.879, both published
-    assert Noise(0.01**2, 10).smallest_tellable_pct() == pytest.approx((math.exp(0.03107) - 1) * 100, abs=0.001)
-    assert Noise(0.0, 0).smallest_tellable_pct() is None
+    assert Noise(0.01**2, 10).minimum_detectable_pct() == pytest.approx((math.exp(0.03107) - 1) * 100, abs=0.001)
+    assert Noise(0.0, 0).minimum_detectable_pct() is None
 
 
 def test_an_interval_is_widened_to_a_median_outside_it() -> None:
-    assert Interval(1.0, 2.0).reaching(2.5) == Interval(1.0, 2.5)
-    assert Interval(1.0, 2.0).inverse() == Interval(0.5, 1.0)
+    assert ConfidenceInterval(1.0, 2.0).reaching(2.5) == ConfidenceInterval(1.0, 2.5)
+    assert ConfidenceInterval(1.0, 2.0).inverse() == ConfidenceInterval(0.5, 1.0)

@@ -74,7 +74,7 @@ def test_a_difference_that_is_told_but_below_the_limit_is_no_failure() -> None:
 def test_a_noisy_difference_beyond_the_limit_is_untold() -> None:
     noisy = {1: [8.0, 14.0, 9.0], 2: [7.0, 4.0, 4.5], 4: [2.0, 2.1, 3.4]}
     found = judge(compare(run("a", times=noisy), run("b", 1.3, noisy)), parse_fail_if("elapsed_seconds > +5%"))
-    assert (found.met, len(found.untold)) == ((), 3)
+    assert (found.met, len(found.inconclusive)) == ((), 3)
     assert found.exit_code() == ExitCode.DONE
     assert found.exit_code(strict=True) == ExitCode.INCOMPLETE
 
@@ -83,7 +83,7 @@ def test_too_few_repeats_are_untold() -> None:
     comparison = compare(run("a", times={1: [2.0]}), run("b", 3, {1: [2.0]}))
     found = judge(comparison, parse_fail_if("elapsed_seconds > +5%"))
     assert found.exit_code(strict=True) == ExitCode.INCOMPLETE
-    assert "no interval from so few repeats" in found.untold[0]
+    assert "no interval from so few repeats" in found.inconclusive[0]
 
 
 def test_an_interval_wholly_within_the_limit_needs_no_warning() -> None:

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from tests.store.make import experiment
-from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production
+from toolkit.app.approvals import Approvals, TargetPolicy, check_experiment, check_production
 from toolkit.errors import ToolkitError
 from toolkit.model.values import CommandFactor, Factor
 from toolkit.model.words import EngineName
@@ -17,7 +17,7 @@ NAMES = frozenset({"dwh", "ORCL"})
 
 def allowed(engine: EngineName, production: bool | None, approvals: Approvals) -> bool:
     try:
-        check_production(engine, Standing(production, "dwh"), approvals, NAMES)
+        check_production(engine, TargetPolicy(production, "dwh"), approvals, NAMES)
     except ToolkitError as error:
         assert error.code == "TK-0301"
         return False
@@ -65,7 +65,7 @@ def test_the_question_says_whether_production_is_known_or_feared() -> None:
 
 def test_saying_that_it_is_not_production_does_not_overrule_its_profile() -> None:
     with pytest.raises(ToolkitError, match="is a production database") as caught:
-        check_production(EngineName.ORACLE, Standing(True, "dwh"), Approvals(not_production=True), NAMES)
+        check_production(EngineName.ORACLE, TargetPolicy(True, "dwh"), Approvals(not_production=True), NAMES)
     assert caught.value.hint == "--yes-production ORCL if you mean it"
 
 
@@ -73,16 +73,16 @@ def test_a_factor_that_runs_commands_needs_leave() -> None:
     how = CommandFactor(read=("a",), apply=("a", "{level}"), undo=("a", "{before}"))
     written = experiment(factors=(Factor("io", (1,), command=how),))
     with pytest.raises(ToolkitError, match="runs commands") as caught:
-        check_experiment(written, Standing(), Approvals())
+        check_experiment(written, TargetPolicy(), Approvals())
     assert caught.value.code == "TK-0309"
-    check_experiment(written, Standing(), Approvals(allow_commands=True))
+    check_experiment(written, TargetPolicy(), Approvals(allow_commands=True))
 
 
 @pytest.mark.parametrize(("levels", "refused"), [((1, 8), False), ((1, 9), True), (("auto", 4), False)])
 def test_a_profile_bounds_the_degree(levels: tuple[int | str, ...], refused: bool) -> None:
     written = experiment(factors=(Factor("degree", levels),))
     try:
-        check_experiment(written, Standing(max_degree=8), Approvals())
+        check_experiment(written, TargetPolicy(max_degree=8), Approvals())
     except ToolkitError as error:
         assert refused
         assert error.code == "TK-0304"

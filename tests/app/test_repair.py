@@ -51,7 +51,7 @@ def begin(target: DuckdbTarget, store: Store, **fields: object) -> str:
 def leave(target: DuckdbTarget, store: Store, run: str) -> str:
     """Leave a marked object of the run behind, as a kill would."""
     name = f"dbatk_{run_key(run).lower()}_77"
-    ref = ObjectRef(ObjectKind.TABLE, QualifiedName(name, "main"), ours=True)
+    ref = ObjectRef(ObjectKind.TABLE, QualifiedName(name, "main"), scratch=True)
     step = Step("ctas", "", effect=Effect.CREATES, object=ref)
     store.journal(run).intend(step, trial=1, proof={"free": True, "born": None})
     target.close()

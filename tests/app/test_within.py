@@ -25,9 +25,12 @@ def touch(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None
     check_within([Script("t", stages)], experiment, dialect_of(EngineName.ORACLE), FACTS)
 
 
-def ref(kind: ObjectKind, name: str, schema: str, table: str | None = None, *, ours: bool = False) -> ObjectRef:
+def ref(kind: ObjectKind, name: str, schema: str, table: str | None = None, *, scratch: bool = False) -> ObjectRef:
     return ObjectRef(
-        kind, QualifiedName(name, schema), ours=ours, table=None if table is None else QualifiedName(table, schema)
+        kind,
+        QualifiedName(name, schema),
+        scratch=scratch,
+        table=None if table is None else QualifiedName(table, schema),
     )
 
 
@@ -39,7 +42,7 @@ def ref(kind: ObjectKind, name: str, schema: str, table: str | None = None, *, o
         ({"table": "t"}, ref(INDEX, "T_IX", "ME", "T")),
         ({"table": "sales.t"}, ref(TABLE, "T", "SALES")),
         ({"index": '"Mixed"'}, ref(INDEX, "Mixed", "ME", "T")),
-        ({"table": "t"}, ref(TABLE, "DBATK_X_1", "ELSEWHERE", ours=True)),
+        ({"table": "t"}, ref(TABLE, "DBATK_X_1", "ELSEWHERE", scratch=True)),
         ({"table": "t"}, ref(SETTING, "threads", "x")),
     ],
 )

@@ -18,12 +18,12 @@ from tests.oracle.standin import Scenario
 from toolkit.model.words import Outcome, RunState
 
 CANARY = "Can4ry-9f3 $x"
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 
 
 def wait_for(there: Callable[[], object]) -> None:
     """Wait until something is there, not longer than a test may take."""
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _TIMEOUT
     while not there():
         assert time.monotonic() < until, "it did not come"
         time.sleep(0.02)
@@ -135,9 +135,9 @@ def test_a_session_of_an_earlier_attempt_is_waited_for(workshop: Maker) -> None:
     shop.export()
     run = (shop.bundle / "PLAN").read_text("utf-8").split()[11]
     dsn = shop.where.partition("@//")[2]
-    with oracledb.connect(user="dbatk", password=shop.standin.password, dsn=dsn) as ghost:
-        ghost.client_identifier = run
-        ghost.ping()
+    with oracledb.connect(user="dbatk", password=shop.standin.password, dsn=dsn) as orphan:
+        orphan.client_identifier = run
+        orphan.ping()
         status, said = shop.run()
     assert status == 5 and "still at work" in said and "KILL SESSION" in said
     assert not list(shop.spools.glob("t*"))
@@ -151,7 +151,7 @@ def test_a_signal_ends_what_runs_and_puts_it_back(workshop: Maker, number: signa
     wait_for(lambda: at_work(shop))
     threading.Timer(0.5, hurry, [shop]).start()
     os.kill(running.pid, number)
-    said, _ = running.communicate(timeout=_PATIENCE)
+    said, _ = running.communicate(timeout=_TIMEOUT)
     assert running.returncode == 130 and "interrupted" in said
     assert shop.ingest().returncode == 3
     assert [trial.outcome.value for trial in shop.record().trials] == ["interrupted"]

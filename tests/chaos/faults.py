@@ -14,7 +14,7 @@ from tests.chaos.world import Disk, World
 from tests.servers.postgresql import PASSWORD_USER
 
 _DAY = 86400.0
-_PATIENCE_SECONDS = 3.0
+_TIMEOUT_SECONDS = 3.0
 _SESSIONS = "SELECT pid, application_name FROM pg_stat_activity WHERE usename = %s ORDER BY pid"
 Does = Callable[[World, int, random.Random], str]
 
@@ -34,7 +34,7 @@ def _kill_server(world: World, process: int, chance: random.Random) -> str:
 
 
 def _kill_backend(world: World, process: int, chance: random.Random) -> str:
-    until = time.monotonic() + _PATIENCE_SECONDS
+    until = time.monotonic() + _TIMEOUT_SECONDS
     with world.server.connect() as session:
         while not (found := session.execute(_SESSIONS, [PASSWORD_USER]).fetchall()):
             if time.monotonic() > until:

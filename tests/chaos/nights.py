@@ -106,8 +106,8 @@ class Nights:
         import psutil
 
         try:
-            ours = [psutil.Process(process), *psutil.Process(process).children(recursive=True)]
-            self.argv |= {word for each in ours for word in each.cmdline()}
+            scratch = [psutil.Process(process), *psutil.Process(process).children(recursive=True)]
+            self.argv |= {word for each in scratch for word in each.cmdline()}
         except psutil.Error:
             return
 

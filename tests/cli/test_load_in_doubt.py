@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import Dbatk
-from toolkit.app.maintenance.place_night import PlaceNight
+from toolkit.app.maintenance.target_run import TargetRun
 from toolkit.model.plan_records import StepRecord, StepState
 from toolkit.runner import trial
 from toolkit.store import Store
@@ -131,9 +131,9 @@ def test_the_night_after_the_answer_takes_the_step_as_done(
 
 def cut_off_night(dbatk: Dbatk, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run a night of which nothing is told once its load has begun; return the load's run."""
-    real = PlaceNight._note
+    real = TargetRun._note
 
-    def until_it_runs(self: PlaceNight, record: StepRecord) -> None:
+    def until_it_runs(self: TargetRun, record: StepRecord) -> None:
         self._records[record.step] = record
         if record.state is StepState.RUNNING:
             real(self, record)
@@ -141,7 +141,7 @@ def cut_off_night(dbatk: Dbatk, monkeypatch: pytest.MonkeyPatch) -> str:
     with monkeypatch.context() as cut:
         for told in ("add_item", "end_trial", "end_run", "end_plan_run"):
             cut.setattr(Store, told, lambda *_: None)
-        cut.setattr(PlaceNight, "_note", until_it_runs)
+        cut.setattr(TargetRun, "_note", until_it_runs)
         dbatk("run", "nightly.toml", "-q")
     (run,) = (
         run for run in json.loads(dbatk("runs", "list", "--json").out)["runs"] if run["operation"] == "insert"

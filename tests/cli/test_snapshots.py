@@ -13,7 +13,7 @@ from tests.cli.conftest import Dbatk
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.observed import Cursor
 from tests.oracle.standin.scenarios import enterprise_19c_rac
-from tests.oracle.test_ladder import WITH_STATSPACK, packs
+from tests.oracle.test_snapshot_sources import WITH_STATSPACK, packs
 from tests.servers.postgresql import Server
 
 
@@ -270,9 +270,9 @@ def four_snapshots(standin: Standin) -> None:
                 snap.taken -= timedelta(minutes=10)
 
 
-@pytest.mark.parametrize(("declared", "rung"), [(True, "awr"), (False, "statspack")])
+@pytest.mark.parametrize(("declared", "snapshot_source"), [(True, "awr"), (False, "statspack")])
 def test_two_ranges_of_a_database_are_compared_by_what_may_be_read(
-    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, declared: bool, rung: str
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, declared: bool, snapshot_source: str
 ) -> None:
     with running_standin(Scenario(views=WITH_STATSPACK)) as standin:
         site(home, standin, monkeypatch, declared=declared)
@@ -281,7 +281,7 @@ def test_two_ranges_of_a_database_are_compared_by_what_may_be_read(
         document = json.loads(told.out)
         assert told.status == 0
         text = json.dumps(document)
-        assert f'"rung": "{rung}"' in text
+        assert f'"snapshot_source": "{snapshot_source}"' in text
         assert '"begin_snapshot": 101' in text
         assert bool(packs(standin)) is declared
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit.design.levels import check_levels, parse_levels
-from toolkit.design.options import BY_NAME, OPTIONS, Kind, options_of
+from toolkit.design.options import BY_NAME, OPTIONS, OptionKind, options_of
 from toolkit.design.values import parse_value, split_names
 from toolkit.errors import ToolkitError
 from toolkit.model.values import spell_level
@@ -100,7 +100,7 @@ def test_any_text_gives_distinct_levels_in_range_or_an_error(text: str, option: 
     for level in levels:
         if isinstance(level, int | float):
             assert option.low <= level <= option.high  # type: ignore[attr-defined]
-        elif option.kind in {Kind.TEXT, Kind.SIZE}:  # type: ignore[attr-defined]
+        elif option.kind in {OptionKind.TEXT, OptionKind.SIZE}:  # type: ignore[attr-defined]
             assert isinstance(level, str) and level.strip()
         else:
             assert level in (*option.words, *option.choices)  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ MARK = "made by dbatk run 2611212000000abcd, may be dropped"
 
 
 def ours(folder: Path) -> ObjectRef:
-    return ObjectRef(ObjectKind.BACKUP, QualifiedName("dbatk_2611212000000abcd_1", str(folder)), ours=True)
+    return ObjectRef(ObjectKind.BACKUP, QualifiedName("dbatk_2611212000000abcd_1", str(folder)), scratch=True)
 
 
 def do(call: object) -> Answer:

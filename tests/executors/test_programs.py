@@ -103,7 +103,7 @@ time.sleep(600)
 
 
 def test_a_program_that_does_not_listen_is_killed_with_its_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "_PATIENCE_SECONDS", {signal.SIGINT: 0.1, signal.SIGTERM: 0.1})
+    monkeypatch.setattr(programs, "_TIMEOUT_SECONDS", {signal.SIGINT: 0.1, signal.SIGTERM: 0.1})
     works, heard = Programs(RUN), threading.Event()
     children: list[int] = []
 

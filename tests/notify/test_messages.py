@@ -10,10 +10,10 @@ import pytest
 from tests.notify.nights import night, step
 from tests.notify.sinks import Hook, Mailbox, Silence, parts, serving
 from toolkit.app.notices import tell, tell_digest, tell_trial
-from toolkit.config.notices import Notices, Recipient, When, load_notices
+from toolkit.config.notices import Notices, NotifyOn, Recipient, load_notices
 from toolkit.config.secrets import SecretKind, SecretRef
 from toolkit.errors import ToolkitError
-from toolkit.notify.deliver import Address, deliver
+from toolkit.notify.deliver import DeliveryAddress, deliver
 from toolkit.notify.message import digest_message, night_message, reasons_of, safe
 
 EVIL = "ORA-1\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script> @here <!channel> \x1b[31m\u202e"
@@ -21,7 +21,7 @@ EVIL = "ORA-1\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script> @here <!c
 
 def recipient(url: str, monkeypatch: pytest.MonkeyPatch, *when: str, name: str = "dba") -> Recipient:
     monkeypatch.setenv(f"URL_{name}", url)
-    reasons = frozenset(map(When, when or ("failure", "recovery")))
+    reasons = frozenset(map(NotifyOn, when or ("failure", "recovery")))
     return Recipient(name, SecretRef(SecretKind.ENV, f"URL_{name}"), reasons)
 
 
@@ -57,8 +57,8 @@ def test_a_night_is_worth_a_message_for_what_became_of_it(
 
 def test_only_who_wants_it_of_this_plan_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     one = recipient("json://x", monkeypatch)
-    assert one.wants("nightly", frozenset({When.FAILURE, When.ALWAYS}))
-    assert not one.wants("nightly", frozenset({When.ALWAYS, When.CHANGE}))
+    assert one.wants("nightly", frozenset({NotifyOn.FAILURE, NotifyOn.ALWAYS}))
+    assert not one.wants("nightly", frozenset({NotifyOn.ALWAYS, NotifyOn.CHANGE}))
     assert not Recipient("d", one.url, one.when, ("weekly*",)).wants("nightly", one.when)
 
 
@@ -188,7 +188,9 @@ def test_a_server_that_never_answers_is_given_up_in_time() -> None:
     with serving(Silence) as (port, _):
         began = time.monotonic()
         (problem,) = deliver(
-            [Address("slow", mail(port))], night_message(record, reasons_of(record, None)), limit_seconds=0.3
+            [DeliveryAddress("slow", mail(port))],
+            night_message(record, reasons_of(record, None)),
+            limit_seconds=0.3,
         )
         assert time.monotonic() - began < 3
     assert "within 0.3 s" in problem

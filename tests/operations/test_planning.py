@@ -88,7 +88,7 @@ def test_a_measurement_makes_changes_and_drops_nothing_but_objects_of_ours(
     assert touched
     for step in touched:
         assert step.object is not None
-        assert step.object.ours, step.text
+        assert step.object.scratch, step.text
         assert KEY.lower() in step.object.name.name.lower()
         assert len(step.object.name.name.encode()) <= 30
 
@@ -105,8 +105,10 @@ def test_a_measurement_drops_all_that_it_makes(engine: EngineName, name: Operati
 @pytest.mark.parametrize(("engine", "name"), EVERY)
 def test_a_job_drops_nothing_and_works_on_the_named_object(engine: EngineName, name: OperationName) -> None:
     steps = everything(plan(planner(engine, name, Mode.JOB), degree=1))
-    assert not [step.text for step in steps if step.effect in {Effect.DROPS} and step.object and step.object.ours]
-    assert not [step.object for step in steps if step.object and step.object.ours]
+    assert not [
+        step.text for step in steps if step.effect in {Effect.DROPS} and step.object and step.object.scratch
+    ]
+    assert not [step.object for step in steps if step.object and step.object.scratch]
     assert all(KEY.lower() not in step.text.lower() for step in steps)
 
 
@@ -200,7 +202,7 @@ def test_a_trial_of_a_backup_works_in_a_folder_of_its_own_and_drops_it(
     touched = [step for step in steps if step.object is not None and step.effect is not Effect.READS]
     assert {step.object for step in touched} == {touched[0].object}
     assert touched[0].object is not None
-    assert touched[0].object.ours
+    assert touched[0].object.scratch
     assert (touched[0].effect, touched[-1].effect) == (Effect.CREATES, Effect.DROPS)
     own = f"/backups/dbatk_{KEY.lower()}_7"
     assert all(own in step.text for step in touched)

@@ -59,7 +59,7 @@ def copied(name: str, part: IndexPart | None = None, valid: bool = True) -> tupl
     ref = ObjectRef(
         ObjectKind.INDEX,
         QualifiedName("DBATK_RUN_S2", "DBATK"),
-        ours=True,
+        scratch=True,
         table=QualifiedName("DBATK_RUN_S1", "DBATK"),
     )
     parts = (part,) if part else ()

@@ -25,9 +25,11 @@ from toolkit.targets.oracle import OracleConnection, OracleTarget
 
 RUN = "20261121-051342-ab3f"
 SOURCE = QualifiedName("GTEST", "DBATK")
-OURS = ObjectRef(ObjectKind.TABLE, QualifiedName("DBATK_261121051342AB3F_1", "DBATK"), ours=True)
-INDEX = ObjectRef(ObjectKind.INDEX, QualifiedName("DBATK_261121051342AB3F_2", "DBATK"), ours=True, table=OURS.name)
-BACKUP = ObjectRef(ObjectKind.BACKUP, QualifiedName("DBATK_261121051342AB3F_3"), ours=True)
+OURS = ObjectRef(ObjectKind.TABLE, QualifiedName("DBATK_261121051342AB3F_1", "DBATK"), scratch=True)
+INDEX = ObjectRef(
+    ObjectKind.INDEX, QualifiedName("DBATK_261121051342AB3F_2", "DBATK"), scratch=True, table=OURS.name
+)
+BACKUP = ObjectRef(ObjectKind.BACKUP, QualifiedName("DBATK_261121051342AB3F_3"), scratch=True)
 ON_TABLES = tuple(operation for operation in OperationName if operation is not OperationName.BACKUP)
 """Operations that statements do; a backup is a program's."""
 SCHEMA = ObjectRef(ObjectKind.STATISTICS, QualifiedName("APP"))

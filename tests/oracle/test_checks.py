@@ -42,7 +42,7 @@ def settings(**values: object) -> tuple[Row, ...]:
 def test_a_healthy_enterprise_edition_has_no_problem() -> None:
     found = examined(Scenario())
     assert not [check for check in (*found.checks, *found.support) if check.state in ("problem", "warning")]
-    assert found.ceiling.degree == 40
+    assert found.degree_limit.degree == 40
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_view_that_is_refused_is_a_line_and_no_failure(view: str, code: int) -
 def test_everything_refused_still_answers() -> None:
     found = examined(Scenario(denied=frozenset(_views())))
     assert found.facts.release.edition == "ee"
-    assert found.ceiling.degree is None
+    assert found.degree_limit.degree is None
     assert "GRANT SELECT ON SYS.V_$PARAMETER TO DBATK" in {grant.statement for grant in found.grants}
 
 

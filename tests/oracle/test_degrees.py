@@ -64,10 +64,10 @@ def facts(release: str = "19-ee", *, most: int = 80, **answers: tuple[Row, ...])
 def test_the_tightest_limit_is_the_number_and_its_reason_comes_first(
     known: Facts, degree: int, reason: str
 ) -> None:
-    ceiling = DIALECT.ceiling(known)
-    assert ceiling.degree == degree
-    assert ceiling.reasons[0][1].startswith(reason) or reason in ceiling.reasons[0][1]
-    assert [limit for limit, _ in ceiling.reasons] == sorted(limit for limit, _ in ceiling.reasons)
+    degree_limit = DIALECT.degree_limit(known)
+    assert degree_limit.degree == degree
+    assert degree_limit.reasons[0][1].startswith(reason) or reason in degree_limit.reasons[0][1]
+    assert [limit for limit, _ in degree_limit.reasons] == sorted(limit for limit, _ in degree_limit.reasons)
 
 
 def test_a_directive_of_another_group_limits_nobody_else() -> None:
@@ -75,28 +75,28 @@ def test_a_directive_of_another_group_limits_nobody_else() -> None:
         doctor_session=({"consumer_group": "BATCH"},),
         doctor_directives=({"plan_name": "P", "group_name": "ONLINE", "degree_limit": 1},),
     )
-    assert DIALECT.ceiling(known).degree == 40
+    assert DIALECT.degree_limit(known).degree == 40
 
 
 def test_nothing_read_is_no_number() -> None:
-    assert DIALECT.ceiling(assumed()).degree is None
+    assert DIALECT.degree_limit(assumed()).degree is None
 
 
 def test_a_plain_copy_takes_one_set_of_servers_and_a_build_two() -> None:
-    assert DIALECT.ceiling(facts(), work(OperationName.CTAS, 8)).degree == 80
-    assert DIALECT.ceiling(facts(), work(OperationName.CTAS, 8, query="SELECT 1 AS n FROM dual")).degree == 40
-    assert DIALECT.ceiling(facts(), work(OperationName.INDEX_BUILD, 8)).degree == 40
+    assert DIALECT.degree_limit(facts(), work(OperationName.CTAS, 8)).degree == 80
+    assert DIALECT.degree_limit(facts(), work(OperationName.CTAS, 8, query="SELECT 1 AS n FROM dual")).degree == 40
+    assert DIALECT.degree_limit(facts(), work(OperationName.INDEX_BUILD, 8)).degree == 40
 
 
 def test_a_cluster_lends_the_servers_of_all_its_instances() -> None:
     busy = scenarios.enterprise_19c_rac(views={"V$PX_PROCESS": servers(20, 0)})
     with running_standin(busy) as standin:
         found = doctor(target(standin))
-    assert found.ceiling.degree == (2 * 80 - 20) // 2
+    assert found.degree_limit.degree == (2 * 80 - 20) // 2
 
 
 def test_the_number_of_doctor_is_that_of_the_run() -> None:
     with running_standin(Scenario(max_servers=6)) as standin:
         found = doctor(target(standin))
-    assert found.ceiling.degree == 3
-    assert DIALECT.ceiling(found.facts, work(OperationName.INDEX_BUILD, 8)).degree == 3
+    assert found.degree_limit.degree == 3
+    assert DIALECT.degree_limit(found.facts, work(OperationName.INDEX_BUILD, 8)).degree == 3

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.dialects.answers import ErrorAdvice, GoesOn
+from toolkit.dialects.answers import Continuation, ErrorAdvice
 from toolkit.dialects.oracle import DIALECT, errors
 from toolkit.dialects.oracle.errors import catalogue, cause_code, tidy_message
 
@@ -31,13 +31,13 @@ def test_every_entry_says_what_it_means_and_what_to_do(advice: ErrorAdvice) -> N
 @pytest.mark.parametrize(
     ("code", "goes_on"),
     [
-        ("ORA-00054", GoesOn.TRIAL),
-        ("ORA-01652", GoesOn.RUN),
-        ("ORA-00439", GoesOn.RUN),
-        ("ORA-01031", GoesOn.NOTHING),
+        ("ORA-00054", Continuation.TRIAL),
+        ("ORA-01652", Continuation.RUN),
+        ("ORA-00439", Continuation.RUN),
+        ("ORA-01031", Continuation.NOTHING),
     ],
 )
-def test_every_entry_says_what_can_go_on(code: str, goes_on: GoesOn) -> None:
+def test_every_entry_says_what_can_go_on(code: str, goes_on: Continuation) -> None:
     assert CATALOGUE[code].goes_on is goes_on
 
 

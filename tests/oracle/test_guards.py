@@ -13,7 +13,7 @@ from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.guarded import Living
 from tests.oracle.standin.scenario import ViewRow
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import Place, places_of, run_plan
+from toolkit.app.maintenance import PlanTarget, places_of, run_plan
 from toolkit.app.maintenance.guards import guard_rows
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -59,7 +59,7 @@ def run(standin: Standin, store: Store, guards: str, *steps: str) -> PlanRunReco
     return run_plan(plan, places, store=store, approvals=APPROVALS, events=Heard())
 
 
-def place_of(standin: Standin, store: Store, guards: str) -> Place:
+def place_of(standin: Standin, store: Store, guards: str) -> PlanTarget:
     (place,) = places_of(plan_of(standin, guards, STATS), store, APPROVALS)
     return place
 

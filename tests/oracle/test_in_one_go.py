@@ -17,12 +17,12 @@ from toolkit.model.words import Mode, ObjectKind, OperationName, StepKind
 LIVE = ObjectRef(ObjectKind.TABLE, QualifiedName("GTEST", "DBATK"))
 
 
-def dressed() -> tuple[Call, ...]:
+def auxiliary() -> tuple[Call, ...]:
     return DIALECT.empty_copy(SOURCE, OURS, "it's ours", assumed(**TARGET), bare=False)
 
 
 def test_all_after_the_table_itself_is_one_block_of_the_same_statements() -> None:
-    calls = dressed()
+    calls = auxiliary()
     sent = DIALECT.in_one_go(calls)
     assert len(calls) > 4
     assert [call.template for call in sent] == ["empty_copy", "in_one_go"]
@@ -33,7 +33,7 @@ def test_all_after_the_table_itself_is_one_block_of_the_same_statements() -> Non
 def test_rows_and_logging_of_the_copy_go_along() -> None:
     nologging = DIALECT.prepare(work(OperationName.INSERT, 2, logging="nologging"), assumed())
     filled = DIALECT.fill_copy(SOURCE, OURS, ("ID",), assumed())
-    sent = DIALECT.in_one_go((*dressed(), *filled, *nologging))
+    sent = DIALECT.in_one_go((*auxiliary(), *filled, *nologging))
     assert len(sent) == 2
     assert spread(texts(sent[1:]))[-1].endswith("NOLOGGING")
 
@@ -41,7 +41,7 @@ def test_rows_and_logging_of_the_copy_go_along() -> None:
 def test_what_is_the_users_or_has_an_undo_stays_a_statement_of_its_own() -> None:
     live = DIALECT.prepare(work(OperationName.INSERT, 2, Mode.JOB, ref=LIVE, logging="nologging"), assumed())
     assert DIALECT.in_one_go((*live, *live)) == (*live, *live)
-    comments = [call for call in dressed() if call.template == "comment"]
+    comments = [call for call in auxiliary() if call.template == "comment"]
     undoable = replace(comments[0], undo=tuple(comments))
     assert DIALECT.in_one_go((undoable, undoable)) == (undoable, undoable)
 
@@ -55,9 +55,9 @@ def test_the_licence_guard_sees_what_stands_in_the_block() -> None:
     (call,) = DIALECT.in_one_go(
         [
             replace(one, values={**one.values, "bitmap": True, "unique": False})
-            for one in dressed()
+            for one in auxiliary()
             if one.template == "index_copy"
         ]
-        + [one for one in dressed() if one.template == "comment"]
+        + [one for one in auxiliary() if one.template == "comment"]
     )
     assert {use.licence for use in look(texts([call])[0]).uses} >= {"enterprise_edition"}

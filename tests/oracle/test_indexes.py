@@ -201,7 +201,7 @@ def twin_facts(release: str = "19-ee", **columns: object) -> Facts:
 
 
 def test_columns_that_are_indexed_already_are_refused_before_the_database_does() -> None:
-    job = replace(build(), mode=Mode.JOB, object=replace(build().object, ours=False))
+    job = replace(build(), mode=Mode.JOB, object=replace(build().object, scratch=False))
     assert "ORA-01408" in sentence(job, twin_facts())
     other = replace(job, keys=KEYS[:1])
     assert DIALECT.support(other, twin_facts()).ok

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
-from toolkit.dialects.oracle import DIALECT, ladder
+from toolkit.dialects.oracle import DIALECT, snapshot_sources
 from toolkit.dialects.oracle.reports import report_call
-from toolkit.dialects.repositories import Mark
+from toolkit.dialects.repositories import RepositorySnapshot
 from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
@@ -106,8 +106,8 @@ def _objects(facts: Facts) -> Iterator[Step]:
     }  # fmt: skip
     with_index = assumed(table_indexes=(row,))
     yield from steps(DIALECT.copy_table(SOURCE, copy, "it's ours", facts))
-    dressed = DIALECT.empty_copy(SOURCE, copy, "mark", with_index, bare=False)
-    yield from steps((*dressed, *DIALECT.in_one_go(dressed)))
+    auxiliary = DIALECT.empty_copy(SOURCE, copy, "mark", with_index, bare=False)
+    yield from steps((*auxiliary, *DIALECT.in_one_go(auxiliary)))
     yield from steps(
         (DIALECT.has_rows(SOURCE), DIALECT.identity(copy), DIALECT.instant(), DIALECT.sessions_of(RUN))
     )
@@ -124,9 +124,9 @@ def _objects(facts: Facts) -> Iterator[Step]:
 
 def _snapshots() -> Iterator[Step]:
     """Render what takes snapshots of the database's own, and every report Oracle writes of them."""
-    for repository in (ladder.AWR, ladder.STATSPACK):
+    for repository in (snapshot_sources.AWR, snapshot_sources.STATSPACK):
         yield from steps((repository.snap("run 'it' 1"),))
-    begin, end = Mark("awr", 1405, 1, 101), Mark("awr", 1405, 1, 104)
+    begin, end = RepositorySnapshot("awr", 1405, 1, 101), RepositorySnapshot("awr", 1405, 1, 104)
     for other in (None, (replace(begin, snapshot=105), replace(end, snapshot=108))):
         for whole in (False, True):
             for html in (False, True):

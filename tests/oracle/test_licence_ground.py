@@ -7,16 +7,16 @@ from typing import cast
 
 import pytest
 
-from toolkit.app.approvals import Standing as TargetStanding
+from toolkit.app.approvals import TargetPolicy as TargetStanding
 from toolkit.app.runs import licensing
 from toolkit.config.profiles import Licence
-from toolkit.dialects.oracle.licences import Findings, Use, declarable, licences, look
-from toolkit.dialects.oracle.licences.ground import Ground, judge, refusals, refuse
+from toolkit.dialects.oracle.licences import LicenceFindings, Use, declarable, licences, look
+from toolkit.dialects.oracle.licences.context import LicenceContext, judge, refusals, refuse
 from toolkit.dialects.oracle.licences.resolution import findings, follow
 from toolkit.dialects.oracle.licences.scripts import look_file, look_script
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
-from toolkit.model.bill import Bill, Standing, bill_among, bill_from_text, bill_to_text
+from toolkit.model.bill import Bill, LicenceStatus, bill_among, bill_from_text, bill_to_text
 from toolkit.model.facts import Facts, Release
 from toolkit.model.records import Artifact
 from toolkit.model.values import Row
@@ -30,26 +30,26 @@ MONITOR = "SELECT * FROM v$sql_monitor"
 OLTP = "CREATE TABLE t COMPRESS FOR OLTP AS SELECT 1 x FROM dual"
 ONLINE = "CREATE INDEX i ON t (a) ONLINE"
 PACKS = frozenset({"diagnostics_pack", "tuning_pack"})
-EE = Ground(edition="ee", release=(19, 0), pack_access="DIAGNOSTIC+TUNING")
+EE = LicenceContext(edition="ee", release=(19, 0), pack_access="DIAGNOSTIC+TUNING")
 
 
-def _said(text: str, ground: Ground) -> str:
+def _said(text: str, context: LicenceContext) -> str:
     with pytest.raises(ToolkitError) as refused:
-        refuse(look(text), ground)
+        refuse(look(text), context)
     assert refused.value.code == "TK-0303"
     return f"{refused.value.message}; {refused.value.hint}"
 
 
-def _on(**what: object) -> Ground:
-    return Ground(**{"edition": "ee", "release": (19, 0), "pack_access": "DIAGNOSTIC+TUNING", **what})  # type: ignore[arg-type]
+def _on(**what: object) -> LicenceContext:
+    return LicenceContext(**{"edition": "ee", "release": (19, 0), "pack_access": "DIAGNOSTIC+TUNING", **what})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("key", sorted(licences()))
 @pytest.mark.parametrize("edition", ["ee", "se2", "se", ""])
 def test_nothing_that_must_be_declared_is_allowed_without_a_word(key: str, edition: str) -> None:
-    verdict = judge(key, Ground(edition=edition, release=(19, 0), pack_access="DIAGNOSTIC+TUNING"))
+    verdict = judge(key, LicenceContext(edition=edition, release=(19, 0), pack_access="DIAGNOSTIC+TUNING"))
     if key in declarable() or edition in {"se2", "se"}:
-        assert verdict.standing is Standing.REFUSED
+        assert verdict.policy is LicenceStatus.REFUSED
 
 
 def test_a_refusal_names_object_licence_and_the_way_without() -> None:
@@ -73,41 +73,52 @@ def test_the_default_of_the_parameter_is_no_evidence() -> None:
     [
         (AWR, _on(declared=PACKS, edition="se2"), "Standard Edition 2 cannot have, although it is declared"),
         (AWR, _on(lapsed=PACKS), "declared for this target, but not for today"),
-        (AWR, Ground(PACKS, "ee", (19, 0), pack_access="NONE"), "control_management_pack_access is NONE"),
-        (AWR, Ground(PACKS, "ee", (19, 0), pack_access=None), "unreadable means no"),
+        (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access="NONE"), "control_management_pack_access is NONE"),
+        (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access=None), "unreadable means no"),
         (MONITOR, _on(declared=PACKS, pack_access="DIAGNOSTIC"), "access is DIAGNOSTIC"),
         (MONITOR, _on(declared=PACKS - {"diagnostics_pack"}), "needs Oracle Diagnostics Pack, which is not"),
-        (OLTP, Ground(edition="ee", release=(19, 0)), "licenses.advanced_compression"),
-        (OLTP, Ground(frozenset({"advanced_compression"}), "se2", (19, 0)), "Standard Edition 2 cannot have"),
-        (OLTP, Ground(edition="xe", release=(11, 2)), "Express Edition before 18"),
+        (OLTP, LicenceContext(edition="ee", release=(19, 0)), "licenses.advanced_compression"),
+        (
+            OLTP, LicenceContext(frozenset({"advanced_compression"}), "se2", (19, 0)),
+            "Standard Edition 2 cannot have",
+        ),
+        (OLTP, LicenceContext(edition="xe", release=(11, 2)), "Express Edition before 18"),
         (ONLINE, _on(edition="se2"), "`ONLINE` needs Oracle Enterprise Edition; this is Standard Edition 2"),
-        ("CREATE BITMAP INDEX i ON t (a)", Ground(edition="se", release=(11, 2)), "this is Standard Edition"),
-        ("ALTER SYSTEM SET control_management_pack_access='NONE'", Ground(PACKS, "ee"), "dbatk never does"),
+        (
+            "CREATE BITMAP INDEX i ON t (a)", LicenceContext(edition="se", release=(11, 2)),
+            "this is Standard Edition",
+        ),
+        (
+            "ALTER SYSTEM SET control_management_pack_access='NONE'", LicenceContext(PACKS, "ee"),
+            "dbatk never does",
+        ),
     ],
 )  # fmt: skip
-def test_what_the_ground_does_not_carry_is_refused_with_the_reason(text: str, ground: Ground, part: str) -> None:
-    assert part in _said(text, ground)
+def test_what_the_ground_does_not_carry_is_refused_with_the_reason(
+    text: str, context: LicenceContext, part: str
+) -> None:
+    assert part in _said(text, context)
 
 
 @pytest.mark.parametrize(
     ("text", "ground"),
     [
-        (AWR, Ground(PACKS, "ee", (19, 0), pack_access="DIAGNOSTIC+TUNING")),
-        (AWR, Ground(PACKS, "ee", (19, 0), pack_access="diagnostic")),
-        (AWR, Ground(PACKS, "ee", (19, 0), asked=False)),
-        (AWR, Ground(edition="ee", release=(19, 0), autonomous=True)),
-        (MONITOR, Ground(PACKS, "ee", (19, 0), pack_access="DIAGNOSTIC+TUNING")),
-        (OLTP, Ground(frozenset({"advanced_compression"}), "ee", (19, 0))),
-        (OLTP, Ground(edition="free", release=(23, 0))),
-        (OLTP, Ground(edition="xe", release=(21, 0))),
-        (ONLINE, Ground(edition="ee")),
-        (ONLINE, Ground()),
-        ("SELECT * FROM dba_hist_snapshot", Ground(edition="se2")),
-        ("CREATE INDEX i ON t (a) NOPARALLEL", Ground(edition="se2")),
+        (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access="DIAGNOSTIC+TUNING")),
+        (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access="diagnostic")),
+        (AWR, LicenceContext(PACKS, "ee", (19, 0), asked=False)),
+        (AWR, LicenceContext(edition="ee", release=(19, 0), autonomous=True)),
+        (MONITOR, LicenceContext(PACKS, "ee", (19, 0), pack_access="DIAGNOSTIC+TUNING")),
+        (OLTP, LicenceContext(frozenset({"advanced_compression"}), "ee", (19, 0))),
+        (OLTP, LicenceContext(edition="free", release=(23, 0))),
+        (OLTP, LicenceContext(edition="xe", release=(21, 0))),
+        (ONLINE, LicenceContext(edition="ee")),
+        (ONLINE, LicenceContext()),
+        ("SELECT * FROM dba_hist_snapshot", LicenceContext(edition="se2")),
+        ("CREATE INDEX i ON t (a) NOPARALLEL", LicenceContext(edition="se2")),
     ],
 )
-def test_what_the_ground_carries_passes(text: str, ground: Ground) -> None:
-    refuse(look(text), ground)
+def test_what_the_ground_carries_passes(text: str, context: LicenceContext) -> None:
+    refuse(look(text), context)
 
 
 def test_every_use_that_is_refused_is_told() -> None:
@@ -134,7 +145,7 @@ _CATALOGUE: dict[tuple[str | None, str], tuple[Row, ...]] = {
 }
 
 
-def _behind(text: str) -> Findings:
+def _behind(text: str) -> LicenceFindings:
     asked: list[object] = []
 
     def leads_to(schema: str | None, name: str) -> tuple[Row, ...]:
@@ -222,8 +233,8 @@ def test_a_free_script_of_oracle_passes() -> None:
 _DECLARED = {"diagnostics_pack": Licence("J. Doe", date(2026, 1, 31), date(2027, 1, 31))}
 
 
-def _bill(text: str, **ground: object) -> Bill:
-    return licensing.bill_of(look(text), _on(**ground), _DECLARED)
+def _bill(text: str, **context: object) -> Bill:
+    return licensing.bill_of(look(text), _on(**context), _DECLARED)
 
 
 def test_the_bill_says_who_declared_what_until_when_and_never_that_it_is_licensed() -> None:
@@ -272,10 +283,10 @@ class _Kept:
 def test_what_was_sent_beyond_the_plan_is_added_to_the_bill_however_the_run_ends() -> None:
     target = OracleTarget(Access(Address(EngineName.ORACLE, "S", "u", "h", 1521), lambda: None))
     facts = Facts(EngineName.ORACLE, Release((19, 0), "ee"), {"pack_access": ({"pack_access": "DIAGNOSTIC"},)})
-    standing = TargetStanding(licences=frozenset(_DECLARED), declarations=_DECLARED)
+    policy = TargetStanding(licences=frozenset(_DECLARED), declarations=_DECLARED)
     store = cast("Store", _Kept())
     licensing.keep(store, "r", licensing.bill_of(look(OLTP), _on(), {}))
-    with pytest.raises(KeyError), licensing.sent_kept(store, "r", target, facts, standing):
+    with pytest.raises(KeyError), licensing.sent_kept(store, "r", target, facts, policy):
         target.guard.used[Use("diagnostics_pack", "DBA_HIST_SYSSTAT")] = None
         raise KeyError
     artifact = store.load_artifact("r", "licences.json")

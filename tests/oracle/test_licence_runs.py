@@ -107,7 +107,7 @@ def test_a_declared_option_runs_and_its_declaration_goes_with_every_report(tmp_p
     licences = json.loads(site("report", "last", "--format", "json")[1])["licences"]
     used = {one["licence"]: one for one in licences["used"]}
     assert used["advanced_compression"]["declared_by"] == "J. Doe"
-    assert used["advanced_compression"]["standing"] == "declared"
+    assert used["advanced_compression"]["status"] == "declared"
     assert json.loads(site("runs", "show", "last", "--json")[1])["licences"] == licences
 
 

@@ -95,9 +95,9 @@ class Bench:
 def played(folder: Path, scenario: Scenario, before: Callable[[Statistics], None], *arguments: str) -> Answer:
     """Run one command on a stand-in that `before` prepared."""
     with running_standin(scenario) as standin:
-        bench = Bench(standin, folder)
-        before(bench.statistics)
-        return bench.run(*arguments)
+        context = Bench(standin, folder)
+        before(context.statistics)
+        return context.run(*arguments)
 
 
 def nothing(_: Statistics) -> None:
@@ -107,10 +107,10 @@ def nothing(_: Statistics) -> None:
 # -- measured on live objects -----------------------------------------------------------------------------------
 def test_a_sweep_of_a_live_schema_moves_nothing_and_proves_it(tmp_path: Path) -> None:
     with running_standin() as standin:
-        bench = Bench(standin, tmp_path)
-        answer = bench.run(*LIVE)
+        context = Bench(standin, tmp_path)
+        answer = context.run(*LIVE)
         assert answer.status == 0, answer.said
-        assert bench.unchanged()
+        assert context.unchanged()
         blocks = [
             text for text in standin.statements if "DBMS_STATS." in text and text.startswith(("BEGIN", "DEC"))
         ]
@@ -148,19 +148,19 @@ def test_pending_statistics_are_deleted_table_by_table_and_younger_than_the_run(
 
 def test_a_publish_of_the_tables_own_is_put_back_as_it_was(tmp_path: Path) -> None:
     with running_standin() as standin:
-        bench = Bench(standin, tmp_path)
-        bench.statistics.preferences[MINE] = {"PUBLISH": "TRUE", "DEGREE": "8"}
-        assert bench.run(*LIVE).status == 0
-        assert bench.statistics.preferences[MINE] == {"PUBLISH": "TRUE", "DEGREE": "8"}
+        context = Bench(standin, tmp_path)
+        context.statistics.preferences[MINE] = {"PUBLISH": "TRUE", "DEGREE": "8"}
+        assert context.run(*LIVE).status == 0
+        assert context.statistics.preferences[MINE] == {"PUBLISH": "TRUE", "DEGREE": "8"}
 
 
 def test_two_schemas_are_gathered_by_two_sessions_and_both_are_proven(tmp_path: Path) -> None:
     arguments = ("stats", "gather", "--schema", "DBATK,APP", "--concurrency", "2", *ONCE, "--on-live-objects")
     with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
-        bench = Bench(standin, tmp_path)
-        answer = bench.run(*arguments)
+        context = Bench(standin, tmp_path)
+        answer = context.run(*arguments)
         assert answer.status == 0, answer.said
-        assert bench.unchanged()
+        assert context.unchanged()
     assert answer.environment["published_statistics"].startswith("proven: none of 4 ")
     assert answer.metrics("tables_gathered") == [2.0]
     labels = {item["label"] for item in answer.document["trials"][0]["items"]}
@@ -175,10 +175,10 @@ def test_seconds_of_each_object_are_kept_with_the_trial(tmp_path: Path) -> None:
 
 def test_one_live_table_can_be_measured_too(tmp_path: Path) -> None:
     with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
-        bench = Bench(standin, tmp_path)
-        answer = bench.run("stats", "gather", "--table", "APP.ORDERS", *ONCE, "--on-live-objects")
+        context = Bench(standin, tmp_path)
+        answer = context.run("stats", "gather", "--table", "APP.ORDERS", *ONCE, "--on-live-objects")
         assert answer.status == 0, answer.said
-        assert bench.unchanged()
+        assert context.unchanged()
     assert answer.environment["published_statistics"].startswith("proven: none of 2 ")
 
 
@@ -235,20 +235,20 @@ def test_a_live_schema_that_is_not_ours_alone_is_refused(
     before: Callable[[Statistics], None], scenario: Scenario, reason: str, tmp_path: Path
 ) -> None:
     with running_standin(scenario) as standin:
-        bench = Bench(standin, tmp_path)
-        before(bench.statistics)
-        pending, stored = dict(bench.statistics.pending), dict(bench.statistics.preferences)
-        answer = bench.run(*LIVE)
+        context = Bench(standin, tmp_path)
+        before(context.statistics)
+        pending, stored = dict(context.statistics.pending), dict(context.statistics.preferences)
+        answer = context.run(*LIVE)
         assert answer.status == 5, answer.said
         assert reason in answer.error
-        assert (bench.statistics.pending, bench.statistics.preferences) == (pending, stored)
+        assert (context.statistics.pending, context.statistics.preferences) == (pending, stored)
         assert not [text for text in standin.statements if text.startswith(("BEGIN", "DECLARE"))]
 
 
 def test_production_is_refused_whatever_is_approved(tmp_path: Path) -> None:
     with running_standin() as standin:
-        bench = Bench(standin, tmp_path, ("--yes-production", "FREE"))
-        answer = bench.run(*LIVE)
+        context = Bench(standin, tmp_path, ("--yes-production", "FREE"))
+        answer = context.run(*LIVE)
         assert answer.status == 5 and "production" in answer.error
         assert not [text for text in standin.statements if "SET_TABLE_PREFS" in text]
 
@@ -256,9 +256,9 @@ def test_production_is_refused_whatever_is_approved(tmp_path: Path) -> None:
 # -- when things go wrong ---------------------------------------------------------------------------------------
 def test_statistics_that_somebody_else_moves_are_not_proven_and_not_put_back_unasked(tmp_path: Path) -> None:
     with running_standin() as standin:
-        bench = Bench(standin, tmp_path)
-        _when(standin, "GATHER_SCHEMA_STATS", lambda: bench.statistics.move(*MINE))
-        answer = bench.run(*LIVE)
+        context = Bench(standin, tmp_path)
+        _when(standin, "GATHER_SCHEMA_STATS", lambda: context.statistics.move(*MINE))
+        answer = context.run(*LIVE)
         kept = [name for name in standin.tables() if name.endswith("_S1")]
         assert answer.environment["published_statistics"].startswith(
             "not proven: published statistics of 1 table are"
@@ -267,15 +267,15 @@ def test_statistics_that_somebody_else_moves_are_not_proven_and_not_put_back_una
         assert "TO_TIMESTAMP_TZ('20" in answer.warnings and "+00:00'" in answer.warnings
         assert not [text for text in standin.statements if "RESTORE_TABLE_STATS" in text]
         assert len(kept) == 1 and kept[0] in answer.warnings
-        assert not bench.statistics.preferences[MINE]
+        assert not context.statistics.preferences[MINE]
 
 
 def test_pending_statistics_of_somebody_else_meanwhile_refuse_the_next_trial_and_stay(tmp_path: Path) -> None:
     with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
-        bench = Bench(standin, tmp_path)
-        _when(standin, "DELETE_PENDING_STATS", lambda: _foreign_pending(bench.statistics))
-        answer = bench.run(*LIVE)
-        assert MINE in bench.statistics.pending
+        context = Bench(standin, tmp_path)
+        _when(standin, "DELETE_PENDING_STATS", lambda: _foreign_pending(context.statistics))
+        answer = context.run(*LIVE)
+        assert MINE in context.statistics.pending
     assert answer.status == 3
     assert [trial["outcome"] for trial in answer.document["trials"]] == ["ok", "failed"]
     assert "not ours" in answer.document["trials"][1]["reason"]
@@ -295,44 +295,44 @@ def test_locked_tables_are_skipped_counted_and_said(tmp_path: Path) -> None:
 
 def test_a_failed_gathering_leaves_nothing_pending(tmp_path: Path) -> None:
     with running_standin(Scenario(fail={"stats": 1555}, fail_times=1)) as standin:
-        bench = Bench(standin, tmp_path)
-        answer = bench.run(*LIVE)
+        context = Bench(standin, tmp_path)
+        answer = context.run(*LIVE)
         assert answer.status == 3
-        assert bench.unchanged()
+        assert context.unchanged()
     assert answer.environment["published_statistics"].startswith("proven")
 
 
 def test_a_killed_client_is_put_right_by_clean(tmp_path: Path) -> None:
     with running_standin(Scenario(delay_seconds=30)) as standin:
-        bench = Bench(standin, tmp_path)
+        context = Bench(standin, tmp_path)
         gathering = _when(standin, "GATHER_SCHEMA_STATS", lambda: None)
-        process = bench.start(*LIVE, "--not-production")
+        process = context.start(*LIVE, "--not-production")
         assert gathering.wait(60)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
         standin.engine.released.set()
-        assert bench.statistics.preferences[MINE] == {"PUBLISH": "FALSE"}
-        bench.more = ()
-        answer = bench.run("clean")
+        assert context.statistics.preferences[MINE] == {"PUBLISH": "FALSE"}
+        context.more = ()
+        answer = context.run("clean")
         assert answer.status == 0, answer.said
-        assert bench.unchanged()
-        shown = bench.run("runs", "show", "last")
+        assert context.unchanged()
+        shown = context.run("runs", "show", "last")
     assert "proven: none of 2" in answer.said
     assert shown.environment["published_statistics"].startswith("proven")
 
 
 def test_a_killed_sweep_is_resumed_and_proven_against_its_very_beginning(tmp_path: Path) -> None:
     with running_standin(Scenario(delay_seconds=30)) as standin:
-        bench = Bench(standin, tmp_path)
+        context = Bench(standin, tmp_path)
         gathering = _when(standin, "GATHER_SCHEMA_STATS", lambda: None)
-        process = bench.start(*LIVE, "--not-production")
+        process = context.start(*LIVE, "--not-production")
         assert gathering.wait(60)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
         standin.engine.released.set()
-        answer = bench.run("runs", "resume", "last")
+        answer = context.run("runs", "resume", "last")
         assert answer.status == 0, answer.said
-        assert bench.unchanged()
+        assert context.unchanged()
     assert answer.environment["published_statistics"].startswith("proven")
 
 
@@ -356,10 +356,10 @@ def _when(standin: Standin, word: str, then: Callable[[], None]) -> threading.Ev
 # -- as a job ---------------------------------------------------------------------------------------------------
 def test_a_job_gathers_the_live_schema_and_verifies_it(tmp_path: Path) -> None:
     with running_standin() as standin:
-        bench = Bench(standin, tmp_path)
-        answer = bench.run("stats", "gather", "--schema", "DBATK", "--degree", "4")
+        context = Bench(standin, tmp_path)
+        answer = context.run("stats", "gather", "--schema", "DBATK", "--degree", "4")
         assert answer.status == 0, answer.said
-        assert ("TABLE", MINE) in bench.statistics.published
+        assert ("TABLE", MINE) in context.statistics.published
         assert not [text for text in standin.statements if "PREFS(" in text and text.startswith("BEGIN")]
     assert answer.environment["published_statistics"].startswith(
         "verified: the statistics of the one table are newer"
@@ -381,8 +381,8 @@ def test_a_job_under_publish_false_says_that_it_is_pending(tmp_path: Path) -> No
 
 
 # -- before a run -----------------------------------------------------------------------------------------------
-def _script(bench: Bench, *arguments: str) -> str:
-    process = bench.start(*arguments, "--dry-run")
+def _script(context: Bench, *arguments: str) -> str:
+    process = context.start(*arguments, "--dry-run")
     out, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     return out
@@ -390,8 +390,8 @@ def _script(bench: Bench, *arguments: str) -> str:
 
 def test_a_dry_run_shows_what_would_be_gathered_and_how_it_is_put_back(tmp_path: Path) -> None:
     with running_standin() as standin:
-        bench = Bench(standin, tmp_path)
-        text = _script(bench, *LIVE)
+        context = Bench(standin, tmp_path)
+        text = _script(context, *LIVE)
         assert not [
             sent for sent in standin.statements if not sent.lstrip().upper().startswith(("SELECT", "WITH"))
         ]
@@ -403,7 +403,7 @@ def test_a_dry_run_goes_on_where_the_report_is_refused(tmp_path: Path) -> None:
     from tests.oracle.standin.errors import ora
 
     with running_standin() as standin:
-        bench = Bench(standin, tmp_path)
+        context = Bench(standin, tmp_path)
         query = standin.engine.query
 
         def refusing(session: Any, data: Any, text: str, binds: Any) -> Any:
@@ -412,5 +412,5 @@ def test_a_dry_run_goes_on_where_the_report_is_refused(tmp_path: Path) -> None:
             return query(session, data, text, binds)
 
         standin.engine.query = refusing  # type: ignore[method-assign]
-        text = _script(bench, "stats", "gather", "--schema", "DBATK")
+        text = _script(context, "stats", "gather", "--schema", "DBATK")
     assert "what would be gathered could not be asked: ORA-06572" in text

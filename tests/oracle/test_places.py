@@ -10,7 +10,7 @@ from tests.oracle.make import ON_TABLES, SCHEMA, assumed, target, texts, work
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from toolkit.app.doctor import doctor
 from toolkit.dialects.oracle import DIALECT, places, releases
-from toolkit.dialects.oracle.places import Barred, Service, refusal_of, service_of
+from toolkit.dialects.oracle.places import Service, ServiceLimit, refusal_of, service_of
 from toolkit.dialects.oracle.releases import Feature, Since, has
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
@@ -42,7 +42,7 @@ def test_every_service_says_where_it_is_written_and_what_it_keeps_back() -> None
         assert service.source
         assert all(service.barred.values())
         assert service.cloud or service.schema, "nothing would tell it"
-        assert not service.tablespaces or Barred.TABLESPACES in service.barred
+        assert not service.tablespaces or ServiceLimit.TABLESPACES in service.barred
 
 
 # -- where no work is done --------------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ def test_a_new_service_is_one_entry_and_everything_answers(monkeypatch: pytest.M
         "made up",
         schema="SKYADMIN",
         barred={
-            Barred.TABLESPACES: "Skybase has the tablespace SKY and no other",
-            Barred.RMAN: "no RMAN on Skybase",
+            ServiceLimit.TABLESPACES: "Skybase has the tablespace SKY and no other",
+            ServiceLimit.RMAN: "no RMAN on Skybase",
         },
         tablespaces=frozenset({"SKY"}),
         packs_included=True,
@@ -164,7 +164,7 @@ def test_a_new_service_is_one_entry_and_everything_answers(monkeypatch: pytest.M
     assert checks["service"].evidence == "Skybase Managed Oracle"
     assert "no RMAN on Skybase" in checks["service"].consequence
     assert checks["awr"].state == "ok"
-    assert DIALECT.ceiling(known).degree == 1
+    assert DIALECT.degree_limit(known).degree == 1
     assert not DIALECT.support(work(CTAS, tablespace="users"), known).ok
     begun, ended = (texts(part(work(CTAS, 2), known)) for part in (DIALECT.worker_begin, DIALECT.worker_end))
     assert "ALTER SESSION SET CURSOR_SHARING = EXACT" in begun

@@ -46,16 +46,16 @@ def drive(bundle: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_bundle_runs_deletes_what_it_wrote_and_comes_back_as_a_run(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench = tmp_path / "bench"
-    bench.mkdir()
+    context = tmp_path / "bench"
+    context.mkdir()
     bundle = export(
         home, tmp_path, monkeypatch,
-        f'write = true\ndestination = ["{bench}"]\n'
+        f'write = true\ndestination = ["{context}"]\n'
         '[factors]\nchannels = [1, 2]\ncompression = ["none", "basic"]\n',
     )  # fmt: skip
     done = drive(bundle, "-y")
     assert done.returncode == 0, done.stderr
-    assert list(bench.iterdir()) == [] and home.pieces() == []
+    assert list(context.iterdir()) == [] and home.pieces() == []
     assert drive(bundle, "-y").returncode == 0, "begun again it has nothing to do"
     told = [log.read_text() for log in (bundle / "spool").glob("t000?.log")]
     assert len(home.pieces(deleted=True)) == sum(text.count("finished piece") for text in told)

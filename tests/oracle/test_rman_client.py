@@ -13,7 +13,7 @@ from toolkit.dialects.oracle.backup.facts import needed_bytes, same_configuratio
 from toolkit.dialects.oracle.backup.order import order_of
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
-from toolkit.model.protocols import Line
+from toolkit.model.protocols import OutputLine
 from toolkit.model.words import EngineName, OperationName
 from toolkit.runner.rman_log import rows_of
 from toolkit.targets.base import Access
@@ -108,7 +108,7 @@ def test_real_logs_of_failures_are_told_by_their_cause(name: str, code: str) -> 
 def test_a_real_log_of_four_channels_gives_rows_for_each() -> None:
     name = "rman/idx_48436451950_4ch_compressed_level0_cdb.log"
     text = Path(realdata(name)).read_text(errors="replace").splitlines()
-    rows = rows_of([Line(float(number), line) for number, line in enumerate(text)])
+    rows = rows_of([OutputLine(float(number), line) for number, line in enumerate(text)])
     assert len(rows["rman_channels"]) == 4
     assert all(row["begin_seconds"] is not None for row in rows["rman_pieces"] if row["handle"])
 

@@ -36,13 +36,13 @@ class Site:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.home: Home = oracle_home(folder / "home")
-        self.bench = folder / "bench"
-        self.bench.mkdir()
+        self.context = folder / "bench"
+        self.context.mkdir()
         self.standin: Standin
 
     def left(self) -> list[str]:
         """Return what lies in the folder."""
-        return sorted(str(path.relative_to(self.bench)) for path in self.bench.rglob("*"))
+        return sorted(str(path.relative_to(self.context)) for path in self.context.rglob("*"))
 
     def nothing_is_left(self) -> None:
         assert self.left() == []
@@ -125,7 +125,7 @@ def test_a_written_sweep_shows_what_compression_gives_and_deletes_its_pieces(sit
     theirs = site.folder / "theirs.bkp"
     site.home.foreign_piece(theirs, "NIGHTLY")
     status, run = sweep(
-        dbatk, "--channels", "1,2", "--compression", "none,basic", "--write", "--destination", str(site.bench)
+        dbatk, "--channels", "1,2", "--compression", "none,basic", "--write", "--destination", str(site.context)
     )
     assert status == 0, run
     ratios = {trial["factors"]["compression"]: metrics(trial)["compression_ratio"] for trial in run["trials"]}
@@ -141,7 +141,7 @@ def test_sets_that_compression_does_nothing_for_are_named(site: Site, dbatk: Dba
     site.home.tell(**_FAST, stubborn=[1, 2])
     status, run = sweep(
         dbatk, "--channels", "2", "--compression", "basic", "--files-per-set", "1", "--write", "--destination",
-        str(site.bench),
+        str(site.context),
     )  # fmt: skip
     assert status == 0, run
     [trial] = run["trials"]
@@ -155,7 +155,9 @@ def test_sets_that_compression_does_nothing_for_are_named(site: Site, dbatk: Dba
 
 def test_without_the_view_of_sets_the_rest_is_told_all_the_same(site: Site, dbatk: Dbatk) -> None:
     with running_standin(Scenario(views=site.home.views(), denied=frozenset({"V$BACKUP_SET_DETAILS"}))) as standin:
-        status, run = sweep(dbatk, "--channels", "1", "--write", "--destination", str(site.bench), standin=standin)
+        status, run = sweep(
+            dbatk, "--channels", "1", "--write", "--destination", str(site.context), standin=standin
+        )
     [trial] = run["trials"]
     assert (status, trial["outcome"]) == (0, "ok")
     assert metrics(trial)["bytes_read"] == 64 * _MB and "backup_sets" not in metrics(trial)
@@ -165,7 +167,7 @@ def test_without_the_view_of_sets_the_rest_is_told_all_the_same(site: Site, dbat
 def test_a_section_size_divides_files_among_the_channels(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(files=[_FILES[0] | {"bytes": 64 * _MB}], bytes_per_second=4 * 2**30)
     status, run = sweep(
-        dbatk, "--channels", "4", "--section-size", "8M", "--write", "--destination", str(site.bench)
+        dbatk, "--channels", "4", "--section-size", "8M", "--write", "--destination", str(site.context)
     )
     assert status == 0, run
     [trial] = run["trials"]
@@ -213,8 +215,8 @@ def test_a_terminal_shows_how_far_rman_is(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "140")
     monkeypatch.setenv("DBATK_PASSWORD", site.standin.password)
-    ours, theirs = os.openpty()
-    with os.fdopen(theirs, "w") as screen, os.fdopen(ours, "rb", buffering=0) as terminal:
+    scratch, theirs = os.openpty()
+    with os.fdopen(theirs, "w") as screen, os.fdopen(scratch, "rb", buffering=0) as terminal:
         monkeypatch.setattr(sys, "stderr", screen)
         shown = _Shown(terminal)
         status = main(
@@ -250,7 +252,7 @@ class _Shown:
 def test_a_job_leaves_its_backup_under_the_users_tag(site: Site, dbatk: Dbatk) -> None:
     status, run = dbatk(
         "backup", "run", "--channels", "2", "--tag", "NIGHTLY", "--incremental", "0", "--plus-archivelog",
-        "--destination", str(site.bench), "--not-production",
+        "--destination", str(site.context), "--not-production",
     )  # fmt: skip
     assert status == 0, run
     assert {piece["tag"] for piece in site.home.pieces()} == {"NIGHTLY"}
@@ -265,7 +267,7 @@ def test_one_channel_that_fails_is_a_downgrade_with_its_cause(site: Site, dbatk:
     site.home.tell(
         **_FAST, fail_channels=["dbatk2"], fail_lines=["ORA-19502: write error on file", "ORA-27072: I/O"]
     )
-    status, run = sweep(dbatk, "--channels", "2", "--write", "--destination", str(site.bench))
+    status, run = sweep(dbatk, "--channels", "2", "--write", "--destination", str(site.context))
     [trial] = run["trials"]
     assert (status, trial["outcome"]) == (3, "downgraded")
     assert "1 of 2 channels failed" in trial["reason"] and "ORA-" in trial["reason"]
@@ -277,7 +279,7 @@ def test_a_backup_that_fails_wholly_is_told_by_its_code_and_leaves_nothing(
     lines: list[str], site: Site, dbatk: Dbatk
 ) -> None:
     site.home.tell(**_FAST, fail_all=True, fail_lines=lines)
-    status, run = sweep(dbatk, "--channels", "2", "--write", "--destination", str(site.bench))
+    status, run = sweep(dbatk, "--channels", "2", "--write", "--destination", str(site.context))
     [trial] = run["trials"]
     assert (status, trial["outcome"]) == (3, "failed")
     assert trial["error_code"] == lines[0].split(":")[0]
@@ -287,7 +289,7 @@ def test_a_backup_that_fails_wholly_is_told_by_its_code_and_leaves_nothing(
 
 def test_a_backup_that_cannot_be_deleted_keeps_its_folder_and_is_listed(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(**_FAST, cannot_delete=True)
-    _, run = sweep(dbatk, "--channels", "1", "--write", "--destination", str(site.bench))
+    _, run = sweep(dbatk, "--channels", "1", "--write", "--destination", str(site.context))
     assert any("RMAN-03014" in warning for warning in run["warnings"]), run["warnings"]
     assert all(Path(str(piece["handle"])).exists() for piece in site.home.pieces()) and site.home.pieces()
     site.home.tell(**_FAST)
@@ -342,7 +344,7 @@ def test_a_kill_in_the_middle_leaves_an_undo_script_and_clean_deletes_what_is_ou
     theirs = site.folder / "theirs.bkp"
     site.home.foreign_piece(theirs, "NIGHTLY")
     site.home.tell(**_FAST, hang=True)
-    process = begin(site, "--channels", "2", "--write", "--destination", str(site.bench), *_ONCE)
+    process = begin(site, "--channels", "2", "--write", "--destination", str(site.context), *_ONCE)
     wait_for((site.home.path / "hanging").exists)
     rman = int((site.home.path / "hanging").read_text())
     process.kill()
@@ -363,7 +365,7 @@ def test_a_kill_in_the_middle_leaves_an_undo_script_and_clean_deletes_what_is_ou
 def test_pieces_finished_before_a_kill_are_deleted_by_their_tag(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(**_SLOW)
     process = begin(
-        site, "--channels", "1", "--files-per-set", "1", "--write", "--destination", str(site.bench), *_ONCE
+        site, "--channels", "1", "--files-per-set", "1", "--write", "--destination", str(site.context), *_ONCE
     )
     wait_for(lambda: len(site.home.pieces()) >= 2)
     process.kill()
@@ -376,7 +378,7 @@ def test_pieces_finished_before_a_kill_are_deleted_by_their_tag(site: Site, dbat
 
 def test_ctrl_c_ends_the_client_and_leaves_nothing(site: Site) -> None:
     site.home.tell(**_FAST, hang=True)
-    process = begin(site, "--channels", "2", "--write", "--destination", str(site.bench), *_ONCE)
+    process = begin(site, "--channels", "2", "--write", "--destination", str(site.context), *_ONCE)
     wait_for((site.home.path / "hanging").exists)
     site.home.tell(**_FAST)
     os.kill(process.pid, signal.SIGINT)
@@ -425,7 +427,7 @@ def test_an_installation_that_uses_one_channel_all_the_same_is_a_downgrade(site:
 
 def test_compression_that_is_paid_for_needs_the_declared_option(site: Site, dbatk: Dbatk) -> None:
     status, message, hint = refusal(
-        dbatk, "--channels", "1", "--compression", "low", "--write", "--destination", str(site.bench)
+        dbatk, "--channels", "1", "--compression", "low", "--write", "--destination", str(site.context)
     )
     assert status == 5 and "Advanced Compression" in message and "licenses.advanced_compression" in hint
     assert calls(site) == []
@@ -433,7 +435,7 @@ def test_compression_that_is_paid_for_needs_the_declared_option(site: Site, dbat
 
 def test_a_folder_in_the_recovery_area_or_missing_is_refused_with_nothing_begun(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(**_FAST, area=str(site.folder))
-    status, message, _ = refusal(dbatk, "--write", "--destination", str(site.bench))
+    status, message, _ = refusal(dbatk, "--write", "--destination", str(site.context))
     assert status in (2, 5) and "recovery area" in message
     site.home.tell(**_FAST)
     status, message, _ = refusal(dbatk, "--write", "--destination", str(site.folder / "nowhere"))
@@ -453,8 +455,8 @@ def test_a_folder_of_this_host_is_not_the_servers_where_that_is_another(
     )
     profiles.chmod(0o600)
     monkeypatch.setenv("DBATK_PASSWORD", site.standin.password)
-    status = main(["backup", "run", "--write", "--destination", str(site.bench), *_ONCE, "--not-production", "-t",
-                   "far"])  # fmt: skip
+    status = main(["backup", "run", "--write", "--destination", str(site.context), *_ONCE, "--not-production",
+                   "-t", "far"])  # fmt: skip
     said = capsys.readouterr().err
     assert status == 5 and "the channels of RMAN write on `standin`" in said and "on the database server" in said
     assert calls(site) == []
@@ -465,7 +467,7 @@ def test_an_open_database_without_archived_redo_is_only_read(site: Site, dbatk: 
 
     views = site.home.views(V__DATABASE=[database(log_mode="NOARCHIVELOG")])
     with running_standin(Scenario(views=views)) as standin:
-        status, message, _ = refusal(dbatk, "--write", "--destination", str(site.bench), standin=standin)
+        status, message, _ = refusal(dbatk, "--write", "--destination", str(site.context), standin=standin)
         assert status == 5 and "NOARCHIVELOG" in message
         status, run = sweep(dbatk, "--channels", "2", standin=standin)
         assert status == 0 and any("VALIDATE is measured" in warning for warning in run["warnings"])
@@ -502,7 +504,7 @@ def test_a_host_without_rman_is_told_of_the_bundle(
 @pytest.mark.parametrize("keep", ["best", "all"])
 def test_backups_of_a_measurement_are_never_kept(keep: str, site: Site, dbatk: Dbatk) -> None:
     status, message, hint = refusal(
-        dbatk, "--channels", "1,2", "--write", "--destination", str(site.bench), "--keep", keep
+        dbatk, "--channels", "1,2", "--write", "--destination", str(site.context), "--keep", keep
     )
     assert status == 2 and "retention policy" in message and "as a job" in hint
     assert calls(site) == []

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.oracle.make import BACKUP as REF
 from tests.oracle.make import steps, work
 from tests.oracle.standin.rman_program import Block, Failed, Session, commands
-from toolkit.dialects.oracle.backup.order import Act, act_of, order_of
+from toolkit.dialects.oracle.backup.order import BackupAction, act_of, order_of
 from toolkit.dialects.oracle.backup.script import command_id, delete, delete_pieces, spell
 from toolkit.dialects.oracle.backup.texts import PATTERNS, fits
 from toolkit.dialects.oracle.licences import look
@@ -97,7 +97,7 @@ def test_whatever_is_asked_a_script_says_only_what_is_on_the_list(
         assert not re.search(
             r"INCREMENTAL|PLUS ARCHIVELOG|BACKUP FULL AS (?:COMPRESSED )?BACKUPSET ARCHIVELOG", bare
         )
-    if act_of(asked) is Act.WRITE:
+    if act_of(asked) is BackupAction.WRITE:
         assert f"TAG '{REF.name.name}'" in step.text and "NOEXCLUDE FORCE" in bare and "COPIES 1;" in bare
         assert all(
             REF.name.name in found or found.startswith("+") for found in re.findall(r"FORMAT '([^']*)'", step.text)

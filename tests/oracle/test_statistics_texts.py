@@ -18,7 +18,7 @@ from tests.oracle.make import (
 )
 from tests.oracle.standin import grammar
 from tests.oracle.test_judge import judge
-from toolkit.design.options import BY_NAME, Kind
+from toolkit.design.options import BY_NAME, OptionKind
 from toolkit.dialects.oracle import DIALECT
 from toolkit.dialects.oracle.statistics import STATISTICS
 from toolkit.dialects.work import Call, Work
@@ -43,7 +43,7 @@ _RECORD: tuple[Row, ...] = (
 def levels() -> Iterator[tuple[str, OptionValue]]:
     """Give every option of statistics each of its levels."""
     for option in BY_NAME.values():
-        if STATS not in option.operations or option.kind in (Kind.NAMES, Kind.FLAG):
+        if STATS not in option.operations or option.kind in (OptionKind.NAMES, OptionKind.FLAG):
             continue
         chosen: tuple[OptionValue, ...] = option.choices + option.words
         if option.name == "estimate_percent":
@@ -81,9 +81,9 @@ def calls(item: Work, facts: Facts) -> Iterator[Call]:
     """Return all that is done and asked about a work."""
     yield from (*DIALECT.prepare(item, facts), *DIALECT.timed(item, facts), *DIALECT.evidence(item, facts))
     yield from (*DIALECT.settle(item, facts), *STATISTICS.preview(item, facts), *STATISTICS.proof([item]))
-    if item.mode is Mode.MEASUREMENT and not item.object.ours:
-        yield from STATISTICS.shield([item], OURS, "mark", facts)
-        yield from STATISTICS.unshield([item], facts)
+    if item.mode is Mode.MEASUREMENT and not item.object.scratch:
+        yield from STATISTICS.isolate([item], OURS, "mark", facts)
+        yield from STATISTICS.end_isolation([item], facts)
 
 
 def mends(oldest: str) -> Iterator[Call]:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.oracle.make import assumed, work
 from toolkit.dialects.oracle import DIALECT
-from toolkit.dialects.oracle.told import read_plan
+from toolkit.dialects.oracle.findings import read_plan
 from toolkit.dialects.oracle.watching import sql_id
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName

@@ -79,22 +79,22 @@ def experiment(standin: Standin, operation: OperationName, mode: Mode = Mode.JOB
 def run(standin: Standin, store: Store, what: Experiment) -> Heard:
     """Run an experiment to whatever end it takes."""
     heard = Heard()
-    reached = target(standin)
+    resolved = target(standin)
     try:
-        start(what, reached, store=store, approvals=Approvals(not_production=True), events=heard)
+        start(what, resolved, store=store, approvals=Approvals(not_production=True), events=heard)
     except ToolkitError:
         pass
     finally:
-        reached.close()
+        resolved.close()
     return heard
 
 
 def cleaned(standin: Standin, store: Store, run_id: str | None = None) -> CleanReport:
-    reached = target(standin)
+    resolved = target(standin)
     try:
-        return clean(reached, run=run_id, store=store, events=Heard())
+        return clean(resolved, run=run_id, store=store, events=Heard())
     finally:
-        reached.close()
+        resolved.close()
 
 
 LOST, KILLED, FULL = break_connection, kill_session, fail_with(1652)
@@ -154,7 +154,7 @@ def test_a_sweep_goes_on_after_a_lost_connection_and_leaves_nothing(words: str, 
         assert wreck.look(standin) == before
 
 
-def ours(standin: Standin) -> list[tuple[str, str]]:
+def scratch(standin: Standin) -> list[tuple[str, str]]:
     return [made.name for made in standin.engine.state.tables() if made.name[1].startswith("DBATK_")]
 
 
@@ -162,17 +162,17 @@ def test_a_table_that_somebody_made_anew_under_our_name_is_not_dropped(tmp_path:
     with running_standin() as standin, open_store(tmp_path / "store.db") as store:
         killed = wreck.OPERATIONS["insert-sweep"]
         assert wreck.kill(standin, tmp_path, Fault(break_connection, words="INSERT /*+"), *killed)
-        (name,) = ours(standin)
+        (name,) = scratch(standin)
         made = standin.engine.state.objects["TABLE", name]
         made.object_id += 500
         status, done = wreck.clean(standin, tmp_path)
         assert status == 3
         assert f'if it is, run: DROP TABLE "DBATK"."{name[1]}" PURGE;' in str(done["left"])
-        assert ours(standin) == [name]
+        assert scratch(standin) == [name]
         made.object_id -= 500
         assert store.open_entries_all()
         assert wreck.clean(standin, tmp_path)[0] == 0
-        assert ours(standin) == []
+        assert scratch(standin) == []
 
 
 def test_partitions_of_the_same_name_and_a_truncate_do_not_change_which_table_it_is(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_partitions_of_the_same_name_and_a_truncate_do_not_change_which_table_it
         assert wreck.kill(
             standin, tmp_path, Fault(break_connection, words="INSERT /*+"), *wreck.OPERATIONS["insert-sweep"]
         )
-        (name,) = ours(standin)
+        (name,) = scratch(standin)
         made = standin.engine.state.objects["TABLE", name]
         rows = [
             {"OWNER": name[0], "OBJECT_NAME": name[1], "SUBOBJECT_NAME": part, "OBJECT_ID": number,
@@ -192,7 +192,7 @@ def test_partitions_of_the_same_name_and_a_truncate_do_not_change_which_table_it
         standin.engine.scenario = Scenario(views={"ALL_OBJECTS": rows})
         status, done = wreck.clean(standin, tmp_path)
         assert (status, done["left"]) == (0, [])
-        assert ours(standin) == []
+        assert scratch(standin) == []
 
 
 def test_the_undo_script_says_all_without_the_store(tmp_path: Path) -> None:
@@ -272,13 +272,13 @@ def test_a_killed_job_whose_table_was_made_is_resumed_without_making_it_twice(tm
             standin, tmp_path, Fault(break_connection, words='CREATE TABLE "DBATK"."MADE"', when=AFTER),
             *wreck.OPERATIONS["ctas-job"],
         )  # fmt: skip
-        reached = target(standin)
+        resolved = target(standin)
         with open_store(tmp_path / "store.db") as store:
             run_id = store.resolve("last")
-            resume(run_id, reached, store=store, approvals=Approvals(not_production=True), events=Heard())
+            resume(run_id, resolved, store=store, approvals=Approvals(not_production=True), events=Heard())
             record = store.load_run(run_id)
             assert store.journal(run_id).open_entries() == ()
-        reached.close()
+        resolved.close()
         made = standin.engine.state.objects["TABLE", ("DBATK", "MADE")]
         assert (made.degree, made.logging) == ("1", "YES")
         assert sum('CREATE TABLE "DBATK"."MADE"' in text for text in standin.statements) == 1

@@ -173,7 +173,7 @@ def test_a_built_index_gives_its_degree_and_logging_back() -> None:
 def test_a_rebuilt_index_gets_the_degree_it_had(degree: str, former: str) -> None:
     row = {"schema_name": "DBATK", "index_name": INDEX.name.name, "degree": degree, "logging": "YES"}
     facts = assumed(indexes=(row,))
-    live = work(REBUILD, 8, ref=replace(INDEX, ours=False))
+    live = work(REBUILD, 8, ref=replace(INDEX, scratch=False))
     call = DIALECT.timed(live, facts)[0]
     assert texts([call])[0].endswith("REBUILD LOGGING PARALLEL 8")
     back = f'ALTER INDEX "DBATK"."DBATK_261121051342AB3F_2" {former}'
@@ -182,10 +182,10 @@ def test_a_rebuilt_index_gets_the_degree_it_had(degree: str, former: str) -> Non
 
 
 def test_what_a_job_makes_in_parallel_is_journalled_with_what_settles_it() -> None:
-    table = replace(work(CTAS, 8).object, ours=False)
+    table = replace(work(CTAS, 8).object, scratch=False)
     (call,) = DIALECT.timed(work(CTAS, 8, mode=Mode.JOB, ref=table), assumed())
     assert texts(call.undo) == ['ALTER TABLE "DBATK"."DBATK_261121051342AB3F_1" NOPARALLEL']
-    index = replace(INDEX, ours=False)
+    index = replace(INDEX, scratch=False)
     (call,) = DIALECT.timed(work(BUILD, 8, mode=Mode.JOB, ref=index, logging="nologging"), assumed())
     assert [text.split()[-1] for text in texts(call.undo)] == ["NOPARALLEL", "LOGGING"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.postgresql.helpers import RUN, Bench, open_bench, target_of
+from tests.postgresql.helpers import RUN, Bench, open_context, target_of
 from tests.servers.postgresql import Server
 from toolkit.targets.postgresql import PostgresqlTarget
 
@@ -17,8 +17,8 @@ def target(postgresql_server: Server) -> PostgresqlTarget:
 
 
 @pytest.fixture
-def bench(target: PostgresqlTarget, postgresql_schema: str) -> Iterator[Bench]:
+def context(target: PostgresqlTarget, postgresql_schema: str) -> Iterator[Bench]:
     """Sessions for control, work and monitoring, and a schema of the test's own."""
-    bench = open_bench(target, postgresql_schema, RUN)
-    yield bench
-    bench.close()
+    context = open_context(target, postgresql_schema, RUN)
+    yield context
+    context.close()

@@ -32,12 +32,12 @@ def target_of(server: Server) -> PostgresqlTarget:
     return PostgresqlTarget(Access(address, lambda: password))
 
 
-def table(name: str, schema: str, *, ours: bool = True) -> ObjectRef:
-    return ObjectRef(ObjectKind.TABLE, QualifiedName(name, schema), ours)
+def table(name: str, schema: str, *, scratch: bool = True) -> ObjectRef:
+    return ObjectRef(ObjectKind.TABLE, QualifiedName(name, schema), scratch)
 
 
 def index(name: str, on: QualifiedName) -> ObjectRef:
-    return ObjectRef(ObjectKind.INDEX, QualifiedName(name, on.schema), ours=True, table=on)
+    return ObjectRef(ObjectKind.INDEX, QualifiedName(name, on.schema), scratch=True, table=on)
 
 
 def work_of(operation: OperationName, ref: ObjectRef, **more: object) -> Work:
@@ -117,16 +117,16 @@ class Bench:
             session.close()
 
 
-def open_bench(target: PostgresqlTarget, schema: str, run: str) -> Bench:
+def open_context(target: PostgresqlTarget, schema: str, run: str) -> Bench:
     """Open the sessions and read the server's facts."""
     control, worker, monitor = (
         target.connect(role, SessionTag(run)) for role in (Role.CONTROL, Role.WORKER, Role.MONITOR)
     )
     rows = control.execute(sql_file("postgresql", "server")).rows
     facts = Facts(EngineName.POSTGRESQL, DIALECT.release(rows[0]), {"server": rows})
-    bench = Bench(target, schema, control, worker, monitor, facts)
-    target.observer = bench.statements.append
-    return bench
+    context = Bench(target, schema, control, worker, monitor, facts)
+    target.observer = context.statements.append
+    return context
 
 
 class Peaks:

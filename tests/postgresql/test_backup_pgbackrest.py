@@ -155,7 +155,7 @@ LOG = """
 
 
 def work(degree: int) -> Work:
-    ref = ObjectRef(ObjectKind.BACKUP, QualifiedName("dbatk_x_1", "/b"), ours=True)
+    ref = ObjectRef(ObjectKind.BACKUP, QualifiedName("dbatk_x_1", "/b"), scratch=True)
     return Work(OperationName.BACKUP, Mode.MEASUREMENT, ref, {"channels": degree}, degree=degree)
 
 

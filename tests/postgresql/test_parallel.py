@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.postgresql.helpers import RUN, Bench, index, open_bench, table, target_of, work_of
+from tests.postgresql.helpers import RUN, Bench, index, open_context, table, target_of, work_of
 from tests.servers.postgresql import Server
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.postgresql import DIALECT
@@ -31,11 +31,11 @@ def big(postgresql_server: Server) -> Iterator[Bench]:
         )
         session.execute("CREATE TABLE big_tables.small AS SELECT * FROM big_tables.big LIMIT 1000")
         session.execute("ANALYZE big_tables.big, big_tables.small")
-    bench = open_bench(target_of(postgresql_server), "big_tables", RUN)
-    for session in (bench.control, bench.worker):
+    context = open_context(target_of(postgresql_server), "big_tables", RUN)
+    for session in (context.control, context.worker):
         session.execute("SET search_path TO big_tables")
-    yield bench
-    bench.close()
+    yield context
+    context.close()
     with postgresql_server.connect() as session:
         session.execute("DROP SCHEMA big_tables CASCADE")
 

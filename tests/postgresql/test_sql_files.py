@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgresql.helpers import Bench, open_bench, target_of
+from tests.postgresql.helpers import Bench, open_context, target_of
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import begun_from, installed, running_postgresql
 from toolkit import resources
@@ -37,9 +37,9 @@ def release(request: pytest.FixtureRequest) -> Iterator[Bench]:
         missing("postgresql", "no server binaries here")
         return
     with begun_from(folder) as server:
-        bench = open_bench(target_of(server), 'Odd "S"', "run-of-files")
-        bench.server = server
-        schema, table = DIALECT.quote(bench.schema), DIALECT.quote(ODD)
+        context = open_context(target_of(server), 'Odd "S"', "run-of-files")
+        context.server = server
+        schema, table = DIALECT.quote(context.schema), DIALECT.quote(ODD)
         for text in (
             f"CREATE SCHEMA {schema}",
             f"CREATE TABLE {schema}.{table} (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, "
@@ -47,9 +47,9 @@ def release(request: pytest.FixtureRequest) -> Iterator[Bench]:
             f'CREATE INDEX "on ON ""x""" ON {schema}.{table} (name DESC, lower(name)) WHERE name <> \' ON \'',
             f"CREATE VIEW {schema}.v AS SELECT 1 AS one",
         ):
-            bench.control.execute(text)
-        yield bench
-        bench.close()
+            context.control.execute(text)
+        yield context
+        context.close()
 
 
 def versions(path: Path) -> tuple[int, int]:

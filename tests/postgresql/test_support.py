@@ -20,8 +20,8 @@ ON = QualifiedName("t", "s")
 INDEX = {OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD}
 
 
-def support(operation: OperationName, facts: Facts = FACTS, *, ours: bool = True, **more: object) -> Support:
-    ref = index("i", ON) if operation in INDEX else table("t", "s", ours=ours)
+def support(operation: OperationName, facts: Facts = FACTS, *, scratch: bool = True, **more: object) -> Support:
+    ref = index("i", ON) if operation in INDEX else table("t", "s", scratch=scratch)
     return DIALECT.support(work_of(operation, ref, **more), facts)
 
 
@@ -39,7 +39,7 @@ def test_every_operation_is_supported_plainly(operation: OperationName) -> None:
         ("ctas", {"degree": 4096}, "1024 workers"),
         ("ctas", {"mode": Mode.JOB, "options": {"logging": "nologging"}}, "measurements only"),
         ("index-build", {"options": {"logging": "nologging"}}, "logged as its table"),
-        ("insert", {"options": {"logging": "nologging"}, "ours": False}, "user's table"),
+        ("insert", {"options": {"logging": "nologging"}, "scratch": False}, "user's table"),
         ("ctas", {"options": {"compression": "basic"}}, "no compression `basic`"),
         ("ctas", {"options": {"compression": "none"}}, "STORAGE EXTERNAL"),
         ("index-build", {"options": {"compression": "lz4"}}, "never compressed"),

@@ -247,32 +247,32 @@ def wait_until_active(monitor: Connection, session: Connection) -> None:
 LONG = "SELECT pg_sleep(60)"
 
 
-def test_a_cancel_from_another_thread_ends_the_statement_and_not_the_session(bench: Bench) -> None:
-    thread, errors = in_thread(lambda: bench.worker.execute(LONG))
-    wait_until_active(bench.monitor, bench.worker)
-    bench.worker.cancel()
+def test_a_cancel_from_another_thread_ends_the_statement_and_not_the_session(context: Bench) -> None:
+    thread, errors = in_thread(lambda: context.worker.execute(LONG))
+    wait_until_active(context.monitor, context.worker)
+    context.worker.cancel()
     thread.join()
     assert [(error.code, error.cancelled, error.lost) for error in errors] == [("57014", True, False)]
-    assert bench.worker.execute("SELECT 1 AS one").rows == ({"one": 1},)
+    assert context.worker.execute("SELECT 1 AS one").rows == ({"one": 1},)
 
 
-def test_a_cancel_when_nothing_runs_never_hits_the_next_statement(bench: Bench) -> None:
+def test_a_cancel_when_nothing_runs_never_hits_the_next_statement(context: Bench) -> None:
     for number in range(50):
-        bench.worker.cancel()
-        assert bench.worker.execute(f"SELECT {number} AS n").rows == ({"n": number},)
+        context.worker.cancel()
+        assert context.worker.execute(f"SELECT {number} AS n").rows == ({"n": number},)
 
 
-def test_a_session_ended_by_an_administrator_is_lost(bench: Bench) -> None:
-    thread, errors = in_thread(lambda: bench.worker.execute(LONG))
-    wait_until_active(bench.monitor, bench.worker)
-    bench.control.execute("SELECT pg_terminate_backend(:pid::int)", {"pid": bench.worker.identity[4:]})
+def test_a_session_ended_by_an_administrator_is_lost(context: Bench) -> None:
+    thread, errors = in_thread(lambda: context.worker.execute(LONG))
+    wait_until_active(context.monitor, context.worker)
+    context.control.execute("SELECT pg_terminate_backend(:pid::int)", {"pid": context.worker.identity[4:]})
     thread.join()
     assert [(error.code, error.lost) for error in errors] == [("57P01", True)]
-    bench.worker.cancel()
-    bench.worker.close()
-    bench.worker.close()
+    context.worker.cancel()
+    context.worker.close()
+    context.worker.close()
     with pytest.raises(DatabaseError) as caught:
-        bench.worker.execute("SELECT 1")
+        context.worker.execute("SELECT 1")
     assert caught.value.lost
 
 

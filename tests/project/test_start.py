@@ -23,7 +23,7 @@ def loaded(imports: str) -> list[str]:
 )
 def test_a_plan_begins_without_what_other_engines_need(large: str) -> None:
     names = loaded("import toolkit.cli.maintenance, toolkit.app.maintenance, toolkit.dialects.postgresql")
-    assert "toolkit.app.maintenance.night" in names
+    assert "toolkit.app.maintenance.plan_run" in names
     assert [name for name in names if name.startswith(large)] == []
 
 

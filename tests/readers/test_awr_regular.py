@@ -13,7 +13,7 @@ import pytest
 from tests.readers.awr_samples import html as sample
 from toolkit.readers.awr import html
 from toolkit.readers.awr.regular import Cut, cut_tables
-from toolkit.readers.awr.tables import Document
+from toolkit.readers.awr.tables import ReportDocument
 
 AWR = Path(os.environ.get("DBATK_REALDATA", "/nowhere")) / "awr"
 ROW = "<tr><td class=x>{}</td><td align='right'>12</td></tr>"
@@ -47,7 +47,7 @@ def tabular(seed: int) -> str:
     return page
 
 
-def by_the_tree(page: str, monkeypatch: pytest.MonkeyPatch) -> Document:
+def by_the_tree(page: str, monkeypatch: pytest.MonkeyPatch) -> ReportDocument:
     with monkeypatch.context() as patched:
         patched.setattr(html, "cut_tables", Cut)
         return html.read_html(page)

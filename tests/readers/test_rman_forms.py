@@ -13,7 +13,7 @@ import pytest
 from tests.readers.rman_samples import ENGLISH, LANGUAGES, STAMPS, whole_log
 from toolkit.readers.rman.decode import lines_of
 from toolkit.readers.rman.log import causes_first, read_log
-from toolkit.readers.rman.model import Log, Piece
+from toolkit.readers.rman.model import BackupPiece, Log
 
 PLAIN = "02-MAR-2026 01:{:02d}:{:02d}"
 HEAD = ["connected to target database: ACME (DBID=1234567890)", "", "allocated channel: c1",
@@ -28,7 +28,7 @@ STACK = ["RMAN-00571: ==========================================================
          "RMAN-00571: ==========================================================="]  # fmt: skip
 
 
-def told(pieces: Iterable[Piece]) -> list[tuple[object, ...]]:
+def told(pieces: Iterable[BackupPiece]) -> list[tuple[object, ...]]:
     """Return what does not depend on the client's words or its format of dates."""
     return [
         (one.channel, one.set_type.replace("archive log", "archived log"), one.datafiles, one.archivelogs, one.extra,

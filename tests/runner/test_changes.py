@@ -81,7 +81,7 @@ def test_a_generated_name_in_use_is_refused_before_anything_is_sent(kept: Store)
 def test_the_object_of_a_name_that_was_in_use_is_never_taken_for_the_jobs(kept: Store) -> None:
     world = World({"MADE": Thing("theirs", born=70)})
     own = changes(world, kept)
-    job = create(table("MADE", ours=False), "ALTER MADE NOPARALLEL")
+    job = create(table("MADE", scratch=False), "ALTER MADE NOPARALLEL")
     own.made(own.intend([job], 1))
     assert states(kept) == ["abandoned"]
     assert own.undo_all().left == ()
@@ -151,7 +151,7 @@ def test_what_was_only_intended_is_dropped_by_its_mark_or_its_birth(
 def test_the_object_of_a_job_stays_and_its_degree_is_put_back_after_a_kill(kept: Store) -> None:
     world = World()
     own = changes(world, kept)
-    own.intend([create(table("MADE", ours=False), "ALTER MADE NOPARALLEL")], 1)
+    own.intend([create(table("MADE", scratch=False), "ALTER MADE NOPARALLEL")], 1)
     world.things["MADE"] = Thing("new", born=60)
     assert own.completed_job_objects() == ((1, "APP.MADE"),)
     assert own.undo_all().done == ("settled table `APP.MADE` by ALTER MADE NOPARALLEL",)
@@ -163,7 +163,7 @@ def test_the_object_of_a_job_stays_and_its_degree_is_put_back_after_a_kill(kept:
 def test_an_older_object_of_the_jobs_name_is_left_as_it_is(kept: Store) -> None:
     world = World()
     own = changes(world, kept)
-    own.intend([create(table("MADE", ours=False), "ALTER MADE NOPARALLEL")], 1)
+    own.intend([create(table("MADE", scratch=False), "ALTER MADE NOPARALLEL")], 1)
     world.things["MADE"] = Thing("old", born=10)
     assert own.completed_job_objects() == ()
     own.undo_all()
@@ -209,7 +209,7 @@ def test_what_setup_made_stays_when_trials_are_undone(kept: Store) -> None:
 def test_a_table_takes_the_entries_of_its_indexes_with_it(kept: Store) -> None:
     world = World()
     own = changes(world, kept)
-    own.run([create(table()), create(index(f"{NAME}_I1", ours=True, on=NAME))], 1)
+    own.run([create(table()), create(index(f"{NAME}_I1", scratch=True, on=NAME))], 1)
     world.sent.clear()
     own.run([drop(table())], 1)
     assert states(kept) == ["undone", "undone"]
@@ -267,17 +267,19 @@ _INSTANTS = st.none() | st.integers(0, 5)
 
 @given(
     name=st.sampled_from([NAME, NAME.lower(), "ORDERS", "DBATK_9_1"]), free=st.booleans(), before=_INSTANTS,
-    born=_INSTANTS, mark=st.sampled_from([None, "", f"run {KEY}", "run 9"]), ours=st.booleans(),
+    born=_INSTANTS, mark=st.sampled_from([None, "", f"run {KEY}", "run 9"]), scratch=st.booleans(),
     made=st.booleans(), same=st.booleans(),
 )  # fmt: skip
 def test_nothing_is_ours_without_a_proof(
-    name: str, free: bool, before: int | None, born: int | None, mark: str | None, ours: bool, made: bool,
+    name: str, free: bool, before: int | None, born: int | None, mark: str | None, scratch: bool, made: bool,
     same: bool,
 ) -> None:  # fmt: skip
     state = EntryState.MADE if made else EntryState.INTENDED
     identity: dict[str, Scalar] = {"identity": "1"} if made else {}
     proof: dict[str, Scalar] = {"free": free, "born": before}
-    entry = JournalEntry(1, RUN, 1, state, "creates", "table", "APP", name, ours, proof=proof, identity=identity)
+    entry = JournalEntry(
+        1, RUN, 1, state, "creates", "table", "APP", name, scratch, proof=proof, identity=identity
+    )
     if not is_the_one(entry, {"identity": "1" if same else "2", "mark": mark, "born": born}):
         return
     if made:
@@ -285,7 +287,7 @@ def test_nothing_is_ours_without_a_proof(
         return
     assert free
     younger = before is not None and born is not None and born >= before
-    if ours:
+    if scratch:
         assert KEY in name.upper()
         assert younger or (mark or "").endswith(KEY)
     else:

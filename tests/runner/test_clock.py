@@ -222,7 +222,7 @@ def test_a_cancel_that_is_never_answered_ends_when_the_database_does_not_answer_
     sessions, asked = Deaf(), [True, False]
     timed = Timed(items("a", "b", "c"), workers=2)
     result = run_timed(
-        timed, sessions, Stop(), limit_seconds=0.01, reachable=lambda: asked.pop(0), patience_seconds=0.01
+        timed, sessions, Stop(), limit_seconds=0.01, reachable=lambda: asked.pop(0), timeout_seconds=0.01
     )  # type: ignore[arg-type]
     assert asked == [], "a database that answers is given another while"
     assert result.timed_out

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.bench import Mode, bench_of
+from tests.runner.context import Mode, context_of
 from tests.runner.world import RUN, World, refused
 from tests.store.make import head
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import TimedItem
 from toolkit.model.values import Cell, Row
 from toolkit.model.words import Outcome
-from toolkit.runner.bench import Bench, Others
 from toolkit.runner.clock import ItemResult, TimedResult
-from toolkit.runner.judging import Judged, judge_trial
+from toolkit.runner.context import BackgroundLoad, RunContext
+from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.store import Store, open_store
 
 
@@ -44,91 +44,93 @@ def servers(degree: int) -> tuple[Row, ...]:
 
 
 def judge(
-    bench: Bench, clock: TimedResult | None, asked: int = 8, peaks: Mapping[str, float] | None = None,
+    context: RunContext, clock: TimedResult | None, asked: int = 8, peaks: Mapping[str, float] | None = None,
     **kept: tuple[Row, ...],
-) -> Judged:  # fmt: skip
-    pieces = bench.operation.pieces(bench.planner(1), Cell((("degree", asked),)))
+) -> JudgedTrial:  # fmt: skip
+    pieces = context.operation.pieces(context.planner(1), Cell((("degree", asked),)))
     error = clock.error if clock else refused()
-    return judge_trial(bench, clock, error, pieces, kept, peaks or {}, ())
+    return judge_trial(context, clock, error, pieces, kept, peaks or {}, ())
 
 
 def test_the_degree_asked_for_and_rows_make_a_good_trial(kept: Store) -> None:
-    bench = bench_of(World(), kept)
-    judged = judge(bench, timed(), degree=servers(8), rows=({"row_count": 5},), bytes=({"byte_count": 10},))
+    context = context_of(World(), kept)
+    judged = judge(context, timed(), degree=servers(8), rows=({"row_count": 5},), bytes=({"byte_count": 10},))
     assert (judged.outcome, judged.rows, judged.bytes, judged.has_time) == (Outcome.OK, 5, 10, True)
     assert judged.granted is not None
     assert (judged.requested, judged.granted.degree) == (8, 8)
 
 
-def judge_degree(bench: Bench, granted: int) -> Judged:
-    pieces = bench.operation.pieces(bench.planner(1), Cell((("degree", 8),)))
-    return judge_trial(bench, timed(), None, pieces, {"degree": servers(granted)}, {}, ())
+def judge_degree(context: RunContext, granted: int) -> JudgedTrial:
+    pieces = context.operation.pieces(context.planner(1), Cell((("degree", 8),)))
+    return judge_trial(context, timed(), None, pieces, {"degree": servers(granted)}, {}, ())
 
 
 @pytest.mark.parametrize(("granted", "outcome"), [(7, Outcome.DOWNGRADED), (8, Outcome.OK), (9, Outcome.OK)])
 def test_fewer_servers_than_asked_for_are_a_downgrade_with_a_time(
     kept: Store, granted: int, outcome: Outcome
 ) -> None:
-    judged = judge_degree(bench_of(World(), kept), granted)
+    judged = judge_degree(context_of(World(), kept), granted)
     assert (judged.outcome, judged.has_time) == (outcome, True)
     assert (judged.reason is None) == (outcome is Outcome.OK)
 
 
 def test_the_few_objects_that_a_resumed_job_had_left_tell_no_downgrade(kept: Store) -> None:
-    bench = bench_of(World(), kept)
-    pieces = bench.operation.pieces(bench.planner(1), Cell((("degree", 8),)))
-    judged = judge_trial(bench, timed(), None, (*pieces, *pieces), {"degree": servers(1)}, {}, ())
+    context = context_of(World(), kept)
+    pieces = context.operation.pieces(context.planner(1), Cell((("degree", 8),)))
+    judged = judge_trial(context, timed(), None, (*pieces, *pieces), {"degree": servers(1)}, {}, ())
     assert judged.outcome is Outcome.OK
     assert judged.granted is not None
     assert judged.granted.degree == 1
 
 
 def test_a_degree_that_is_not_known_is_no_downgrade(kept: Store) -> None:
-    bench = bench_of(World(), kept)
-    pieces = bench.operation.pieces(bench.planner(1), Cell((("degree", 8),)))
-    judged = judge_trial(bench, timed(), None, pieces, {}, {}, ())
+    context = context_of(World(), kept)
+    pieces = context.operation.pieces(context.planner(1), Cell((("degree", 8),)))
+    judged = judge_trial(context, timed(), None, pieces, {}, {}, ())
     assert judged.outcome is Outcome.OK
     assert judged.granted is not None
     assert judged.granted.degree is None
 
 
 def test_a_refused_degree_is_a_downgrade_without_a_time(kept: Store) -> None:
-    judged = judge(bench_of(World(), kept), timed(item(error=DatabaseError("x", code="ORA-12827"))))
+    judged = judge(context_of(World(), kept), timed(item(error=DatabaseError("x", code="ORA-12827"))))
     assert (judged.outcome, judged.error_code, judged.has_time) == (Outcome.DOWNGRADED, "ORA-12827", False)
 
 
 def test_an_error_fails_with_the_first_line_and_the_databases_code(kept: Store) -> None:
-    judged = judge(bench_of(World(), kept), timed(item(error=DatabaseError("ORA-1: no\nmore", code="ORA-00001"))))
+    judged = judge(
+        context_of(World(), kept), timed(item(error=DatabaseError("ORA-1: no\nmore", code="ORA-00001")))
+    )
     assert (judged.outcome, judged.reason, judged.error_code) == (Outcome.FAILED, "ORA-1: no", "ORA-00001")
 
 
 def test_an_error_without_a_message_is_told_by_its_code(kept: Store) -> None:
-    judged = judge(bench_of(World(), kept), timed(item(error=DatabaseError("", code="ORA-00600"))))
+    judged = judge(context_of(World(), kept), timed(item(error=DatabaseError("", code="ORA-00600"))))
     assert judged.reason == "ORA-00600"
 
 
 def test_of_several_objects_the_failed_are_counted(kept: Store) -> None:
     clock = timed(item("a"), item("b", refused()), item("c", refused()), not_begun=1)
-    judged = judge(bench_of(World(), kept), clock)
+    judged = judge(context_of(World(), kept), clock)
     assert judged.reason == "2 of 4 objects failed, the first: ORA-01031: insufficient privileges"
 
 
 def test_a_stop_is_no_failure_and_a_time_limit_is_one(kept: Store) -> None:
-    bench = bench_of(World(), kept, time_limit_seconds=5.0)
-    late = judge(bench, timed(item(error=DatabaseError("x", code="ORA-01013", cancelled=True)), timed_out=True))
+    context = context_of(World(), kept, time_limit_seconds=5.0)
+    late = judge(context, timed(item(error=DatabaseError("x", code="ORA-01013", cancelled=True)), timed_out=True))
     assert (late.outcome, late.error_code) == (Outcome.FAILED, "TK-0207")
-    bench.stop.request()
-    assert judge(bench, timed(not_begun=1)).outcome is Outcome.INTERRUPTED
+    context.stop.request()
+    assert judge(context, timed(not_begun=1)).outcome is Outcome.INTERRUPTED
 
 
 def test_a_stop_that_came_when_all_was_done_leaves_the_trial_good(kept: Store) -> None:
-    bench = bench_of(World(), kept)
-    bench.stop.request()
-    assert judge(bench, timed()).outcome is Outcome.OK
+    context = context_of(World(), kept)
+    context.stop.request()
+    assert judge(context, timed()).outcome is Outcome.OK
 
 
 def test_no_session_left_to_work_is_a_failure(kept: Store) -> None:
-    assert judge(bench_of(World(), kept), timed(not_begun=1)).reason == "no session was left to work"
+    assert judge(context_of(World(), kept), timed(not_begun=1)).reason == "no session was left to work"
 
 
 @pytest.mark.parametrize(
@@ -137,9 +139,9 @@ def test_no_session_left_to_work_is_a_failure(kept: Store) -> None:
 def test_no_rows_from_a_source_that_has_some_are_a_failure(
     kept: Store, source_has_rows: bool, outcome: Outcome
 ) -> None:
-    bench = bench_of(World(), kept)
-    bench.source_has_rows = source_has_rows
-    judged = judge(bench, timed(), rows=({"row_count": 0},))
+    context = context_of(World(), kept)
+    context.source_has_rows = source_has_rows
+    judged = judge(context, timed(), rows=({"row_count": 0},))
     assert judged.outcome is outcome
     assert judged.error_code == ("TK-0208" if source_has_rows else None)
 
@@ -147,12 +149,12 @@ def test_no_rows_from_a_source_that_has_some_are_a_failure(
 @pytest.mark.parametrize(("mode", "outcome"), [(Mode.MEASUREMENT, Outcome.FAILED), (Mode.JOB, Outcome.OK)])
 def test_a_query_without_rows_is_a_result_for_a_job_only(kept: Store, mode: Mode, outcome: Outcome) -> None:
     options = {"query": "SELECT 1 FROM dual WHERE 1 = 0", "table": "MADE"}
-    bench = bench_of(World(), kept, mode=mode, options=options)
-    assert judge(bench, timed(), rows=({"row_count": 0},)).outcome is outcome
+    context = context_of(World(), kept, mode=mode, options=options)
+    assert judge(context, timed(), rows=({"row_count": 0},)).outcome is outcome
 
 
 def test_a_host_that_is_always_busy_disturbs_no_trial_but_a_burst_does() -> None:
-    others = Others()
+    others = BackgroundLoad()
     assert [others.disturbs(part) for part in (0.6, 0.6, 0.6)] == [False, False, False]
     assert others.disturbs(0.95)
     assert others.disturbs(None) is False
@@ -160,6 +162,6 @@ def test_a_host_that_is_always_busy_disturbs_no_trial_but_a_burst_does() -> None
 
 
 def test_a_quiet_host_has_nothing_to_say() -> None:
-    others = Others()
+    others = BackgroundLoad()
     assert [others.disturbs(part) for part in (0.01, 0.02, 0.9)] == [False, False, True]
     assert others.sentence is None

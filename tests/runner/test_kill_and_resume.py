@@ -60,8 +60,8 @@ def kill_and_resume(arena: Arena, store: Path, told: dict[str, Any]) -> RunRecor
 def check_nothing_is_left(arena: Arena) -> None:
     assert arena.leftovers() == []
     if arena.engine is EngineName.POSTGRESQL:
-        ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name ~ '^\\d{8}-\\d{6}-'"
-        assert arena.ask(ours) == [(0,)]
+        scratch = "SELECT count(*) FROM pg_stat_activity WHERE application_name ~ '^\\d{8}-\\d{6}-'"
+        assert arena.ask(scratch) == [(0,)]
 
 
 @pytest.mark.parametrize("die_at", [4, 9, 11, 14, 17, 20, 24, 28, 33])

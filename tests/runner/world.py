@@ -80,12 +80,12 @@ def refused(words: str = "ORA-01031") -> DatabaseError:
     return DatabaseError(f"{words}: insufficient privileges\nmore", code=words)
 
 
-def table(name: str = f"DBATK_{KEY}_1", *, ours: bool = True) -> ObjectRef:
-    return ObjectRef(ObjectKind.TABLE, QualifiedName(name, "APP"), ours)
+def table(name: str = f"DBATK_{KEY}_1", *, scratch: bool = True) -> ObjectRef:
+    return ObjectRef(ObjectKind.TABLE, QualifiedName(name, "APP"), scratch)
 
 
-def index(name: str = "ORDERS_IX", *, ours: bool = False, on: str = "ORDERS") -> ObjectRef:
-    return ObjectRef(ObjectKind.INDEX, QualifiedName(name, "APP"), ours, QualifiedName(on, "APP"))
+def index(name: str = "ORDERS_IX", *, scratch: bool = False, on: str = "ORDERS") -> ObjectRef:
+    return ObjectRef(ObjectKind.INDEX, QualifiedName(name, "APP"), scratch, QualifiedName(on, "APP"))
 
 
 def create(ref: ObjectRef, *undo: str) -> Step:

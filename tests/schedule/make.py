@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from toolkit.schedule import Job, Opening
+from toolkit.schedule import Opening, SchedulerJob
 
 NIGHT = Opening(22 * 60, "Europe/Berlin", frozenset({2, 6}))
 
@@ -22,9 +22,9 @@ schema = "main"
 """
 
 
-def job(**changes: object) -> Job:
+def job(**changes: object) -> SchedulerJob:
     """Make a job with changes laid over a plain one."""
-    plain = Job(
+    plain = SchedulerJob(
         "nightly",
         "/srv/jobs/nightly.toml",
         ("/opt/dbatk/bin/dbatk", "run", "/srv/jobs/nightly.toml", "--quiet"),

@@ -15,7 +15,7 @@ import pytest
 
 from tests.schedule.make import job
 from toolkit.cli.main import main
-from toolkit.schedule import Job
+from toolkit.schedule import SchedulerJob
 from toolkit.schedule.cron import command
 
 PROGRAM = (sys.executable, "-m", "toolkit")
@@ -39,7 +39,7 @@ def jobs(tmp_path: Path) -> Path:
     return folder
 
 
-def made(jobs: Path, *arguments: str, **places: str) -> Job:
+def made(jobs: Path, *arguments: str, **places: str) -> SchedulerJob:
     """Return a job as `schedule` makes it, of a file beside it."""
     known = {
         "DBATK_CONFIG": str(jobs / "config"),
@@ -50,7 +50,7 @@ def made(jobs: Path, *arguments: str, **places: str) -> Job:
     return replace(job(), command=words, environment=tuple({**known, **places}.items()))
 
 
-def as_cron(one: Job) -> subprocess.CompletedProcess[str]:
+def as_cron(one: SchedulerJob) -> subprocess.CompletedProcess[str]:
     """Run a job as cron does: its line by `/bin/sh`, from another folder, with next to no environment."""
     line = command(one).replace("\\%", "%")
     return subprocess.run(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.schedule.make import write_plan
-from toolkit.app.scheduling import Made, Wish, hidden_paths, make_job
+from toolkit.app.scheduling import CreatedJob, JobRequest, hidden_paths, make_job
 from toolkit.app.scheduling.making import host_zone
 from toolkit.cli.main import main
 from toolkit.errors import ToolkitError
@@ -40,10 +40,10 @@ def made(
     operation: str = "stats-gather",
     options: str = 'schema = "main"',
     **wish: object,
-) -> Made:
+) -> CreatedJob:
     path = folder / "nightly.toml"
     path.write_text(PLAN.format(targets=targets, operation=operation, options=options), encoding="utf-8")
-    return make_job(replace(Wish(path, at="22:00 UTC"), **wish))  # type: ignore[arg-type]
+    return make_job(replace(JobRequest(path, at="22:00 UTC"), **wish))  # type: ignore[arg-type]
 
 
 def add(*arguments: str) -> None:
@@ -52,7 +52,7 @@ def add(*arguments: str) -> None:
 
 def test_everything_is_said_with_its_whole_path(home: Path) -> None:
     plan = write_plan(home)
-    job = make_job(Wish(Path(plan.name), log_file="log", environment_file="env", writes=("backup",))).job
+    job = make_job(JobRequest(Path(plan.name), log_file="log", environment_file="env", writes=("backup",))).job
     assert job.plan == str(plan) and str(plan) in job.command
     assert Path(job.command[0]).is_absolute()
     assert dict(job.environment) == {"DBATK_CONFIG": f"{home}/config", "DBATK_STORE": f"{home}/store.sqlite"}
@@ -66,12 +66,12 @@ def test_a_store_with_a_password_stays_out_of_every_unit(home: Path, monkeypatch
     plan = write_plan(home)
     monkeypatch.setenv("DBATK_STORE", "postgresql://dbatk:geheim@db1/results")
     with pytest.raises(ToolkitError) as caught:
-        make_job(Wish(plan))
+        make_job(JobRequest(plan))
     assert caught.value.code == "TK-0108" and "geheim" not in caught.value.message + caught.value.hint
-    job = make_job(Wish(plan, environment_file="/etc/dbatk/env")).job
+    job = make_job(JobRequest(plan, environment_file="/etc/dbatk/env")).job
     assert "geheim" not in repr(job) and "DBATK_STORE" not in dict(job.environment)
     monkeypatch.setenv("DBATK_STORE", "postgresql://dbatk@db1/results")
-    assert dict(make_job(Wish(plan)).job.environment)["DBATK_STORE"] == "postgresql://dbatk@db1/results"
+    assert dict(make_job(JobRequest(plan)).job.environment)["DBATK_STORE"] == "postgresql://dbatk@db1/results"
 
 
 def test_a_variable_that_no_scheduler_sets_is_said(home: Path) -> None:

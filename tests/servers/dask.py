@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-PATIENCE_SECONDS = 240
+TIMEOUT_SECONDS = 240
 """Processes begin slowly on a machine that is busy with other tests."""
 ROOT = Path(__file__).parents[2]
 _NAMED = "import socket\nsocket.gethostname = lambda: {host!r}\n"
@@ -51,7 +51,7 @@ class DaskCluster:
         """The address as users write it."""
         import json
 
-        until = time.monotonic() + PATIENCE_SECONDS
+        until = time.monotonic() + TIMEOUT_SECONDS
         while not Path(self._file).exists() and time.monotonic() < until:
             time.sleep(0.05)
         return str(json.loads(Path(self._file).read_text())["address"]).replace("tcp://", "dask://")
@@ -70,7 +70,7 @@ class DaskCluster:
         from distributed import Client
 
         with Client(self.url.replace("dask://", "tcp://"), set_as_default=False) as client:
-            client.wait_for_workers(number, timeout=PATIENCE_SECONDS)
+            client.wait_for_workers(number, timeout=TIMEOUT_SECONDS)
 
     def kill(self, host: str) -> None:
         """End a worker as a power failure would."""

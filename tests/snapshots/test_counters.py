@@ -10,7 +10,7 @@ from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
 from toolkit.model.words import Role
-from toolkit.snapshots.counters import CounterProvider, Reading, difference, readings
+from toolkit.snapshots.counters import CounterProvider, CounterReading, difference, readings
 from toolkit.snapshots.threads import busy_threads
 
 
@@ -95,8 +95,8 @@ _VALUES = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 100))
 
 @given(before=_VALUES, after=_VALUES)
 def test_no_difference_is_negative_and_none_is_invented(before: dict[str, int], after: dict[str, int]) -> None:
-    early = {name: Reading(value, "", counter=True) for name, value in before.items()}
-    late = {name: Reading(value, "", counter=True) for name, value in after.items()}
+    early = {name: CounterReading(value, "", counter=True) for name, value in before.items()}
+    late = {name: CounterReading(value, "", counter=True) for name, value in after.items()}
     metrics, reset = difference(early, late, "x")
     assert {each.name for each in metrics} | set(reset) == before.keys() & after.keys()
     assert all(each.value == after[each.name] - before[each.name] >= 0 for each in metrics)
@@ -105,7 +105,7 @@ def test_no_difference_is_negative_and_none_is_invented(before: dict[str, int], 
 
 def test_readings_take_numbers_as_they_come() -> None:
     assert readings((row("a", 1), row("b", 2.5, "gauge"))) == {
-        "a": Reading(1.0, "bytes", counter=True), "b": Reading(2.5, "bytes", counter=False),
+        "a": CounterReading(1.0, "bytes", counter=True), "b": CounterReading(2.5, "bytes", counter=False),
     }  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def series(name: str, values: Iterable[float]) -> tuple[Sample, ...]:
     return tuple(Sample(float(at), name, value) for at, value in enumerate(values))
 
 
-def step(name: str = "DBATK_1", *, ours: bool = True, undo: tuple[str, ...] = ("DROP TABLE x",)) -> Step:
+def step(name: str = "DBATK_1", *, scratch: bool = True, undo: tuple[str, ...] = ("DROP TABLE x",)) -> Step:
     """A step that creates a table."""
-    ref = ObjectRef(ObjectKind.TABLE, QualifiedName(name, "GLENNF"), ours, QualifiedName("GTEST", "GLENNF"))
+    ref = ObjectRef(ObjectKind.TABLE, QualifiedName(name, "GLENNF"), scratch, QualifiedName("GTEST", "GLENNF"))
     return Step("duckdb/ctas", "CREATE TABLE x", effect=Effect.CREATES, object=ref, undo=undo)

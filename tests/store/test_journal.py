@@ -33,7 +33,7 @@ def test_an_entry_is_durable_before_the_change_is_made(store: Store, reopened: C
         object_kind="table",
         schema="GLENNF",
         name="DBATK_1",
-        ours=True,
+        scratch=True,
         undo=("DROP TABLE x",),
         proof=PROOF,
         table_schema="GLENNF",

@@ -4,13 +4,13 @@ from toolkit.analysis.advice import Advice, advice
 from toolkit.analysis.cells import CellSummary, cells
 from toolkit.analysis.compare import Comparison, Pair, compare
 from toolkit.analysis.documents import comparison_document, run_document, runs_document
-from toolkit.analysis.limits import Judgement, judge, parse_fail_if
+from toolkit.analysis.limits import LimitResult, judge, parse_fail_if
 
 __all__ = [
     "Advice",
     "CellSummary",
     "Comparison",
-    "Judgement",
+    "LimitResult",
     "Pair",
     "advice",
     "cells",

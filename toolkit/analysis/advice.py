@@ -17,7 +17,15 @@ from toolkit.analysis.doubts import (
     spelled_time,
     super_linear,
 )
-from toolkit.analysis.others import beyond, lowest_of_its_kind, named, other_factors, other_groups, span, untold
+from toolkit.analysis.others import (
+    beyond,
+    inconclusive,
+    lowest_of_its_kind,
+    named,
+    other_factors,
+    other_groups,
+    span,
+)
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, OperationName, Outcome
@@ -100,7 +108,7 @@ def _too_few(found: RunAnalysis, best: Cell, doubts: tuple[str, ...]) -> Advice:
 
 def _too_noisy(found: RunAnalysis, measured: list[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
     repeats = min(found.by_cell[cell].n for cell in measured)
-    smallest = found.fit.noise.times(2 / repeats).smallest_tellable_pct() or 0.0
+    smallest = found.fit.noise.times(2 / repeats).minimum_detectable_pct() or 0.0
     headline = (
         "this run cannot say which is better: the times scatter so much that only differences of "
         f"{spelled_difference(smallest)} or more would show"
@@ -131,7 +139,7 @@ def _is_close(found: RunAnalysis, cell: Cell, best: Cell) -> bool:
 
 def _may_be_beaten(found: RunAnalysis, measured: list[Cell], best: Cell, recommended: Cell) -> bool:
     """Whether nothing is told and some other cell may well be better than the recommended one."""
-    if not all(untold(found.ratio(cell, best)[1]) for cell in measured if cell != best):
+    if not all(inconclusive(found.ratio(cell, best)[1]) for cell in measured if cell != best):
         return False
     against = (found.ratio(cell, recommended)[1] for cell in measured if cell != recommended)
     return any(interval is None or interval.low < 1 / CLOSE for interval in against)
@@ -159,7 +167,7 @@ def _headline(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
     if base is None:
         base = max(measured, key=lambda cell: median(found.by_cell[cell].seconds))
     value, interval = found.ratio(base, chosen)
-    if interval is None or untold(interval):
+    if interval is None or inconclusive(interval):
         return f"{use}, the lowest median, though not told apart from {named(base)} ({span(interval)})"
     return f"{use}, {ratio(value)} as fast as {named(base)} ({ratio(interval.low)} to {ratio(interval.high)})"
 
@@ -182,7 +190,7 @@ def _smaller(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> list[str
         for cell in measured
         if (scale_level(cell, found.scale) or level) < level
         and cell != lowest
-        and untold(found.ratio(cell, chosen)[1])
+        and inconclusive(found.ratio(cell, chosen)[1])
     ]
     spans = "; ".join(f"{named(cell)}: {span(found.ratio(cell, chosen)[1])}" for cell in maybe[:3])
     return [f"a smaller {found.scale} may do as well: more repeats would tell ({spans})"] if maybe else []

@@ -12,7 +12,7 @@ from statistics import median
 
 from toolkit.analysis.cells import RunAnalysis, other_levels, scale_level
 from toolkit.analysis.doubts import cpu_count
-from toolkit.analysis.lanes import Bar, Lanes, lanes_of, longest_alone
+from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of, longest_alone
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import EngineName, Outcome
@@ -97,7 +97,7 @@ def _throughput(found: RunAnalysis, cell: Cell, trials: Sequence[TrialRecord]) -
 def trial_lanes(trial: TrialRecord) -> Lanes | None:
     """Return the pieces of a trial in lanes, one for each channel asked for; None without pieces on a clock."""
     bars = [
-        Bar(
+        LaneBar(
             f"channel {item.worker + 1}",
             item.label,
             item.begin_seconds,
@@ -145,12 +145,12 @@ def backup_sentences(found: RunAnalysis, chosen: Cell | None) -> tuple[str, ...]
         return ()
     group = _group(found, measured, mine)
     return (
-        *_moved(mine), *_ceiling(found, group), *_limit(found, group, mine), *_held_up(found, mine),
+        *_moved(mine), *_degree_limit(found, group), *_limit(found, group, mine), *_held_up(found, mine),
         *_window(found, mine),
     )  # fmt: skip
 
 
-def ceiling(group: Iterable[Throughput]) -> tuple[Throughput, Throughput, bool] | None:
+def degree_limit(group: Iterable[Throughput]) -> tuple[Throughput, Throughput, bool] | None:
     """Return the first cell at the ceiling, the fastest cell, and whether the rate still rose at the end.
 
     Args:
@@ -193,8 +193,8 @@ def _size_of(ratio: float) -> str:
     return f"the backup is {number(1 / ratio)} times as large as what was read"
 
 
-def _ceiling(found: RunAnalysis, group: Sequence[Throughput]) -> Iterator[str]:
-    told = ceiling(group)
+def _degree_limit(found: RunAnalysis, group: Sequence[Throughput]) -> Iterator[str]:
+    told = degree_limit(group)
     if told is None or found.scale is None:
         return
     first, best, rising = told
@@ -209,7 +209,7 @@ def _ceiling(found: RunAnalysis, group: Sequence[Throughput]) -> Iterator[str]:
 
 def _limit(found: RunAnalysis, group: Sequence[Throughput], mine: Throughput) -> Iterator[str]:
     """Say whether CPU or I/O is the limit, by what was measured; nothing where nothing tells."""
-    told = ceiling(group)
+    told = degree_limit(group)
     flat = told is not None and not told[2]
     if (mine.others_pct or 0.0) >= _OTHERS_MUCH:
         others = percent(mine.others_pct)

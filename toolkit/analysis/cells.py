@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from toolkit.analysis.fit import Fit, Interval, Observation, fit
+from toolkit.analysis.fit import ConfidenceInterval, Fit, Observation, fit
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell, Level
@@ -51,7 +51,7 @@ class RunAnalysis:
     scale: str | None
     by_cell: Mapping[Cell, CellSummary]
 
-    def ratio(self, cell: Cell, base: Cell) -> tuple[float, Interval | None]:
+    def ratio(self, cell: Cell, base: Cell) -> tuple[float, ConfidenceInterval | None]:
         """Return time of `cell` over time of `base` (medians) and its interval, blocks taken out."""
         value = median(self.by_cell[cell].seconds) / median(self.by_cell[base].seconds)
         interval = None
@@ -146,7 +146,7 @@ def _bases(found: Iterable[Cell], scale: str | None) -> dict[Cell, Cell]:
 @dataclass(frozen=True, slots=True)
 class _Gain:
     speedup: float | None = None
-    interval: Interval | None = None
+    interval: ConfidenceInterval | None = None
     efficiency: float | None = None
 
 

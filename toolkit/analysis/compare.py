@@ -13,7 +13,7 @@ from statistics import median
 
 from toolkit.analysis.cells import in_order
 from toolkit.analysis.environment import Difference, differences_of
-from toolkit.analysis.fit import Fit, Interval, Noise, Observation, fit
+from toolkit.analysis.fit import ConfidenceInterval, Fit, Noise, Observation, fit
 from toolkit.analysis.load import load_notes
 from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
 from toolkit.errors import ToolkitError
@@ -35,9 +35,9 @@ class Pair:
     median_a: float | None
     median_b: float | None
     ratio: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     verdict: Verdict
-    smallest_tellable_pct: float | None
+    minimum_detectable_pct: float | None
     metrics: tuple[MetricPair, ...] = ()
 
 
@@ -147,7 +147,9 @@ def _pair(
     cell_a, cell_b = cells
     if not values_a or not values_b:
         middle_a, middle_b = (median(found) if found else None for found in (values_a, values_b))
-        return Pair(*cells, len(values_a), len(values_b), middle_a, middle_b, None, None, Verdict.UNTOLD, None)
+        return Pair(
+            *cells, len(values_a), len(values_b), middle_a, middle_b, None, None, Verdict.INCONCLUSIVE, None
+        )
     if within is not None:
         centre, noise = within.ratio(cell_b, cell_a)
     else:
@@ -166,7 +168,7 @@ def _pair(
         value,
         interval,
         verdict_of(interval),
-        noise.smallest_tellable_pct(),
+        noise.minimum_detectable_pct(),
     )
 
 
@@ -174,10 +176,10 @@ def _mean_log(values: tuple[float, ...]) -> float:
     return sum(math.log(value) for value in values) / len(values)
 
 
-def verdict_of(interval: Interval | None) -> Verdict:
+def verdict_of(interval: ConfidenceInterval | None) -> Verdict:
     """Return what an interval of B over A tells: nothing while it holds 1."""
     if interval is None or interval.holds(1.0):
-        return Verdict.UNTOLD
+        return Verdict.INCONCLUSIVE
     return Verdict.FASTER if interval.high < 1 else Verdict.SLOWER
 
 

@@ -160,7 +160,7 @@ def _pair(pair: Pair) -> JsonObject:
         "ci_low": _scalar(pair.interval.low if pair.interval else None),
         "ci_high": _scalar(pair.interval.high if pair.interval else None),
         "verdict": pair.verdict.value,
-        "smallest_tellable_pct": _scalar(pair.smallest_tellable_pct),
+        "minimum_detectable_pct": _scalar(pair.minimum_detectable_pct),
     }
     if dict(pair.cell_a) != dict(pair.cell_b):
         document["factors_b"] = _levels(pair.cell_b)

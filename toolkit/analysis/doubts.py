@@ -133,7 +133,7 @@ def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
     if noise.degrees < FEWEST_DEGREES:
         known = f"by the little known of the noise, {more} would show a difference of {_TARGET}"
         return (f"repeat each cell at least {least} times; {known}",)
-    smallest = noise.times(2 / repeats).smallest_tellable_pct() or 0.0
+    smallest = noise.times(2 / repeats).minimum_detectable_pct() or 0.0
     shown = f"differences of {spelled_difference(smallest)} or more show with {repeats} repeats"
     return (shown,) if smallest <= TARGET_PCT else (f"{shown}; {more} would show {_TARGET}",)
 
@@ -154,13 +154,13 @@ def spelled_difference(pct: float) -> str:
 def repeats_needed(noise: Noise, cells: int, target_pct: float = TARGET_PCT) -> int | None:
     """Return how many repeats would tell a difference, with a power of 80 %; None above 200.
 
-    The same formula as `Noise.smallest_tellable_pct`, solved for the number of repeats, with the degrees of
+    The same formula as `Noise.minimum_detectable_pct`, solved for the number of repeats, with the degrees of
     freedom that so many whole sweeps over `cells` cells leave.
     """
 
     def enough(repeats: int) -> bool:
         later = Noise(noise.variance * 2 / repeats, _degrees(cells, repeats))
-        smallest = later.smallest_tellable_pct()
+        smallest = later.minimum_detectable_pct()
         return smallest is not None and smallest <= target_pct
 
     return _repeats_for(cells, enough)

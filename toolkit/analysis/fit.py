@@ -31,7 +31,7 @@ FEWEST_DEGREES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ConfidenceInterval:
     """A 95 % interval of a time (seconds) or of a ratio."""
 
     low: float
@@ -41,13 +41,13 @@ class Interval:
         """Whether the value lies within it, ends included."""
         return self.low <= value <= self.high
 
-    def reaching(self, value: float) -> Interval:
+    def reaching(self, value: float) -> ConfidenceInterval:
         """Widen it to a value: an estimate never stands outside its own interval."""
-        return Interval(min(self.low, value), max(self.high, value))
+        return ConfidenceInterval(min(self.low, value), max(self.high, value))
 
-    def inverse(self) -> Interval:
+    def inverse(self) -> ConfidenceInterval:
         """Return the interval of 1/x."""
-        return Interval(1 / self.high, 1 / self.low)
+        return ConfidenceInterval(1 / self.high, 1 / self.low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ class Noise:
         """Return the noise of an estimate whose variance is `factor` times this one."""
         return Noise(self.variance * factor, self.degrees)
 
-    def interval(self, centre: float) -> Interval | None:
+    def interval(self, centre: float) -> ConfidenceInterval | None:
         """Return the interval of exp(centre); None with too few degrees of freedom."""
         if self.degrees < FEWEST_DEGREES:
             return None
         half = t_quantile((1 + CONFIDENCE) / 2, self.degrees) * math.sqrt(self.variance)
-        return Interval(math.exp(centre - half), _exp(centre + half))
+        return ConfidenceInterval(math.exp(centre - half), _exp(centre + half))
 
-    def smallest_tellable_pct(self) -> float | None:
+    def minimum_detectable_pct(self) -> float | None:
         """Return the difference in percent that would be told with a power of 80 %.
 
         (t(0.975) + t(0.80)) standard errors on the log scale: Snedecor and Cochran, *Statistical Methods* (8th
@@ -146,7 +146,7 @@ class Fit:
     _weights: Mapping[Cell, Matrix]
     _spread: Matrix | None
 
-    def value_interval(self, cell: Cell) -> Interval | None:
+    def value_interval(self, cell: Cell) -> ConfidenceInterval | None:
         """Return the interval of a cell's own value."""
         return self.noise.times(1 / self.counts[cell]).interval(self.means[cell])
 

@@ -15,7 +15,7 @@ _TELLING = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class LaneBar:
     """One piece of work: seconds since the whole began; `good` is False when it did not end well."""
 
     lane: str
@@ -51,13 +51,13 @@ class Lanes:
         total_lanes: lanes there were, also those without a bar.
     """
 
-    bars: tuple[Bar, ...]
+    bars: tuple[LaneBar, ...]
     lanes: tuple[Lane, ...]
     span_seconds: float
     exact: bool = True
 
     @property
-    def last(self) -> Bar | None:
+    def last(self) -> LaneBar | None:
         """The bar that ends last: the whole waits for it."""
         return max(self.bars, key=lambda bar: bar.end, default=None)
 
@@ -81,7 +81,7 @@ class Lanes:
         return self.span_seconds - min((lane.through_seconds for lane in self.lanes), default=self.span_seconds)
 
 
-def lanes_of(bars: Iterable[Bar], names: Sequence[str] = (), *, exact: bool = True) -> Lanes:
+def lanes_of(bars: Iterable[LaneBar], names: Sequence[str] = (), *, exact: bool = True) -> Lanes:
     """Put bars into lanes, the clock beginning with the first of them.
 
     Args:
@@ -90,7 +90,7 @@ def lanes_of(bars: Iterable[Bar], names: Sequence[str] = (), *, exact: bool = Tr
     found = sorted(bars, key=lambda bar: (bar.begin, bar.lane))
     start = found[0].begin if found else 0.0
     moved = tuple(
-        Bar(bar.lane, bar.label, bar.begin - start, bar.end - start, bar.bytes, bar.good) for bar in found
+        LaneBar(bar.lane, bar.label, bar.begin - start, bar.end - start, bar.bytes, bar.good) for bar in found
     )
     span = max((bar.end for bar in moved), default=0.0)
     order = list(dict.fromkeys([*names, *sorted({bar.lane for bar in moved}, key=_natural)]))
@@ -99,14 +99,14 @@ def lanes_of(bars: Iterable[Bar], names: Sequence[str] = (), *, exact: bool = Tr
     )
 
 
-def _lane(name: str, bars: Sequence[Bar]) -> Lane:
+def _lane(name: str, bars: Sequence[LaneBar]) -> Lane:
     known = [bar.bytes for bar in bars if bar.bytes is not None]
     busy = _covered(bars)
     through = max((bar.end for bar in bars), default=0.0)
     return Lane(name, busy, through, len(bars), sum(known) if known else None)
 
 
-def _covered(bars: Sequence[Bar]) -> float:
+def _covered(bars: Sequence[LaneBar]) -> float:
     """Return the seconds in which at least one bar ran: overlapping ones count once."""
     total, until = 0.0, float("-inf")
     for bar in sorted(bars, key=lambda one: one.begin):
@@ -140,7 +140,7 @@ def balance_sentences(found: Lanes, one: str = "channel") -> tuple[str, ...]:
     return tuple(said)
 
 
-def longest_alone(found: Lanes) -> tuple[Bar | None, float]:
+def longest_alone(found: Lanes) -> tuple[LaneBar | None, float]:
     """Return the bar that ran longest while no other lane worked, and for how many seconds."""
     events = sorted(
         [(bar.begin, 1, index) for index, bar in enumerate(found.bars)]

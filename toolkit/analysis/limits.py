@@ -34,18 +34,18 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class LimitResult:
     """Whether the limit was met in any pair, or could not be told in one; a sentence for each such pair."""
 
     limit: Limit
     met: tuple[str, ...] = ()
-    untold: tuple[str, ...] = ()
+    inconclusive: tuple[str, ...] = ()
 
     def exit_code(self, *, strict: bool = False) -> ExitCode:
         """Return the exit status: the difference was found, or with `strict` it could not be told."""
         if self.met:
             return ExitCode.DIFFERENCE
-        return ExitCode.INCOMPLETE if self.untold and strict else ExitCode.DONE
+        return ExitCode.INCOMPLETE if self.inconclusive and strict else ExitCode.DONE
 
 
 def parse_fail_if(text: str) -> Limit:
@@ -65,23 +65,23 @@ def parse_fail_if(text: str) -> Limit:
     return limit
 
 
-def judge(comparison: Comparison, limit: Limit) -> Judgement:
+def judge(comparison: Comparison, limit: Limit) -> LimitResult:
     """Judge every pair of a comparison.
 
-    Met when the median passes the limit and the interval lies wholly on the bad side of zero. Untold when the
-    verdict is untold and the limit may have been passed for all that the interval says.
+    Met when the median passes the limit and the interval lies wholly on the bad side of zero. Inconclusive when
+    the verdict is, and the interval does not exclude that the limit was passed.
 
     Raises:
         ToolkitError: TK-0101 when no trial of the two runs has the metric.
     """
-    met, untold = [], []
+    met, inconclusive = [], []
     for pair in _pairs(comparison, limit.metric):
         spelled = f"`{pair.cell_b}`: {limit.metric} {_spell(pair)}"
         if _is_met(pair, limit):
             met.append(f"{spelled} passes the limit `{limit}`")
-        elif _is_untold(pair, limit):
-            untold.append(f"{spelled}; whether it passes the limit `{limit}` cannot be told")
-    return Judgement(limit, tuple(met), tuple(untold))
+        elif _is_inconclusive(pair, limit):
+            inconclusive.append(f"{spelled}; whether it passes the limit `{limit}` cannot be told")
+    return LimitResult(limit, tuple(met), tuple(inconclusive))
 
 
 def _pairs(comparison: Comparison, metric: str) -> tuple[Pair, ...]:
@@ -109,8 +109,8 @@ def _is_met(pair: Pair, limit: Limit) -> bool:
     return pair.interval.low > 1 if limit.above else pair.interval.high < 1
 
 
-def _is_untold(pair: Pair, limit: Limit) -> bool:
-    if pair.verdict is not Verdict.UNTOLD:
+def _is_inconclusive(pair: Pair, limit: Limit) -> bool:
+    if pair.verdict is not Verdict.INCONCLUSIVE:
         return False
     if pair.interval is None:
         return True

@@ -38,7 +38,7 @@ class MetricPair:
         return self.median_b / self.median_a if self.median_a else None
 
 
-RUNG = "snapshot_provider"
+SNAPSHOT_SOURCE = "snapshot_provider"
 """In the environment of a run: by what its snapshots were taken."""
 
 
@@ -77,10 +77,11 @@ def metric_pairs(a: Iterable[CellMetric], b: Iterable[CellMetric]) -> tuple[Metr
 def left_out(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
     """Return a sentence when the runs have metrics of different providers, which are not compared."""
     sources_a, sources_b = _sources(a), _sources(b)
-    rungs = a.environment.get(RUNG), b.environment.get(RUNG)
-    if None not in rungs and rungs[0] != rungs[1]:
+    snapshot_sources = a.environment.get(SNAPSHOT_SOURCE), b.environment.get(SNAPSHOT_SOURCE)
+    if None not in snapshot_sources and snapshot_sources[0] != snapshot_sources[1]:
         return (
-            f"run `{a.head.run}` has snapshots by {rungs[0]}, run `{b.head.run}` by {rungs[1]}: they count "
+            f"run `{a.head.run}` has snapshots by {snapshot_sources[0]}, run `{b.head.run}` by "
+            f"{snapshot_sources[1]}: they count "
             "differently, so only what both have from the same source is compared",
         )
     only_a, only_b = sorted(sources_a - sources_b), sorted(sources_b - sources_a)

@@ -7,7 +7,7 @@ from statistics import median
 
 from toolkit.analysis.cells import RunAnalysis, other_levels, scale_level
 from toolkit.analysis.doubts import cpu_count
-from toolkit.analysis.fit import Interval
+from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.model.values import Cell, spell_level
 from toolkit.units import number, ratio, time_change
 
@@ -20,12 +20,12 @@ def named(cell: Cell) -> str:
     return f"`{cell}`"
 
 
-def untold(interval: Interval | None) -> bool:
+def inconclusive(interval: ConfidenceInterval | None) -> bool:
     """Whether an interval of a ratio leaves open which is faster."""
     return interval is None or interval.holds(1.0)
 
 
-def span(interval: Interval | None) -> str:
+def span(interval: ConfidenceInterval | None) -> str:
     """Spell an interval of a ratio of times in words."""
     return "no interval" if interval is None else time_change(interval.low, interval.high)
 
@@ -70,7 +70,7 @@ def beyond(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> tuple[
     return said, frozenset(level for level, _ in above.values())
 
 
-def _beyond(scale: str, levels: dict[float, Interval], loses: bool, cpus: int | None) -> str:
+def _beyond(scale: str, levels: dict[float, ConfidenceInterval], loses: bool, cpus: int | None) -> str:
     many = len(levels) > 1
     who = f"{scale} {', '.join(spell_level(level) for level in levels)}"
     where = "" if cpus is None else f"lie{'' if many else 's'} beyond the {number(cpus)} CPUs and "
@@ -102,7 +102,7 @@ def other_groups(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> 
 def _against(found: RunAnalysis, cell: Cell, base: Cell) -> str:
     """Say how much faster a cell is than another, or that it cannot be told."""
     value, interval = found.ratio(base, cell)
-    if interval is None or untold(interval):
+    if interval is None or inconclusive(interval):
         return f"no difference from {named(base)} can be told ({span(found.ratio(cell, base)[1])})"
     return f"{ratio(value)} as fast as {named(base)} ({ratio(interval.low)} to {ratio(interval.high)})"
 
@@ -120,8 +120,8 @@ def other_factors(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) ->
     return _shortened(said)
 
 
-def _swapped(interval: Interval | None) -> str:
-    if interval is None or untold(interval):
+def _swapped(interval: ConfidenceInterval | None) -> str:
+    if interval is None or inconclusive(interval):
         return "cannot be told apart"
     return "takes longer" if interval.low > 1 else "takes less"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from toolkit.dialects.repositories import Mark
+from toolkit.dialects.repositories import RepositorySnapshot
 from toolkit.model.facts import Facts
 from toolkit.model.interval import Interval, Listing, Origin, Statement, Wait
 from toolkit.model.values import Row, Scalar
@@ -32,7 +32,12 @@ Sections = Mapping[str, Sequence[Row]]
 
 
 def interval_of_rows(
-    name: str, begin: Mark, end: Mark, ends: Sequence[Row], sections: Sections, facts: Facts
+    name: str,
+    begin: RepositorySnapshot,
+    end: RepositorySnapshot,
+    ends: Sequence[Row],
+    sections: Sections,
+    facts: Facts,
 ) -> Interval:
     """Return the interval between two snapshots.
 
@@ -67,7 +72,12 @@ def interval_of_rows(
 
 
 def _origin(
-    name: str, begin: Mark, end: Mark, ends: Sequence[Row], facts: Facts, host: Mapping[str, float]
+    name: str,
+    begin: RepositorySnapshot,
+    end: RepositorySnapshot,
+    ends: Sequence[Row],
+    facts: Facts,
+    host: Mapping[str, float],
 ) -> Origin:
     times = {int(str(row["snap_id"])): row for row in ends if int(str(row["instance_number"])) == begin.instance}
     first, last = times.get(begin.snapshot, {}), times.get(end.snapshot, {})
@@ -75,7 +85,7 @@ def _origin(
     container = facts.value("doctor_container", "container_name")
     return Origin(
         name=name,
-        rung=begin.provider,
+        snapshot_source=begin.provider,
         database=_text(facts.value("server", "database_name")),
         dbid=begin.dbid,
         instance=_text(facts.value("server", "instance_name")),
@@ -178,7 +188,7 @@ def _host(totals: Mapping[str, float]) -> dict[str, float]:
 
 
 def _parameters(
-    rows: Sequence[Row], begin: Mark, end: Mark
+    rows: Sequence[Row], begin: RepositorySnapshot, end: RepositorySnapshot
 ) -> tuple[dict[str, str | None], dict[str, str | None]]:
     sides: tuple[dict[str, str | None], dict[str, str | None]] = ({}, {})
     for row in rows:

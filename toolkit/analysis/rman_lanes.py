@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from toolkit.analysis.lanes import Bar, Lanes, lanes_of
-from toolkit.readers.rman.model import Log, Piece
+from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
+from toolkit.readers.rman.model import BackupPiece, Log
 from toolkit.readers.rman.stamps import has_time, of_stamp, parser
 
 _LONGEST_SPAN = 90 * 86_400
@@ -31,11 +31,11 @@ def _wrote(log: Log, name: str) -> bool:
     return bool(log.pieces or log.unfinished) and "_MAINT_" not in name and "_AUX_" not in name
 
 
-def _plausible(bars: list[Bar]) -> bool:
+def _plausible(bars: list[LaneBar]) -> bool:
     return max(bar.end for bar in bars) - min(bar.begin for bar in bars) <= _LONGEST_SPAN
 
 
-def _by_clock(log: Log) -> Iterator[Bar]:
+def _by_clock(log: Log) -> Iterator[LaneBar]:
     stamps = [stamp for piece in log.pieces[:500] for stamp in (piece.start, piece.finish) if stamp]
     read = parser(stamps, [at for piece in log.pieces[:500] if piece.stamp and (at := of_stamp(piece.stamp))])
     for piece in log.pieces:
@@ -44,18 +44,20 @@ def _by_clock(log: Log) -> Iterator[Bar]:
             yield bar
 
 
-def _timed(piece: Piece, begin: datetime | None, end: datetime | None) -> Bar | None:
+def _timed(piece: BackupPiece, begin: datetime | None, end: datetime | None) -> LaneBar | None:
     told = piece.start and piece.finish and has_time(piece.start) and has_time(piece.finish)
     if told and begin is not None and end is not None and end >= begin:
-        return Bar(piece.channel, piece_label(piece), begin.timestamp(), max(end.timestamp(), begin.timestamp()))
+        return LaneBar(
+            piece.channel, piece_label(piece), begin.timestamp(), max(end.timestamp(), begin.timestamp())
+        )
     written = of_stamp(piece.stamp) if piece.stamp else None
     if written is None or piece.elapsed_seconds is None:
         return None
     seconds = written.timestamp()
-    return Bar(piece.channel, piece_label(piece), seconds - piece.elapsed_seconds, seconds)
+    return LaneBar(piece.channel, piece_label(piece), seconds - piece.elapsed_seconds, seconds)
 
 
-def _end_to_end(log: Log) -> Iterator[Bar]:
+def _end_to_end(log: Log) -> Iterator[LaneBar]:
     at: dict[str, float] = {}
     work: Iterable[tuple[str, str, int]] = [
         *((piece.channel, piece_label(piece), piece.elapsed_seconds or 0) for piece in log.pieces),
@@ -64,10 +66,10 @@ def _end_to_end(log: Log) -> Iterator[Bar]:
     for channel, label, seconds in work:
         begin = at.get(channel, 0.0)
         at[channel] = begin + seconds
-        yield Bar(channel, label, begin, begin + seconds)
+        yield LaneBar(channel, label, begin, begin + seconds)
 
 
-def piece_label(piece: Piece) -> str:
+def piece_label(piece: BackupPiece) -> str:
     """Say what a piece holds in a few words: `file 3`, `files 1, 4 and 2 more`, `log 1/77`, `control file`."""
     if piece.datafiles:
         numbers = [str(one.file) for one in piece.datafiles]

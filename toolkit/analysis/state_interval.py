@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from toolkit.analysis.between import Between, RowDelta, SectionDelta, between
+from toolkit.analysis.snapshot_diff import RowDelta, SectionDelta, SnapshotDiff, between
 from toolkit.model.interval import InputOutput, Interval, Listing, Origin, Segment, Statement, Wait
 from toolkit.model.state import BEGUN, INSTANT, Snapshot, State
 from toolkit.model.values import Scalar
@@ -74,7 +74,7 @@ def _origin(early: Snapshot, late: Snapshot, name: str, seconds: float) -> Origi
     return Origin(
         name=name,
         # What is compared are V$ counters, also where AWR took a snapshot of its own beside them.
-        rung="vstat" if late.state.engine == "oracle" else late.state.provider,
+        snapshot_source="vstat" if late.state.engine == "oracle" else late.state.provider,
         scope="database" if late.state.engine == "postgresql" else "instance",
         engine=late.state.engine,
         database=_text(identity.get("database_name") or identity.get("database")),
@@ -141,7 +141,7 @@ def _totals(section: SectionDelta | None, column: str) -> dict[str, float]:
 _WIDE = frozenset({"statements", "events", "time_model", "functions", "segments", "tables", "indexes", "disks"})
 
 
-def _counters(found: Between) -> dict[str, float]:
+def _counters(found: SnapshotDiff) -> dict[str, float]:
     """Return every plain counter by its own name."""
     totals: dict[str, float] = {}
     for name, section in found.sections.items():
@@ -150,7 +150,7 @@ def _counters(found: Between) -> dict[str, float]:
     return totals
 
 
-def _load(found: Between, counters: Mapping[str, float], model: Mapping[str, float]) -> dict[str, float]:
+def _load(found: SnapshotDiff, counters: Mapping[str, float], model: Mapping[str, float]) -> dict[str, float]:
     names = _POSTGRESQL_LOAD if found.after.provider == "pgstat" else _ORACLE_LOAD
     totals = {ours: counters[theirs] for ours, theirs in names if theirs in counters}
     totals |= {ours: model[theirs] for ours, theirs in _MODEL if theirs in model}
@@ -168,7 +168,7 @@ def _load(found: Between, counters: Mapping[str, float], model: Mapping[str, flo
     return {name: total / found.seconds for name, total in totals.items()}
 
 
-def _block_bytes(found: Between) -> float | None:
+def _block_bytes(found: SnapshotDiff) -> float | None:
     settings = found.sections.get("settings")
     for row in settings.rows if settings is not None else ():
         if row.name == "db_block_size" and str(row.words.get("value") or "").isdecimal():
@@ -177,7 +177,7 @@ def _block_bytes(found: Between) -> float | None:
 
 
 # -- lists ------------------------------------------------------------------------------------------------------
-def _waits(found: Between, model: Mapping[str, float], late: State) -> Listing[Wait]:
+def _waits(found: SnapshotDiff, model: Mapping[str, float], late: State) -> Listing[Wait]:
     events = found.sections.get("events")
     if events is None or not events.counted:
         return _watched(found, late)
@@ -196,7 +196,7 @@ def _waits(found: Between, model: Mapping[str, float], late: State) -> Listing[W
     return Listing(rows, whole=True)
 
 
-def _watched(found: Between, late: State) -> Listing[Wait]:
+def _watched(found: SnapshotDiff, late: State) -> Listing[Wait]:
     """Return what sessions were seen waiting for, scaled from the time watched to the interval.
 
     A snapshot that was taken with `--watch` looked at sessions again and again just before it was read.
@@ -213,7 +213,7 @@ def _watched(found: Between, late: State) -> Listing[Wait]:
     return Listing(rows, whole=True)
 
 
-def _classes(found: Between) -> Listing[Wait]:
+def _classes(found: SnapshotDiff) -> Listing[Wait]:
     events = found.sections.get("events")
     if events is None or not events.counted:
         return Listing()
@@ -226,7 +226,7 @@ def _classes(found: Between) -> Listing[Wait]:
     return Listing({kind: Wait(kind, seconds[kind], waits[kind]) for kind in seconds}, whole=True)
 
 
-def _statements(found: Between) -> Listing[Statement]:
+def _statements(found: SnapshotDiff) -> Listing[Statement]:
     section = found.sections.get("statements")
     if section is None or not section.counted:
         return Listing()
@@ -252,7 +252,7 @@ def _statement(row: RowDelta) -> Statement:
     )
 
 
-def _segments(found: Between) -> dict[str, Listing[Segment]]:
+def _segments(found: SnapshotDiff) -> dict[str, Listing[Segment]]:
     measures: dict[str, dict[str, Segment]] = {}
     section = found.sections.get("segments")
     for row in section.rows if section is not None and section.counted else ():
@@ -274,7 +274,7 @@ def _segments(found: Between) -> dict[str, Listing[Segment]]:
     return {measure: Listing(rows, whole=whole) for measure, rows in measures.items()}
 
 
-def _functions(found: Between) -> Listing[InputOutput]:
+def _functions(found: SnapshotDiff) -> Listing[InputOutput]:
     section = found.sections.get("functions")
     if section is None or not section.counted:
         return Listing()
@@ -317,7 +317,7 @@ def _shares(times: Mapping[str, float], whole: float) -> dict[str, float]:
     return {f"{name}_pct": 100 * seconds / whole for name, seconds in times.items()} if whole else {}
 
 
-def _memory(found: Between) -> dict[str, tuple[float | None, float | None]]:
+def _memory(found: SnapshotDiff) -> dict[str, tuple[float | None, float | None]]:
     rows = {}
     for section in found.sections.values():
         for row in section.rows:

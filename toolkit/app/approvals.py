@@ -26,7 +26,7 @@ class Approvals:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TargetPolicy:
     """What is known of the target: from its profile, or nothing when it was given by URL."""
 
     production: bool | None = None
@@ -40,29 +40,31 @@ class Standing:
     """Only what was approved may run here."""
 
 
-def check_production(engine: EngineName, standing: Standing, approvals: Approvals, names: frozenset[str]) -> None:
+def check_production(
+    engine: EngineName, policy: TargetPolicy, approvals: Approvals, names: frozenset[str]
+) -> None:
     """Refuse a target that is production, or of which nobody said that it is not.
 
     Args:
         engine: DuckDB never asks.
-        standing: what the profile says; unknown is not "no".
+        policy: what the profile says; unknown is not "no".
         approvals: what the user allowed.
         names: the profile's name and the database's own, either of which confirms.
 
     Raises:
         ToolkitError: TK-0301.
     """
-    if engine is EngineName.DUCKDB or standing.production is False or _confirmed(approvals, names):
+    if engine is EngineName.DUCKDB or policy.production is False or _confirmed(approvals, names):
         return
-    if standing.production is None and approvals.not_production:
+    if policy.production is None and approvals.not_production:
         return
     shown = sorted(names)[0] if names else "NAME"
     if approvals.ask is not None:
-        what = "is a production database" if standing.production else "may be a production database"
+        what = "is a production database" if policy.production else "may be a production database"
         if approvals.ask(f"`{shown}` {what}. Run this on it?"):
             return
         raise ToolkitError("not approved", code="TK-0301", hint="nothing was changed")
-    if standing.production:
+    if policy.production:
         raise ToolkitError(
             f"`{shown}` is a production database", code="TK-0301", hint=f"--yes-production {shown} if you mean it"
         )
@@ -79,26 +81,26 @@ def _confirmed(approvals: Approvals, names: frozenset[str]) -> bool:
     return approvals.yes_production.lower() in {name.lower() for name in names}
 
 
-def check_experiment(experiment: Experiment, standing: Standing, approvals: Approvals) -> None:
+def check_experiment(experiment: Experiment, policy: TargetPolicy, approvals: Approvals) -> None:
     """Refuse what the user must allow or the profile forbids.
 
     Raises:
         ToolkitError: TK-0309 for commands, TK-0304 for a degree above the profile's `max_degree`, TK-0301 for a
             sweep of live statistics on production.
     """
-    _check_live_statistics(experiment, standing, approvals)
+    _check_live_statistics(experiment, policy, approvals)
     for factor in experiment.factors:
         if factor.command is not None and factor.command.runs_commands and not approvals.allow_commands:
             raise ToolkitError(
                 f"factor `{factor.name}` runs commands on this host", code="TK-0309", hint="--allow-commands"
             )
-        if factor.name == degree_factor(experiment.operation) and standing.max_degree is not None:
+        if factor.name == degree_factor(experiment.operation) and policy.max_degree is not None:
             high = max((level for level in factor.levels if isinstance(level, int)), default=0)
-            if high > standing.max_degree:
+            if high > policy.max_degree:
                 raise ToolkitError(
-                    f"{factor.name} {high} is above the profile's max_degree {standing.max_degree}",
+                    f"{factor.name} {high} is above the profile's max_degree {policy.max_degree}",
                     code="TK-0304",
-                    hint=f"sweep up to {standing.max_degree}, or raise max_degree in the profile",
+                    hint=f"sweep up to {policy.max_degree}, or raise max_degree in the profile",
                 )
 
 
@@ -107,11 +109,11 @@ def on_live(experiment: Experiment) -> bool:
     return experiment.mode is Mode.MEASUREMENT and bool(experiment.options.get("on_live_objects"))
 
 
-def _check_live_statistics(experiment: Experiment, standing: Standing, approvals: Approvals) -> None:
+def _check_live_statistics(experiment: Experiment, policy: TargetPolicy, approvals: Approvals) -> None:
     """Refuse to measure on live statistics of production, whatever was approved: plans must not move there."""
     if experiment.operation is not OperationName.STATS_GATHER or not on_live(experiment):
         return
-    if standing.production or approvals.yes_production is not None:
+    if policy.production or approvals.yes_production is not None:
         raise ToolkitError(
             "live statistics of a production target are not measured on, whatever is approved",
             code="TK-0301",

@@ -12,7 +12,7 @@ from toolkit.analysis.rman_lanes import lanes_of_log
 from toolkit.dialects.oracle.errors import catalogue, is_frame
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.readers.rman.log import read_file
-from toolkit.readers.rman.model import Log, LogOutcome, Message
+from toolkit.readers.rman.model import Log, LogOutcome, RmanMessage
 
 CODE = "TK-0116"
 _HINT = "give the log that rman wrote (`rman ... log FILE`, or its output kept in a file)"
@@ -27,10 +27,10 @@ _WORST = (ExitCode.DONE, ExitCode.INCOMPLETE, ExitCode.FAILED, ExitCode.USAGE)
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class FailureCause:
     """Why something failed: the message, what its code means here, and what to do."""
 
-    message: Message
+    message: RmanMessage
     meaning: str = ""
     advice: str = ""
 
@@ -42,7 +42,7 @@ class ReadLog:
     file: str
     log: Log | None = None
     lanes: Lanes | None = None
-    causes: Sequence[Cause] = field(default=())
+    causes: Sequence[FailureCause] = field(default=())
     sentences: Sequence[str] = field(default=())
     fault: str = ""
     hint: str = ""
@@ -100,7 +100,7 @@ def _read(file: Path, *, picture: bool) -> ReadLog:
     return ReadLog(str(file), log, lanes, tuple(_causes(log)), tuple(_sentences(log, lanes)))
 
 
-def _causes(log: Log) -> Iterator[Cause]:
+def _causes(log: Log) -> Iterator[FailureCause]:
     """Yield each cause once, with what the error catalogue knows of it, of a code within it, or of its stack."""
     known = catalogue()
     told: set[tuple[str, str]] = set()
@@ -111,7 +111,7 @@ def _causes(log: Log) -> Iterator[Cause]:
         codes = [*reversed(_CODE.findall(message.text)), message.code]
         near = [one.code for one in log.errors if abs(one.line - message.line) <= 6 and not is_frame(one.code)]
         entry = next((known[code] for code in [*codes, *reversed(near)] if code in known), None)
-        yield Cause(message, entry.meaning if entry else "", entry.advice if entry else "")
+        yield FailureCause(message, entry.meaning if entry else "", entry.advice if entry else "")
 
 
 def _sentences(log: Log, lanes: Lanes | None) -> Iterator[str]:

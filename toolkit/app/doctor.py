@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from toolkit.app.runs import licensing
-from toolkit.app.runs.planning import cells_in_order, degrees_above, ground_of, planner_of, with_licences
-from toolkit.dialects.answers import Ceiling, Check, Grant
+from toolkit.app.runs.planning import cells_in_order, context_of, degrees_above, planner_of, with_licences
+from toolkit.dialects.answers import Check, DegreeLimit, Grant
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.work import Work
@@ -34,7 +34,7 @@ class Doctor:
     facts: Facts
     checks: tuple[Check, ...]
     support: tuple[Check, ...]
-    ceiling: Ceiling
+    degree_limit: DegreeLimit
     grants: tuple[Grant, ...]
 
 
@@ -61,7 +61,7 @@ def doctor(
     try:
         facts = with_licences(_read(dialect, sessions, experiment), declared)
         if experiment is not None and experiment.options.get("query") is not None:
-            facts = licensing.with_ground(experiment, facts, sessions, declared)
+            facts = licensing.with_context(experiment, facts, sessions, declared)
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
@@ -77,7 +77,7 @@ def doctor(
         facts,
         (*checks, *_refused_reads(facts, {check.read for check in checks})),
         tuple(support),
-        dialect.ceiling(facts),
+        dialect.degree_limit(facts),
         dialect.grants(facts, experiment.operation if experiment else wanted),
     )
 
@@ -85,7 +85,7 @@ def doctor(
 def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -> Facts:
     control = sessions.get(Role.CONTROL)
     files = tuple(Query(file, file, optional=True) for file in dialect.doctor_files)
-    facts = read_facts(control, dialect, files, ground_of(dialect, sessions))
+    facts = read_facts(control, dialect, files, context_of(dialect, sessions))
     if experiment is None:
         return facts
     binds = _names(planner_of(experiment, dialect, facts))
@@ -183,7 +183,7 @@ def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
         index = name in {OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD}
         kind = ObjectKind.INDEX if index else ObjectKind.TABLE
         degree = 1 if name in dialect.degree_by_sessions else 2
-        ref = ObjectRef(kind, table, ours=True, table=table if index else None)
+        ref = ObjectRef(kind, table, scratch=True, table=table if index else None)
         work = Work(name, Mode.MEASUREMENT, ref, {"degree": degree}, degree, source=table, columns=("A",))
         support = dialect.support(work, facts)
         sentence = support.sentence

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from toolkit.dialects.answers import GoesOn
+from toolkit.dialects.answers import Continuation
 from toolkit.dialects.registry import dialect_of
 from toolkit.documents import nearest
 from toolkit.errors import CATALOGUE, ToolkitError
 from toolkit.model.words import EngineName
 
 _GOES_ON = {
-    GoesOn.TRIAL: "it may pass: the same trial may be tried again",
-    GoesOn.RUN: "the trial fails, others may do",
-    GoesOn.NOTHING: "every trial would fail alike until it is mended",
+    Continuation.TRIAL: "it may pass: the same trial may be tried again",
+    Continuation.RUN: "the trial fails, others may do",
+    Continuation.NOTHING: "every trial would fail alike until it is mended",
 }
 _ORACLE = re.compile(r"(?:(ORA|TNS|RMAN|PLS|DPY|DPI)[- ]?)?0*(\d{1,5})")
 """A number alone is one of Oracle's, as DBAs say them."""

@@ -6,12 +6,12 @@ import socket
 from collections.abc import Sequence
 from datetime import datetime
 
-from toolkit.config.notices import Notices, Recipient, When, load_notices
+from toolkit.config.notices import Notices, NotifyOn, Recipient, load_notices
 from toolkit.config.secrets import resolver
 from toolkit.config.writing import replace_file
 from toolkit.errors import ToolkitError
 from toolkit.model.plan_records import PlanRunRecord
-from toolkit.notify.deliver import LIMIT_SECONDS, Address, deliver
+from toolkit.notify.deliver import LIMIT_SECONDS, DeliveryAddress, deliver
 from toolkit.notify.message import (
     Message,
     digest_message,
@@ -55,8 +55,8 @@ def tell_digest(
     """Send the digest to all who want one; return how many they are, and who was not told."""
     sent, problems = 0, list[str]()
     for one in notices.to:
-        if When.DIGEST in one.when:
-            own = [night for night in nights if one.wants(night.plan, frozenset({When.DIGEST}))]
+        if NotifyOn.DIGEST in one.when:
+            own = [night for night in nights if one.wants(night.plan, frozenset({NotifyOn.DIGEST}))]
             problems += _send([one], digest_message(own, since), limit_seconds)
             sent += 1
     return sent, tuple(problems)
@@ -70,7 +70,7 @@ def tell_refused(
         known = notices if notices is not None else load_notices()
     except ToolkitError as unread:
         return (f"nobody was told: {unread.sentence}",)
-    wanted = [one for one in known.to if one.wants(plan, frozenset({When.FAILURE, When.ALWAYS}))]
+    wanted = [one for one in known.to if one.wants(plan, frozenset({NotifyOn.FAILURE, NotifyOn.ALWAYS}))]
     return _send(wanted, refusal_message(plan, error, socket.gethostname()), limit_seconds)
 
 
@@ -96,14 +96,14 @@ def _metrics(nights: Sequence[PlanRunRecord], notices: Notices) -> Sequence[str]
 def _send(to: Sequence[Recipient], message: Message, limit_seconds: float) -> tuple[str, ...]:
     if not to:
         return ()
-    addresses, problems = list[Address](), list[str]()
+    addresses, problems = list[DeliveryAddress](), list[str]()
     for one in to:
         try:
             url = resolver(one.url, one.name)()
         except ToolkitError as error:
             problems.append(f"`{one.name}` was not told: {error.sentence}")
         else:
-            addresses.append(Address(one.name, url or ""))
+            addresses.append(DeliveryAddress(one.name, url or ""))
     try:
         return (*problems, *deliver(addresses, message, limit_seconds=limit_seconds))
     except ToolkitError as error:

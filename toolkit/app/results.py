@@ -21,7 +21,7 @@ _LOOKED_AT_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class RunSelection:
     """A run, or one cell of it, as a user named it."""
 
     run: RunRecord
@@ -53,7 +53,7 @@ def _as_it_stands(store: Store, head: RunHead) -> RunHead:
     return replace(head, state=RunState.INTERRUPTED)
 
 
-def find_named(store: Store, ref: str) -> Named:
+def find_named(store: Store, ref: str) -> RunSelection:
     """Return a run, or a cell written `RUN/degree=4,compression=none`; levels that tell it suffice.
 
     Raises:
@@ -61,7 +61,7 @@ def find_named(store: Store, ref: str) -> Named:
     """
     name, slash, levels = ref.partition("/")
     run = find_run(store, name)
-    return Named(run, _find_cell(run, levels) if slash else None)
+    return RunSelection(run, _find_cell(run, levels) if slash else None)
 
 
 def _find_cell(run: RunRecord, text: str) -> Cell:
@@ -168,7 +168,7 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
 
 
 def _refuse_binary(path: Path) -> None:
-    """Refuse to replace a file that is no text: it was not written by a command of ours."""
+    """Refuse to replace a binary file: dbatk writes text, so the file is not one of its own."""
     try:
         if not path.is_file():
             return
@@ -178,7 +178,9 @@ def _refuse_binary(path: Path) -> None:
         return
     if b"\0" in beginning:
         raise ToolkitError(
-            f"`{path}` exists and is no text file", code="TK-0405", hint="give another name; it is not replaced"
+            f"`{path}` exists and is not a text file",
+            code="TK-0405",
+            hint="give another name; it is not replaced",
         )
 
 

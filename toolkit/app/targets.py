@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolkit.app.approvals import Standing
+from toolkit.app.approvals import TargetPolicy
 from toolkit.config.profiles import Profile, find_profile, profile_of
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
@@ -24,17 +24,17 @@ Prompt = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ResolvedTarget:
     """A target, and what its profile says of it; for a URL nothing is known."""
 
     target: Target
-    standing: Standing
+    policy: TargetPolicy
     work_schema: str | None = None
 
 
 def find_target(
     text: str, *, prompt: Prompt | None = None, profiles: Mapping[str, Profile] | None = None
-) -> Reached:
+) -> ResolvedTarget:
     """Return the target of a profile or URL; nothing is connected yet.
 
     Args:
@@ -49,23 +49,23 @@ def find_target(
     if "://" in text:
         address = parse_url(text)
         access = Access(address, _password_of_url(address, prompt), wallet_password=_wallet_password(None))
-        return Reached(open_target(access), Standing())
+        return ResolvedTarget(open_target(access), TargetPolicy())
     profile = find_profile(text) if profiles is None else profile_of(text, profiles)
-    return Reached(open_target(access_of(profile, prompt)), _standing(profile), profile.work_schema)
+    return ResolvedTarget(open_target(access_of(profile, prompt)), _policy(profile), profile.work_schema)
 
 
-def standing_of(text: str) -> Standing:
+def policy_of(text: str) -> TargetPolicy:
     """Return what the profile of a target says, without connecting; nothing for a URL.
 
     Raises:
         ToolkitError: as `find_target`.
     """
-    return Standing() if "://" in text else _standing(find_profile(text))
+    return TargetPolicy() if "://" in text else _policy(find_profile(text))
 
 
-def _standing(profile: Profile) -> Standing:
+def _policy(profile: Profile) -> TargetPolicy:
     declared = profile.declared(datetime.now(UTC).date())
-    return Standing(
+    return TargetPolicy(
         profile.production, profile.name, profile.max_degree, declared, profile.licences, profile.approved_only
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from toolkit.app.approvals import Approvals, Standing
+from toolkit.app.approvals import Approvals, TargetPolicy
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script
@@ -19,15 +19,15 @@ _OBJECTS = frozenset({ObjectKind.TABLE, ObjectKind.INDEX, ObjectKind.STATISTICS}
 """Kinds with a schema and a name; settings, folders and backups are named by the file itself."""
 
 
-def check_approved(standing: Standing, approvals: Approvals) -> None:
+def check_approved(policy: TargetPolicy, approvals: Approvals) -> None:
     """Refuse what nobody approved on a target whose profile asks for it.
 
     Raises:
         ToolkitError: TK-0313.
     """
-    if standing.approved_only and approvals.approval is None:
+    if policy.approved_only and approvals.approval is None:
         raise ToolkitError(
-            f"on `{standing.profile_name}` runs only what was approved",
+            f"on `{policy.profile_name}` runs only what was approved",
             code="TK-0313",
             hint="write a file (`--save-as FILE`), let `dbatk plan FILE --approve` approve it, "
             "then `dbatk run FILE --approved-only`",
@@ -75,7 +75,7 @@ def _steps(scripts: Iterable[Script]) -> Iterator[Step]:
 
 
 def _is_within(touched: ObjectRef, schemas: set[str], named: set[QualifiedName]) -> bool:
-    if touched.ours or touched.kind not in _OBJECTS:
+    if touched.scratch or touched.kind not in _OBJECTS:
         return True
     of = (touched.name, *((touched.table,) if touched.table is not None else ()))
     return any(name in named or name.schema in schemas for name in of)

@@ -10,7 +10,7 @@ import typer
 
 from toolkit.cli.groups import DefaultGroup
 from toolkit.cli.output import out, out_json, out_table, say
-from toolkit.cli.parameters import OUTPUT, Said, add_command, option
+from toolkit.cli.parameters import OUTPUT, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -47,15 +47,15 @@ def add_audit(app: typer.Typer) -> None:
 
 
 # -- list -------------------------------------------------------------------------------------------------------
-def _list(said: Said) -> int:
+def _list(arguments: Arguments) -> int:
     from toolkit.store import open_store
 
-    _check_kind(said.text("kind"))
-    limit = said.number("limit") or _LIMIT
-    with open_store(said.text("store")) as store:
-        found = [line for line in store.audit.events() if _wanted(line, said)][-limit:][::-1]
+    _check_kind(arguments.text("kind"))
+    limit = arguments.number("limit") or _LIMIT
+    with open_store(arguments.text("store")) as store:
+        found = [line for line in store.audit.events() if _wanted(line, arguments)][-limit:][::-1]
         path = store.audit.path
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json({"log": str(path), "lines": [_document(line) for line in found]})
     elif not found:
         say(f"nothing is logged in {path}")
@@ -65,8 +65,8 @@ def _list(said: Said) -> int:
     return ExitCode.DONE
 
 
-def _wanted(line: AuditLine, said: Said) -> bool:
-    kind, name, event = said.text("kind"), said.text("plan"), line.event
+def _wanted(line: AuditLine, arguments: Arguments) -> bool:
+    kind, name, event = arguments.text("kind"), arguments.text("plan"), line.event
     return (kind is None or event.kind == kind) and (name is None or name in (event.plan, event.step))
 
 
@@ -106,21 +106,21 @@ def _what(line: AuditLine) -> str:
 def _document(line: AuditLine) -> dict[str, object]:
     from dataclasses import asdict
 
-    said = {name: value for name, value in asdict(line.event).items() if value is not None}
+    arguments = {name: value for name, value in asdict(line.event).items() if value is not None}
     who = {name: value for name, value in asdict(line.actor).items() if value is not None}
-    return {"number": line.number, "at": line.at, **said, "who": who, "before": line.before}
+    return {"number": line.number, "at": line.at, **arguments, "who": who, "before": line.before}
 
 
 # -- verify -----------------------------------------------------------------------------------------------------
-def _verify(said: Said) -> int:
+def _verify(arguments: Arguments) -> int:
     from toolkit.store import open_store
     from toolkit.store.audit_check import verify
 
-    earlier = said.text("earlier")
-    with open_store(said.text("store")) as store:
+    earlier = arguments.text("earlier")
+    with open_store(arguments.text("store")) as store:
         verdict = verify(store.audit, None if earlier is None else Path(earlier))
         path = store.audit.path
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json(
             {
                 "log": str(path),

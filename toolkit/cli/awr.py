@@ -11,7 +11,7 @@ import typer
 
 from toolkit.cli.intervals import MASK, add_intervals, pseudonyms
 from toolkit.cli.output import out, out_raw, say
-from toolkit.cli.parameters import OUTPUT, Said, add_command, argument
+from toolkit.cli.parameters import OUTPUT, Arguments, add_command, argument
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ def add_awr(awr: typer.Typer) -> None:
     add_intervals(awr)
 
 
-def _show(said: Said) -> int:
+def _show(arguments: Arguments) -> int:
     from toolkit.app.intervals.show import masked_reports, show_reports
 
-    files = [Path(name) for name in said.texts("files")]
-    names = pseudonyms(said)
+    files = [Path(name) for name in arguments.texts("files")]
+    names = pseudonyms(arguments)
     shown = show_reports(files) if names is None else masked_reports(files, names)
-    if not said.flag("json"):
+    if not arguments.flag("json"):
         return _screens(shown)
     return _document(next(iter(shown))) if len(files) == 1 else _documents(shown)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from toolkit.cli.output import out_json, out_raw, say
-from toolkit.cli.parameters import OUTPUT, TARGET, Said, add_command, argument, option
+from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
 _TEXT = frozenset({".txt", ".lst", ".text", ".log"})
@@ -27,33 +27,33 @@ def add_fetch(awr: typer.Typer) -> None:
     add_command(awr, "fetch", _fetch, parameters, "Fetch Oracle's own AWR report of a range of snapshots.")
 
 
-def _fetch(said: Said) -> int:
+def _fetch(arguments: Arguments) -> int:
     from toolkit.app.intervals.ranges import fetch_report, range_of
     from toolkit.app.results import write_file
     from toolkit.cli.launch import reach
 
-    asked, text = range_of(said.required("range")), said.text("diff")
+    asked, text = range_of(arguments.required("range")), arguments.text("diff")
     other = None if text is None else range_of(text)
-    target = asked.target or said.text("target")
-    if asked.target and said.text("target"):
+    target = asked.target or arguments.text("target")
+    if asked.target and arguments.text("target"):
         raise ToolkitError(
             "two targets are named", code="TK-0107", hint="leave out `-t`, or the name in the range"
         )
-    name = said.text("out")
+    name = arguments.text("out")
     path = None if name in {None, "-"} else Path(str(name))
-    reached = reach(target)
+    resolved = reach(target)
     try:
         report = fetch_report(
-            reached, asked, other=other, whole=said.flag("whole"), container=said.flag("pdb"),
+            resolved, asked, other=other, whole=arguments.flag("whole"), container=arguments.flag("pdb"),
             html=path is None or path.suffix.lower() not in _TEXT,
         )  # fmt: skip
     finally:
-        reached.target.close()
+        resolved.target.close()
     if path is None:
         out_raw(report)
         return ExitCode.DONE
     write_file(path, report, private=True)
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json({"file": str(path), "begin_snapshot": asked.first, "end_snapshot": asked.last})
     else:
         say(f"wrote {path}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import out, out_raw, say
-from toolkit.cli.parameters import OUTPUT, Said, add_command, argument, option
+from toolkit.cli.parameters import OUTPUT, Arguments, add_command, argument, option
 from toolkit.errors import ToolkitError
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ def add_backup(backup: typer.Typer) -> None:
     )  # fmt: skip
 
 
-def _read(said: Said) -> int:
+def _read(arguments: Arguments) -> int:
     from toolkit.app.backup_logs import CODE, read_logs
 
-    files = [Path(name) for name in said.texts("files")]
-    page, as_json = said.text("out"), said.flag("json")
+    files = [Path(name) for name in arguments.texts("files")]
+    page, as_json = arguments.text("out"), arguments.flag("json")
     if page is not None and Path(page).resolve() in {file.resolve() for file in files}:
         raise ToolkitError(f"`{page}` is one of the logs", code="TK-0102", hint="give another file for the page")
     logs = read_logs(files, picture=page is not None or not as_json)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from toolkit.analysis.lanes import Lanes
 from toolkit.analysis.rman_lanes import piece_label
-from toolkit.app.backup_logs import Cause, ReadLog
+from toolkit.app.backup_logs import FailureCause, ReadLog
 from toolkit.cli.output import WIDTH
-from toolkit.readers.rman.model import Log, LogOutcome, Piece
+from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome
 from toolkit.report.safe import clean
 from toolkit.units import number, percent, seconds
 
@@ -50,7 +50,7 @@ def _head(read: ReadLog, log: Log) -> Iterator[str]:
         yield from _folded("  database   ", ", ".join(filter(None, names)))
 
 
-def _errors(causes: Sequence[Cause]) -> Iterator[str]:
+def _errors(causes: Sequence[FailureCause]) -> Iterator[str]:
     if causes:
         yield "errors, the cause of each"
     for cause in causes[:_MOST_MESSAGES]:
@@ -151,7 +151,7 @@ def _slowest(log: Log) -> Iterator[str]:
         yield f"  {clean(piece.channel)[:15]:<16}{seconds(float(piece.elapsed_seconds or 0)):>14}  {_where(piece)}"
 
 
-def _where(piece: Piece) -> str:
+def _where(piece: BackupPiece) -> str:
     room = WIDTH - 34
     label = clean(piece_label(piece))[:24]
     handle = clean(piece.handle or "")

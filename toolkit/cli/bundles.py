@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import out_json, say
-from toolkit.cli.parameters import OUTPUT, TARGET, Said, add_command, argument, option
+from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.units import counted
 
@@ -36,18 +36,18 @@ def add_bundles(app: typer.Typer) -> None:
     add_command(app, "ingest", _ingest, [_BUNDLE, *OUTPUT], "Take what a bundle printed as a run like any other.")
 
 
-def _export(said: Said) -> int:
+def _export(arguments: Arguments) -> int:
     from toolkit.cli.files import _experiment
 
-    folder = said.text("out")
+    folder = arguments.text("out")
     if folder is None:
         raise ToolkitError("no folder is named", code="TK-0107", hint="add `--out DIR`")
-    if "assume" in said and "facts" in said:
+    if "assume" in arguments and "facts" in arguments:
         raise ToolkitError("`--assume` and `--facts` exclude each other", code="TK-0107", hint="leave one out")
-    exported = _write(_experiment(said), said, Path(folder))
+    exported = _write(_experiment(arguments), arguments, Path(folder))
     for note in exported.notes:
         say(f"warning: {note}")
-    if said.flag("json"):
+    if arguments.flag("json"):
         document = {"run": exported.run, "folder": str(exported.folder), "trials": exported.trials}
         out_json({**document, "warnings": list(exported.notes)})
     else:
@@ -56,39 +56,41 @@ def _export(said: Said) -> int:
     return ExitCode.DONE
 
 
-def _write(experiment: Experiment, said: Said, folder: Path) -> Exported:
+def _write(experiment: Experiment, arguments: Arguments, folder: Path) -> Exported:
     from toolkit.app.bundles.export import address_of, assumed_known, export_bundle, given_known, read_known
     from toolkit.app.runs.fitting import check_for_engine, fitted
     from toolkit.app.targets import find_target
     from toolkit.cli.launch import named_target, reach, read_text
 
-    if "assume" not in said and "facts" not in said:
-        reached = reach(experiment.target)
+    if "assume" not in arguments and "facts" not in arguments:
+        resolved = reach(experiment.target)
         try:
-            experiment = fitted(experiment, reached)
-            known = read_known(experiment, reached.target, reached.standing)
+            experiment = fitted(experiment, resolved)
+            known = read_known(experiment, resolved.target, resolved.policy)
         finally:
-            reached.target.close()
+            resolved.target.close()
     else:
-        reached = find_target(named_target(experiment.target))
-        check_for_engine(experiment, reached.target.engine)
-        experiment = fitted(experiment, reached)
-        text = said.text("facts")
-        engine = reached.target.engine
-        known = assumed_known(engine, said.required("assume")) if text is None else given_known(read_text(text))
+        resolved = find_target(named_target(experiment.target))
+        check_for_engine(experiment, resolved.target.engine)
+        experiment = fitted(experiment, resolved)
+        text = arguments.text("facts")
+        engine = resolved.target.engine
+        known = (
+            assumed_known(engine, arguments.required("assume")) if text is None else given_known(read_text(text))
+        )
     address = address_of(named_target(experiment.target))
-    return export_bundle(experiment, known, address, folder, standing=reached.standing)
+    return export_bundle(experiment, known, address, folder, policy=resolved.policy)
 
 
-def _ingest(said: Said) -> int:
+def _ingest(arguments: Arguments) -> int:
     from toolkit.app.bundles.ingest import ingest_bundle
     from toolkit.cli.launch import show_result
     from toolkit.store import open_store
 
-    with open_store(said.text("store")) as store:
-        taken = ingest_bundle(Path(said.required("folder")), store)
+    with open_store(arguments.text("store")) as store:
+        taken = ingest_bundle(Path(arguments.required("folder")), store)
         for sentence in taken.warnings:
             say(f"warning: {sentence}")
-        if not said.flag("json"):
+        if not arguments.flag("json"):
             say(f"run {taken.run}: {counted(taken.added, 'trial')} added, {taken.missing} still to be run\n")
-        return show_result(store, taken.run, said)
+        return show_result(store, taken.run, arguments)

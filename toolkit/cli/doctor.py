@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import WIDTH, out, out_json, out_table, say
-from toolkit.cli.parameters import OUTPUT, TARGET, Said, add_command, option
+from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -49,35 +49,35 @@ def _parameters() -> list[inspect.Parameter]:
     ]
 
 
-def _doctor(said: Said) -> int:
+def _doctor(arguments: Arguments) -> int:
     from toolkit.app.doctor import doctor
     from toolkit.cli.launch import reach
 
-    wanted, experiment = _operation(said), _asked_work(said)
-    reached = reach(said.text("target"))
+    wanted, experiment = _operation(arguments), _asked_work(arguments)
+    resolved = reach(arguments.text("target"))
     try:
-        found = doctor(reached.target, experiment, reached.standing.licences, wanted)
+        found = doctor(resolved.target, experiment, resolved.policy.licences, wanted)
     finally:
-        reached.target.close()
-    _write_facts(found, said.text("facts_out"))
-    if said.flag("json"):
+        resolved.target.close()
+    _write_facts(found, arguments.text("facts_out"))
+    if arguments.flag("json"):
         out_json(_document(found))
-    elif said.flag("grants"):
+    elif arguments.flag("grants"):
         out(_grant_script(found))
-    elif said.flag("verbose"):
+    elif arguments.flag("verbose"):
         _show_all(found)
     else:
         _show(found)
-    return _status(found, said)
+    return _status(found, arguments)
 
 
-def _status(found: Doctor, said: Said) -> ExitCode:
+def _status(found: Doctor, arguments: Arguments) -> ExitCode:
     """Tell a script whether work can be done here: a problem is no failure of doctor's, but not all is well.
 
     Warnings and notes do not count: the work is done, if not as fast. Asked for grants it has given them.
     """
     sick = any(check.state == "problem" for check in (*found.checks, *found.support))
-    return ExitCode.INCOMPLETE if sick and not said.flag("grants") else ExitCode.DONE
+    return ExitCode.INCOMPLETE if sick and not arguments.flag("grants") else ExitCode.DONE
 
 
 def _write_facts(found: Doctor, file: str | None) -> None:
@@ -90,11 +90,11 @@ def _write_facts(found: Doctor, file: str | None) -> None:
 
 
 # -- the work asked about ---------------------------------------------------------------------------------------
-def _operation(said: Said) -> OperationName | None:
+def _operation(arguments: Arguments) -> OperationName | None:
     from toolkit.documents import did_you_mean
     from toolkit.model.words import OperationName
 
-    name, known = said.text("operation"), [one.value for one in OperationName]
+    name, known = arguments.text("operation"), [one.value for one in OperationName]
     if name is None:
         return None
     if name not in known:
@@ -102,7 +102,7 @@ def _operation(said: Said) -> OperationName | None:
     return OperationName(name)
 
 
-def _asked_work(said: Said) -> Experiment | None:
+def _asked_work(arguments: Arguments) -> Experiment | None:
     """Return the work to be judged, when one was described."""
     from toolkit.design.build import General, build_experiment
     from toolkit.design.levels import parse_levels
@@ -110,10 +110,10 @@ def _asked_work(said: Said) -> Experiment | None:
     from toolkit.design.values import parse_value
     from toolkit.model.words import OperationName
 
-    given = [name for name in _GIVEN if name in said]
-    operation = _operation(said)
+    given = [name for name in _GIVEN if name in arguments]
+    operation = _operation(arguments)
     if not given:
-        if operation is None or said.flag("grants"):
+        if operation is None or arguments.flag("grants"):
             return None
         raise ToolkitError(
             f"`--operation {operation}` needs to know on what",
@@ -123,18 +123,18 @@ def _asked_work(said: Said) -> Experiment | None:
     operation = operation or OperationName.CTAS
     taken = {one.name for one in options_of(operation)}
     options: dict[str, OptionValue] = {
-        key: parse_value(BY_NAME[key], _text(said, key)) for key in given if key in taken
+        key: parse_value(BY_NAME[key], _text(arguments, key)) for key in given if key in taken
     }
     if "table" not in options and ("source" in options or "query" in options):
         options["table"] = f"{options.get('source', 'QUERY')}_DBATK"
-    levels = {"degree": parse_levels(BY_NAME["degree"], said.text("degree") or "1,2,4,8")}
-    return build_experiment(operation, options, levels, General(target=said.text("target") or ""))
+    levels = {"degree": parse_levels(BY_NAME["degree"], arguments.text("degree") or "1,2,4,8")}
+    return build_experiment(operation, options, levels, General(target=arguments.text("target") or ""))
 
 
-def _text(said: Said, key: str) -> str:
+def _text(arguments: Arguments, key: str) -> str:
     from toolkit.cli.launch import read_text
 
-    text = said.required(key)
+    text = arguments.required(key)
     return read_text(text) if key == "query" else text
 
 
@@ -163,10 +163,10 @@ def _show(found: Doctor) -> None:
 def _head(found: Doctor) -> str:
     engine, release = found.facts.engine.value, str(found.facts.release)
     lines = [found.target, release if engine in release.lower() else f"{engine} {release}"]
-    ceiling = found.ceiling
-    if ceiling.degree is not None:
-        reason = ceiling.reasons[0][1]
-        lines.append(f"highest degree now: {ceiling.degree} ({reason})")
+    degree_limit = found.degree_limit
+    if degree_limit.degree is not None:
+        reason = degree_limit.reasons[0][1]
+        lines.append(f"highest degree now: {degree_limit.degree} ({reason})")
     elif any(one.read for one in found.checks):
         lines.append("highest degree now: not known (what limits it could not be read)")
     return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines)
@@ -218,8 +218,8 @@ def _show_all(found: Doctor) -> None:
             rows = ((_STATES.get(c.state, c.state), c.name, _lines(c)) for c in _sorted(checks))
             out_table(("", title, "what"), rows)
             out("")
-    if found.ceiling.reasons:
-        out_table(("degree", "because"), ((str(limit), why) for limit, why in found.ceiling.reasons))
+    if found.degree_limit.reasons:
+        out_table(("degree", "because"), ((str(limit), why) for limit, why in found.degree_limit.reasons))
 
 
 def _sorted(checks: Iterable[Check]) -> list[Check]:
@@ -249,15 +249,15 @@ def _grant_script(found: Doctor) -> str:
 
 
 def _document(found: Doctor) -> dict[str, object]:
-    facts, ceiling = found.facts, found.ceiling
+    facts, degree_limit = found.facts, found.degree_limit
     return {
         "target": found.target,
         "engine": facts.engine.value,
         "release": str(facts.release),
         "edition": facts.release.edition,
         "degree": {
-            "highest": ceiling.degree,
-            "reasons": [{"limit": limit, "why": why} for limit, why in ceiling.reasons],
+            "highest": degree_limit.degree,
+            "reasons": [{"limit": limit, "why": why} for limit, why in degree_limit.reasons],
         },
         "checks": [_row(check) for check in found.checks],
         "work": [_row(check) for check in found.support],

@@ -16,7 +16,7 @@ from toolkit.cli.parameters import (
     QUIET,
     SCRIPT,
     TARGET,
-    Said,
+    Arguments,
     add_command,
     argument,
     option,
@@ -53,14 +53,14 @@ def add_files(app: typer.Typer) -> None:
     add_command(app, "plan", _plan, plan, "Show what an experiment or plan file would do; change nothing.")
 
 
-def _demo(said: Said) -> int:
+def _demo(arguments: Arguments) -> int:
     from toolkit.app.demo import run_demo
     from toolkit.cli.progress import Progress
 
-    folder = Path(said.text("out") or "dbatk-demo")
-    with Progress(quiet=said.flag("quiet")) as progress:
+    folder = Path(arguments.text("out") or "dbatk-demo")
+    with Progress(quiet=arguments.flag("quiet")) as progress:
         result = run_demo(folder, events=progress, seconds=_DEMO_SECONDS)
-    if said.flag("json"):
+    if arguments.flag("json"):
         document = {"runs": list(result.run_ids), "report": str(result.report), "store": str(result.store)}
         out_json(document)
     else:
@@ -70,76 +70,76 @@ def _demo(said: Said) -> int:
     return ExitCode.DONE
 
 
-def _run(said: Said) -> int:
-    if said.flag("approved_only") and said.flag("dry_run"):
+def _run(arguments: Arguments) -> int:
+    if arguments.flag("approved_only") and arguments.flag("dry_run"):
         raise ToolkitError(
             "`--dry-run` runs nothing that could be held against an approval", code="TK-0107", hint="leave one out"
         )
-    plan = _maintenance(said)
+    plan = _maintenance(arguments)
     if plan is not None:
         from toolkit.cli.maintenance import run_maintenance
 
-        return run_maintenance(plan, said)
+        return run_maintenance(plan, arguments)
     from toolkit.cli.launch import launch
 
-    if said.flag("anytime"):
+    if arguments.flag("anytime"):
         raise ToolkitError("`--anytime` is for plans: an experiment has no window", code="TK-0107")
-    if "on" in said:
+    if "on" in arguments:
         raise ToolkitError("`--on` is for plans: an experiment measures from here", code="TK-0107")
-    return launch(_experiment(said), said, file=Path(said.required("file")))
+    return launch(_experiment(arguments), arguments, file=Path(arguments.required("file")))
 
 
-def _maintenance(said: Said) -> MaintenancePlan | None:
+def _maintenance(arguments: Arguments) -> MaintenancePlan | None:
     """Return the plan that the file is, or None when it is an experiment."""
     from toolkit.design.plan_file import is_plan, read_plan
     from toolkit.documents import read_document
 
-    path = Path(said.required("file"))
+    path = Path(arguments.required("file"))
     document = read_document(path)
     if not is_plan(document):
         return None
-    if "label" in said:
+    if "label" in arguments:
         raise ToolkitError("a plan has a name and takes no `--label`", code="TK-0107", hint="leave it out")
-    return read_plan(document, path.parent, target=said.text("target"))
+    return read_plan(document, path.parent, target=arguments.text("target"))
 
 
-def _experiment(said: Said) -> Experiment:
+def _experiment(arguments: Arguments) -> Experiment:
     from dataclasses import replace
 
     from toolkit.design.build import check_label
     from toolkit.design.file import load_experiment
 
-    experiment = load_experiment(Path(said.required("file")), target=said.text("target"))
-    label = said.text("label")
+    experiment = load_experiment(Path(arguments.required("file")), target=arguments.text("target"))
+    label = arguments.text("label")
     check_label(label)
     return experiment if label is None else replace(experiment, label=label)
 
 
-def _plan(said: Said) -> int:
+def _plan(arguments: Arguments) -> int:
     for name in ("approved_by", "reason"):
-        if name in said and not said.flag("approve"):
+        if name in arguments and not arguments.flag("approve"):
             flag = "--" + name.replace("_", "-")
             raise ToolkitError(f"`{flag}` goes with `--approve`", code="TK-0107", hint="add `--approve`")
-    maintenance = _maintenance(said)
+    maintenance = _maintenance(arguments)
     if maintenance is not None:
         from toolkit.cli.maintenance import show_maintenance
 
-        return show_maintenance(maintenance, said)
+        return show_maintenance(maintenance, arguments)
     from toolkit.app.runs.execute import describe
     from toolkit.app.runs.fitting import fitted
     from toolkit.cli.launch import reach
 
-    experiment = _experiment(said)
-    reached = reach(experiment.target)
-    if said.flag("approve"):
+    experiment = _experiment(arguments)
+    resolved = reach(experiment.target)
+    if arguments.flag("approve"):
         from toolkit.cli.approving import approve_experiment
 
-        return approve_experiment(experiment, reached, said)
+        return approve_experiment(experiment, resolved, arguments)
     try:
-        plan = describe(fitted(experiment, reached), reached.target, reached.standing)
+        plan = describe(fitted(experiment, resolved), resolved.target, resolved.policy)
     finally:
-        reached.target.close()
-    if said.flag("json"):
+        resolved.target.close()
+    if arguments.flag("json"):
         out_json(_plan_document(plan))
     else:
         _show_plan(plan)

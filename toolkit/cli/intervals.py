@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import out, out_json, say
-from toolkit.cli.parameters import OUTPUT, Said, add_command, argument, option
+from toolkit.cli.parameters import OUTPUT, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -49,43 +49,43 @@ def add_intervals(awr: typer.Typer) -> None:
     )
 
 
-def _diff(said: Said) -> int:
+def _diff(arguments: Arguments) -> int:
     from toolkit.app.intervals.comparing import compare_sources
     from toolkit.cli.launch import reach
 
     diff = compare_sources(
-        said.required("before"), said.required("after"), anyway=said.flag("anyway"), store=said.text("store"),
-        names=pseudonyms(said), reach=reach,
+        arguments.required("before"), arguments.required("after"), anyway=arguments.flag("anyway"),
+        store=arguments.text("store"), names=pseudonyms(arguments), reach=reach,
     )  # fmt: skip
-    return show_diff(diff, said)
+    return show_diff(diff, arguments)
 
 
-def pseudonyms(said: Said) -> Pseudonyms | None:
+def pseudonyms(arguments: Arguments) -> Pseudonyms | None:
     """Return what gives names others, where that is asked for.
 
     Raises:
         ToolkitError: TK-0102 for a salt that nothing asks for.
     """
-    if said.flag("mask"):
+    if arguments.flag("mask"):
         from toolkit.analysis.awr.pseudonyms import Pseudonyms
 
-        return Pseudonyms(said.text("salt"))
-    if said.text("salt") is not None:
+        return Pseudonyms(arguments.text("salt"))
+    if arguments.text("salt") is not None:
         raise ToolkitError("--salt is of use with --mask only", code="TK-0102", hint="add --mask")
     return None
 
 
-def show_diff(diff: IntervalDiff, said: Said) -> int:
+def show_diff(diff: IntervalDiff, arguments: Arguments) -> int:
     """Show a comparison as a screen or a document, and write its page where one is wanted."""
     from toolkit.report.interval.document import diff_document
 
-    if file := said.text("out"):
+    if file := arguments.text("out"):
         from toolkit.app.results import write_file
         from toolkit.report.interval.page import diff_page
 
         write_file(Path(file), diff_page(diff))
         say(f"wrote {file}")
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json(diff_document(diff))
     else:
         from toolkit.report.interval.text import diff_text
@@ -94,15 +94,19 @@ def show_diff(diff: IntervalDiff, said: Said) -> int:
     return ExitCode.DONE
 
 
-def _trend(said: Said) -> int:
+def _trend(arguments: Arguments) -> int:
     from toolkit.app.intervals.comparing import read_trends
 
-    if said.flag("csv") and said.flag("json"):
+    if arguments.flag("csv") and arguments.flag("json"):
         raise ToolkitError("--csv and --json are two documents", code="TK-0102", hint="ask for one of them")
     from toolkit.cli.launch import reach
 
     trends = read_trends(
-        said.texts("files"), said.texts("sql"), pseudonyms(said), store=said.text("store"), reach=reach
+        arguments.texts("files"),
+        arguments.texts("sql"),
+        pseudonyms(arguments),
+        store=arguments.text("store"),
+        reach=reach,
     )
     for fault in trends.faults:
         say(f"error: {fault} [TK-0113]")
@@ -113,20 +117,20 @@ def _trend(said: Said) -> int:
             "none of the files is a report that says when it was", code="TK-0113",
             hint="give AWR or Statspack reports, html or text",
         )  # fmt: skip
-    return _show_trends(trends, said)
+    return _show_trends(trends, arguments)
 
 
-def _show_trends(trends: Trends, said: Said) -> int:
+def _show_trends(trends: Trends, arguments: Arguments) -> int:
     from toolkit.report.interval import trend
 
-    if file := said.text("out"):
+    if file := arguments.text("out"):
         from toolkit.app.results import write_file
 
         write_file(Path(file), trend.trend_page(trends.series, [*trends.faults, *trends.skipped]))
         say(f"wrote {file}")
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json(trend.trend_document(trends.series, [*trends.faults, *trends.skipped]))
-    elif said.flag("csv"):
+    elif arguments.flag("csv"):
         out(trend.trend_sheet(trends.series))
     else:
         out(trend.trend_text(trends.series))

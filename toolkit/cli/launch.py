@@ -9,50 +9,53 @@ from typing import TYPE_CHECKING
 
 from toolkit.cli.listening import listening, speaks_json
 from toolkit.cli.output import on_terminal, out, out_json, out_raw, say
-from toolkit.cli.parameters import Said
+from toolkit.cli.parameters import Arguments
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.app.approvals import Approvals
-    from toolkit.app.targets import Reached
+    from toolkit.app.targets import ResolvedTarget
     from toolkit.model.experiment import Experiment
     from toolkit.store import Store
 
 
-def launch(experiment: Experiment, said: Said, file: Path | None = None) -> int:
+def launch(experiment: Experiment, arguments: Arguments, file: Path | None = None) -> int:
     """Save, print or run an experiment, as the options say; `file` is where it was read from."""
-    _check_script_options(said)
-    save_as = said.text("save_as")
+    _check_script_options(arguments)
+    save_as = arguments.text("save_as")
     if save_as is not None:
         return _save(experiment, Path(save_as))
-    if said.flag("dry_run"):
-        return _print_script(experiment, said)
+    if arguments.flag("dry_run"):
+        return _print_script(experiment, arguments)
     from toolkit.app.runs.execute import start
     from toolkit.app.runs.fitting import fitted
     from toolkit.cli.approving import experiment_held
     from toolkit.store import open_store
 
-    reached = reach(experiment.target)
-    experiment = fitted(experiment, reached)
-    if said.flag("debug"):
-        reached.target.observer = _show_statement
-    with open_store(said.text("store")) as store:
+    resolved = reach(experiment.target)
+    experiment = fitted(experiment, resolved)
+    if arguments.flag("debug"):
+        resolved.target.observer = _show_statement
+    with open_store(arguments.text("store")) as store:
         try:
-            with experiment_held(file, experiment, reached, store, said) as approvals, listening(said) as events:
+            with (
+                experiment_held(file, experiment, resolved, store, arguments) as approvals,
+                listening(arguments) as events,
+            ):
                 run = start(
                     experiment,
-                    reached.target,
+                    resolved.target,
                     store=store,
                     approvals=approvals,
                     events=events,
-                    standing=reached.standing,
+                    policy=resolved.policy,
                 )
         finally:
-            reached.target.close()
-        return show_result(store, run, said)
+            resolved.target.close()
+        return show_result(store, run, arguments)
 
 
-def reach(text: str | None) -> Reached:
+def reach(text: str | None) -> ResolvedTarget:
     """Return the target named, with a prompt for its password where there is a terminal.
 
     Raises:
@@ -81,15 +84,15 @@ def named_target(text: str | None) -> str:
     return text
 
 
-def approvals_of(said: Said) -> Approvals:
+def approvals_of(arguments: Arguments) -> Approvals:
     """Return what the user allowed; questions are asked only on a terminal."""
     from toolkit.app.approvals import Approvals
 
     return Approvals(
-        said.flag("not_production"),
-        said.text("yes_production"),
-        said.flag("allow_commands"),
-        _ask if _asks() and not said.flag("json") else None,
+        arguments.flag("not_production"),
+        arguments.text("yes_production"),
+        arguments.flag("allow_commands"),
+        _ask if _asks() and not arguments.flag("json") else None,
     )
 
 
@@ -97,12 +100,12 @@ def _show_statement(text: str) -> None:
     say(f"sql: {text}")
 
 
-def show_result(store: Store, run: str, said: Said) -> int:
+def show_result(store: Store, run: str, arguments: Arguments) -> int:
     """Show what came out and return the exit status: 3 when some cell has no good repetition."""
     from toolkit.app.results import ended_well, failures, find_run
 
-    record = find_run(store, run, samples=said.flag("json"))
-    if said.flag("json"):
+    record = find_run(store, run, samples=arguments.flag("json"))
+    if arguments.flag("json"):
         from toolkit.analysis import run_document
         from toolkit.report import json_text
 
@@ -112,7 +115,7 @@ def show_result(store: Store, run: str, said: Said) -> int:
 
         out(summary_text(record))
     well = ended_well(record)
-    if not said.flag("quiet") and not speaks_json(said):
+    if not arguments.flag("quiet") and not speaks_json(arguments):
         for sentence in () if well else failures(record):
             say(f"not ok: {sentence}")
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` makes a page of it")
@@ -120,11 +123,11 @@ def show_result(store: Store, run: str, said: Said) -> int:
 
 
 # -- without running --------------------------------------------------------------------------------------------
-def _check_script_options(said: Said) -> None:
+def _check_script_options(arguments: Arguments) -> None:
     for name in ("assume", "facts"):
-        if name in said and not said.flag("dry_run"):
+        if name in arguments and not arguments.flag("dry_run"):
             raise ToolkitError(f"`--{name}` goes with `--dry-run`", code="TK-0107", hint="add `--dry-run`")
-    if "assume" in said and "facts" in said:
+    if "assume" in arguments and "facts" in arguments:
         raise ToolkitError("`--assume` and `--facts` exclude each other", code="TK-0107", hint="leave one out")
 
 
@@ -143,32 +146,32 @@ def _save(experiment: Experiment, path: Path) -> int:
     return ExitCode.DONE
 
 
-def _print_script(experiment: Experiment, said: Said) -> int:
+def _print_script(experiment: Experiment, arguments: Arguments) -> int:
     from toolkit.app.runs.fitting import check_for_engine, fitted
     from toolkit.app.runs.planning import script
-    from toolkit.app.targets import engine_of, standing_of
+    from toolkit.app.targets import engine_of, policy_of
     from toolkit.model.bill import bill_document
 
-    facts = said.text("facts")
+    facts = arguments.text("facts")
     text = None if facts is None else read_text(facts)
-    if "assume" in said or text is not None:
+    if "assume" in arguments or text is not None:
         engine = engine_of(experiment.target)
         check_for_engine(experiment, engine)
         printed, bill = script(
             experiment,
             None,
             engine=engine,
-            assume=said.text("assume"),
+            assume=arguments.text("assume"),
             facts_text=text,
-            standing=standing_of(experiment.target),
+            policy=policy_of(experiment.target),
         )
     else:
-        reached = reach(experiment.target)
+        resolved = reach(experiment.target)
         try:
-            printed, bill = script(fitted(experiment, reached), reached.target, standing=reached.standing)
+            printed, bill = script(fitted(experiment, resolved), resolved.target, policy=resolved.policy)
         finally:
-            reached.target.close()
-    if said.flag("json"):
+            resolved.target.close()
+    if arguments.flag("json"):
         out_json({"script": printed, "licences": None if bill is None else bill_document(bill)})
     else:
         out_raw(printed)
@@ -212,15 +215,15 @@ def _prompt(what: str) -> str | None:
     return getpass(f"{what}: ", stream=sys.stderr) or None
 
 
-def confirmed(said: Said, question: str) -> None:
+def confirmed(arguments: Arguments, question: str) -> None:
     """Ask before something is removed; `--yes` answers, and where nobody can be asked it is needed.
 
     Raises:
         ToolkitError: TK-0107 without a terminal, TK-0130 when the answer is no.
     """
-    if said.flag("yes"):
+    if arguments.flag("yes"):
         return
-    if not _asks() or said.flag("json"):
+    if not _asks() or arguments.flag("json"):
         raise ToolkitError(f"nobody can be asked: {question}", code="TK-0107", hint="add `--yes`")
     if not _ask(question):
         raise ToolkitError("not done", code="TK-0130", hint="nothing was changed")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.cli.output import say
-from toolkit.cli.parameters import Said, option
+from toolkit.cli.parameters import Arguments, option
 from toolkit.errors import ToolkitError
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ LOG = (
 _FORMATS = ("text", "json")
 
 
-def speaks_json(said: Said) -> bool:
+def speaks_json(arguments: Arguments) -> bool:
     """Whether standard error carries JSON lines, and so nothing else.
 
     Raises:
         ToolkitError: TK-0102 for a format that is none.
     """
-    text = said.text("log_format")
+    text = arguments.text("log_format")
     if text is not None and text not in _FORMATS:
         from toolkit.documents import did_you_mean
 
@@ -39,7 +39,7 @@ def speaks_json(said: Said) -> bool:
 
 
 @contextmanager
-def listening(said: Said) -> Iterator[Events]:
+def listening(arguments: Arguments) -> Iterator[Events]:
     """Give what takes the events of a run, as `--quiet`, `--log-format` and `--log-file` say.
 
     Raises:
@@ -47,11 +47,11 @@ def listening(said: Said) -> Iterator[Events]:
     """
     from toolkit.cli.progress import Progress
 
-    on_screen = speaks_json(said)
-    logs = list(_logs(said, on_screen=on_screen))
-    file = None if "log_file" not in said else logs[-1]
+    on_screen = speaks_json(arguments)
+    logs = list(_logs(arguments, on_screen=on_screen))
+    file = None if "log_file" not in arguments else logs[-1]
     try:
-        with Progress(quiet=said.flag("quiet") or on_screen) as progress:
+        with Progress(quiet=arguments.flag("quiet") or on_screen) as progress:
             yield _All([progress, *logs])
     finally:
         if file is not None and file.trouble is not None:
@@ -84,14 +84,14 @@ def _said_last(arguments: Sequence[str], flag: str) -> str | None:
     return found
 
 
-def _logs(said: Said, *, on_screen: bool) -> Iterator[LogLines]:
-    if not on_screen and "log_file" not in said:
+def _logs(arguments: Arguments, *, on_screen: bool) -> Iterator[LogLines]:
+    if not on_screen and "log_file" not in arguments:
         return
     from toolkit.notify.lines import LogLines, appending
 
     if on_screen:
         yield LogLines(_to_stderr)
-    file = said.text("log_file")
+    file = arguments.text("log_file")
     if file is not None:
         yield LogLines(appending(Path(file)))
 

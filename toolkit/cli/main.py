@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 import typer
 
 from toolkit import __version__
-from toolkit.cli.accounts import add_accounts
 from toolkit.cli.audit import add_audit
 from toolkit.cli.awr import add_awr
 from toolkit.cli.awr_fetch import add_fetch
@@ -23,6 +22,7 @@ from toolkit.cli.notices import add_notices
 from toolkit.cli.operations import add_operations
 from toolkit.cli.output import out_raw, show_error
 from toolkit.cli.results import add_results
+from toolkit.cli.run_reports import add_run_reports
 from toolkit.cli.schedule import add_schedule
 from toolkit.cli.snapshots import add_snapshots
 from toolkit.cli.targets import add_targets
@@ -84,7 +84,7 @@ def build_app() -> typer.Typer:
     add_targets(app, target)
     add_schedule(app)
     add_notices(app)
-    add_accounts(app)
+    add_run_reports(app)
     add_audit(app)
     return app
 

@@ -11,34 +11,34 @@ from toolkit.cli.launch import approvals_of, reader_of_passwords
 from toolkit.cli.listening import listening
 from toolkit.cli.notices import tell_of, told_of_refusals
 from toolkit.cli.output import out, out_json, out_raw, out_table, say
-from toolkit.cli.parameters import Said
+from toolkit.cli.parameters import Arguments
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.protocols import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from toolkit.app.maintenance import Place
+    from toolkit.app.maintenance import PlanTarget
     from toolkit.app.maintenance.dispatch import Dispatcher
     from toolkit.model.plan import MaintenancePlan
     from toolkit.model.plan_records import PlanRunRecord
     from toolkit.store import Store
 
 
-def run_maintenance(plan: MaintenancePlan, said: Said) -> int:
+def run_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
     """Run a plan, or print its scripts, and return the exit status: 3 when something did not end well."""
     for name in ("save_as", "assume", "facts"):
-        if name in said:
+        if name in arguments:
             raise ToolkitError(
                 f"`--{name.replace('_', '-')}` is for experiments", code="TK-0107", hint="leave it out"
             )
-    if said.flag("dry_run"):
-        if "on" in said:
+    if arguments.flag("dry_run"):
+        if "on" in arguments:
             raise ToolkitError("`--dry-run` runs nothing anywhere", code="TK-0107", hint="leave `--on` out")
-        return _dry_run(plan, said)
+        return _dry_run(plan, arguments)
     with told_of_refusals(plan.name):
-        record = _run(plan, said)
-    if said.flag("json"):
+        record = _run(plan, arguments)
+    if arguments.flag("json"):
         from toolkit.app.maintenance.documents import night_document
 
         out_json(night_document(record))
@@ -47,26 +47,26 @@ def run_maintenance(plan: MaintenancePlan, said: Said) -> int:
     return _status(record)
 
 
-def _run(plan: MaintenancePlan, said: Said) -> PlanRunRecord:
+def _run(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
     """Run it, and tell everybody what came of it."""
     from toolkit.app.maintenance import places_of, run_plan
     from toolkit.store import open_store
 
-    with open_store(said.text("store")) as store, ExitStack() as guarded:
-        places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
-        approvals, places = guarded.enter_context(plan_held(plan, places, store, said))
-        dispatcher = guarded.enter_context(_dispatcher(plan, places, store, said))
-        with listening(said) as events:
+    with open_store(arguments.text("store")) as store, ExitStack() as guarded:
+        places = places_of(plan, store, approvals_of(arguments), prompt=reader_of_passwords())
+        approvals, places = guarded.enter_context(plan_held(plan, places, store, arguments))
+        dispatcher = guarded.enter_context(_dispatcher(plan, places, store, arguments))
+        with listening(arguments) as events:
             record = run_plan(
                 plan,
                 places,
                 store=store,
                 approvals=approvals,
                 events=events,
-                anytime=said.flag("anytime"),
+                anytime=arguments.flag("anytime"),
                 dispatcher=dispatcher,
             )
-            for sentence in _edited_meanwhile(plan, said):
+            for sentence in _edited_meanwhile(plan, arguments):
                 events.emit(Event("warning", sentence))
             ended = {"plan_run": record.plan_run, "state": record.state.value, "stopped_by": record.stopped_by}
             events.emit(Event("plan-ended", f"plan {plan.name}: {record.state}", ended))
@@ -74,13 +74,13 @@ def _run(plan: MaintenancePlan, said: Said) -> PlanRunRecord:
     return record
 
 
-def _edited_meanwhile(plan: MaintenancePlan, said: Said) -> Iterator[str]:
+def _edited_meanwhile(plan: MaintenancePlan, arguments: Arguments) -> Iterator[str]:
     """Say that the file of a plan is another one now than when it was begun."""
     from pathlib import Path
 
     from toolkit.documents import read_utf8
 
-    file = Path(said.required("file"))
+    file = Path(arguments.required("file"))
     if file.exists() and not file.is_file():
         return  # a pipe is read once: to open it again would wait for a writer
     try:
@@ -93,10 +93,10 @@ def _edited_meanwhile(plan: MaintenancePlan, said: Said) -> Iterator[str]:
 
 @contextmanager
 def _dispatcher(
-    plan: MaintenancePlan, places: Sequence[Place], store: Store, said: Said
+    plan: MaintenancePlan, places: Sequence[PlanTarget], store: Store, arguments: Arguments
 ) -> Iterator[Dispatcher | None]:
     """Give the cluster that `--on` names, or None: this process works on the targets itself."""
-    address = said.text("on")
+    address = arguments.text("on")
     if address is None:
         yield None
         return
@@ -106,12 +106,12 @@ def _dispatcher(
         yield cluster
 
 
-def _dry_run(plan: MaintenancePlan, said: Said) -> int:
+def _dry_run(plan: MaintenancePlan, arguments: Arguments) -> int:
     from toolkit.app.maintenance import places_of
     from toolkit.store import open_store
 
-    with open_store(said.text("store")) as store:
-        return _print_scripts(places_of(plan, store, approvals_of(said), prompt=reader_of_passwords()))
+    with open_store(arguments.text("store")) as store:
+        return _print_scripts(places_of(plan, store, approvals_of(arguments), prompt=reader_of_passwords()))
 
 
 def _status(record: PlanRunRecord) -> int:
@@ -143,7 +143,7 @@ def _show_night(record: PlanRunRecord) -> None:
             say(f"{step.step} on {step.target}: {step.reason}")
 
 
-def _print_scripts(places: tuple[Place, ...]) -> int:
+def _print_scripts(places: tuple[PlanTarget, ...]) -> int:
     from toolkit.app.maintenance.guards import guard_rows
     from toolkit.app.runs.planning import script
 
@@ -154,10 +154,10 @@ def _print_scripts(places: tuple[Place, ...]) -> int:
                     f"-- guard {row.guard} on {place.name}: {row.limit}; {row.verdict} now, {_comment(row.now)}\n"
                 )
             for job in place.jobs:
-                printed, _ = script(job.experiment, place.reached.target, standing=place.reached.standing)
+                printed, _ = script(job.experiment, place.resolved.target, policy=place.resolved.policy)
                 out_raw(f"-- step {job.step.name} on {place.name}\n{printed}\n")
         finally:
-            place.reached.target.close()
+            place.resolved.target.close()
     return ExitCode.DONE
 
 
@@ -166,7 +166,7 @@ def _comment(text: str) -> str:
     return " ".join(text.split())
 
 
-def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
+def show_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
     """Show what a plan would do: when, where, in which order, and how long it will take."""
     from datetime import UTC, datetime
 
@@ -174,20 +174,20 @@ def show_maintenance(plan: MaintenancePlan, said: Said) -> int:
     from toolkit.app.maintenance.documents import outlook_document, outlook_of
     from toolkit.app.maintenance.guards import guard_rows
     from toolkit.app.maintenance.hours import scheduler_sentences
-    from toolkit.app.maintenance.reaching import unreached
+    from toolkit.app.maintenance.reaching import unresolved
     from toolkit.store import open_store
     from toolkit.units import counted
 
-    with open_store(said.text("store")) as store:
-        places = places_of(plan, store, approvals_of(said), prompt=reader_of_passwords())
-        if said.flag("approve"):
-            return approve_plan(plan, places, store, said)
+    with open_store(arguments.text("store")) as store:
+        places = places_of(plan, store, approvals_of(arguments), prompt=reader_of_passwords())
+        if arguments.flag("approve"):
+            return approve_plan(plan, places, store, arguments)
         now = datetime.now(UTC)
         outlook = outlook_of(plan, places, store, now)
-        told = (*unreached(places), *scheduler_sentences(plan, places, now))
+        told = (*unresolved(places), *scheduler_sentences(plan, places, now))
         outlook = replace(outlook, sentences=outlook.sentences + told)
         guards = guard_rows(places)
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json(outlook_document(outlook, guards))
         return ExitCode.DONE
     out(f"plan {plan.name}: {counted(len(plan.steps), 'step')} on {counted(len(places), 'target')}")

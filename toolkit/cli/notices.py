@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import out_json, say
-from toolkit.cli.parameters import OUTPUT, Said, add_command, option
+from toolkit.cli.parameters import OUTPUT, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -58,14 +58,14 @@ def told_of_refusals(plan: str) -> Iterator[None]:
         raise
 
 
-def _test(said: Said) -> int:
+def _test(arguments: Arguments) -> int:
     from toolkit.app.notices import tell_trial
 
     notices = _notices()
-    return _show(said, len(notices.to), tell_trial(notices))
+    return _show(arguments, len(notices.to), tell_trial(notices))
 
 
-def _digest(said: Said) -> int:
+def _digest(arguments: Arguments) -> int:
     from datetime import UTC, datetime, timedelta
 
     from toolkit.app.notices import tell_digest
@@ -73,10 +73,10 @@ def _digest(said: Said) -> int:
     from toolkit.units import parse_duration
 
     notices = _notices()
-    since = datetime.now(UTC) - timedelta(seconds=parse_duration(said.text("since") or "1d"))
-    with open_store(said.text("store")) as store:
+    since = datetime.now(UTC) - timedelta(seconds=parse_duration(arguments.text("since") or "1d"))
+    with open_store(arguments.text("store")) as store:
         nights = [night for night in store.plan_runs(limit=10_000) if night.began_at >= since]
-    return _show(said, *tell_digest(nights, since, notices))
+    return _show(arguments, *tell_digest(nights, since, notices))
 
 
 def _notices() -> Notices:
@@ -92,8 +92,8 @@ def _notices() -> Notices:
     return notices
 
 
-def _show(said: Said, asked: int, problems: tuple[str, ...]) -> int:
-    if said.flag("json"):
+def _show(arguments: Arguments, asked: int, problems: tuple[str, ...]) -> int:
+    if arguments.flag("json"):
         out_json({"asked": asked, "told": asked - len(problems), "problems": list(problems)})
     else:
         for problem in problems:

@@ -15,12 +15,12 @@ from toolkit.cli.parameters import (
     QUIET,
     SCRIPT,
     TARGET,
+    Arguments,
     Body,
-    Said,
     add_command,
     option,
 )
-from toolkit.design.options import Kind, Option, options_of
+from toolkit.design.options import Option, OptionKind, options_of
 from toolkit.errors import ToolkitError
 from toolkit.model.words import EngineName, OperationName
 
@@ -39,16 +39,16 @@ HELP = {
     OperationName.BACKUP: "Back the database up, once or as a measurement.",
 }
 _METAVARS = {
-    Kind.NAME: "NAME",
-    Kind.NAMES: "A,B",
-    Kind.QUERY: "FILE|-",
-    Kind.PREDICATE: "CONDITION",
-    Kind.INTEGER: "N",
-    Kind.NUMBER: "N",
-    Kind.DEGREE: "1,2,4",
-    Kind.SIZE: "32G",
-    Kind.DURATION: "4h",
-    Kind.PATHS: "FOLDER",
+    OptionKind.NAME: "NAME",
+    OptionKind.NAMES: "A,B",
+    OptionKind.QUERY: "FILE|-",
+    OptionKind.PREDICATE: "CONDITION",
+    OptionKind.INTEGER: "N",
+    OptionKind.NUMBER: "N",
+    OptionKind.DEGREE: "1,2,4",
+    OptionKind.SIZE: "32G",
+    OptionKind.DURATION: "4h",
+    OptionKind.PATHS: "FOLDER",
 }
 _NOLOGGING = option("nologging", "short for --logging nologging", kind=bool)
 
@@ -76,7 +76,7 @@ def parameters_of(operation: OperationName) -> list[inspect.Parameter]:
 
 
 def _parameter(one: Option) -> inspect.Parameter:
-    if one.kind is Kind.FLAG:
+    if one.kind is OptionKind.FLAG:
         return option(one.name, _help(one), one.flag, kind=bool)
     metavar = "|".join(one.choices) if 0 < len(one.choices) <= 3 else _METAVARS.get(one.kind, "TEXT")
     return option(one.name, _help(one), one.flag, metavar=metavar)
@@ -88,7 +88,7 @@ def _help(one: Option) -> str:
         notes.append(", ".join(one.choices))
     if one.words:
         notes.append("or " + ", ".join(one.words))
-    if one.factor and one.kind is not Kind.DEGREE:
+    if one.factor and one.kind is not OptionKind.DEGREE:
         notes.append("several: sweep")
     if one.engines != frozenset(EngineName):
         notes.append("on " + ", ".join(sorted(one.engines)))
@@ -96,15 +96,15 @@ def _help(one: Option) -> str:
 
 
 def _body(operation: OperationName) -> Body:
-    def body(said: Said) -> int:
+    def body(arguments: Arguments) -> int:
         from toolkit.cli.launch import launch
 
-        return launch(experiment_of(operation, said), said)
+        return launch(experiment_of(operation, arguments), arguments)
 
     return body
 
 
-def experiment_of(operation: OperationName, said: Said) -> Experiment:
+def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
     """Build the experiment a command line asks for.
 
     Raises:
@@ -116,38 +116,38 @@ def experiment_of(operation: OperationName, said: Said) -> Experiment:
     options: dict[str, OptionValue] = {}
     levels: dict[str, tuple[Level, ...]] = {}
     for one in options_of(operation):
-        text = said.text(one.name)
-        if one.kind is Kind.FLAG:
-            if said.flag(one.name) and one.factor:
+        text = arguments.text(one.name)
+        if one.kind is OptionKind.FLAG:
+            if arguments.flag(one.name) and one.factor:
                 levels[one.name] = (True,)
-            elif said.flag(one.name):
+            elif arguments.flag(one.name):
                 options[one.name] = True
         elif text is not None and one.factor:
             levels[one.name] = parse_levels(one, text)
         elif text is not None:
             options[one.name] = _value(one, text)
-    if said.flag("nologging"):
+    if arguments.flag("nologging"):
         if "logging" in levels:
             raise ToolkitError(
                 "`--logging` and `--nologging` exclude each other", code="TK-0107", hint="leave one out"
             )
         levels["logging"] = ("nologging",)
-    return build_experiment(operation, options, levels, _general(said))
+    return build_experiment(operation, options, levels, _general(arguments))
 
 
 def _value(one: Option, text: str) -> OptionValue:
     from toolkit.design.values import parse_value
 
-    if one.kind is Kind.QUERY:
+    if one.kind is OptionKind.QUERY:
         from toolkit.cli.launch import read_text
 
         return parse_value(one, read_text(text))
-    if one.kind is Kind.PREDICATE and (text == "-" or text.startswith("@")):
+    if one.kind is OptionKind.PREDICATE and (text == "-" or text.startswith("@")):
         from toolkit.cli.launch import read_text
 
         return parse_value(one, read_text(text.removeprefix("@")))
     value = parse_value(one, text)
-    return tuple(map(_full, value)) if one.kind is Kind.PATHS and isinstance(value, tuple) else value
+    return tuple(map(_full, value)) if one.kind is OptionKind.PATHS and isinstance(value, tuple) else value
 
 
 def _full(path: str) -> str:
@@ -155,31 +155,31 @@ def _full(path: str) -> str:
     return path if path.startswith("+") else os.path.abspath(path)  # noqa: PTH100 (`..` is no link's here)
 
 
-def _general(said: Said) -> General:
+def _general(arguments: Arguments) -> General:
     from toolkit.design.build import General
     from toolkit.model.words import Keep
 
     return General(
-        target=_target(said),
-        label=said.text("label"),
-        repeat=said.number("repeat"),
-        warmup=said.number("warmup"),
-        seed=said.number("seed"),
-        snapshot=said.text("snapshot") or "auto",
-        keep=_keep(said.text("keep")) or Keep.NONE,
-        work_schema=said.text("work_schema"),
-        budget_seconds=_duration(said, "budget"),
-        time_limit_seconds=_duration(said, "time_limit"),
-        quiet_wait_seconds=_duration(said, "quiet_wait"),
+        target=_target(arguments),
+        label=arguments.text("label"),
+        repeat=arguments.number("repeat"),
+        warmup=arguments.number("warmup"),
+        seed=arguments.number("seed"),
+        snapshot=arguments.text("snapshot") or "auto",
+        keep=_keep(arguments.text("keep")) or Keep.NONE,
+        work_schema=arguments.text("work_schema"),
+        budget_seconds=_duration(arguments, "budget"),
+        time_limit_seconds=_duration(arguments, "time_limit"),
+        quiet_wait_seconds=_duration(arguments, "quiet_wait"),
     )
 
 
-def _target(said: Said) -> str:
+def _target(arguments: Arguments) -> str:
     """Return the target; a script for an assumed Oracle release needs none, its editions are Oracle's alone."""
     from toolkit.cli.launch import named_target
 
-    text = said.text("target")
-    assumed = said.text("assume") or ""
+    text = arguments.text("target")
+    assumed = arguments.text("assume") or ""
     if text is None and assumed.endswith(("-ee", "-se2", "-xe", "-free")):
         return "oracle://assumed"
     return named_target(text)
@@ -197,8 +197,8 @@ def _keep(text: str | None) -> Keep | None:
     return Keep(text)
 
 
-def _duration(said: Said, name: str) -> float | None:
+def _duration(arguments: Arguments, name: str) -> float | None:
     from toolkit.units import parse_duration
 
-    text = said.text(name)
+    text = arguments.text(name)
     return None if text is None else parse_duration(text)

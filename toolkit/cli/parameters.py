@@ -11,7 +11,7 @@ import typer
 from toolkit.errors import ExitCode, ToolkitError
 
 
-class Said:
+class Arguments:
     """What the user said on the command line, by parameter name."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
@@ -44,7 +44,7 @@ class Said:
         return [str(one) for one in value] if isinstance(value, list) else []
 
 
-Body = Callable[[Said], int]
+Body = Callable[[Arguments], int]
 
 
 def option(
@@ -88,16 +88,16 @@ def add_command(
     """Add a command whose signature is made from declared parameters."""
 
     def command(**values: object) -> int:
-        said = Said(values)
-        _refuse_secret(said.text("store"))
+        arguments = Arguments(values)
+        _refuse_secret(arguments.text("store"))
         try:
-            return body(said)
+            return body(arguments)
         except ToolkitError as error:
             if error.exit_code is ExitCode.REFUSED:
                 from toolkit.app.auditing import note_refusal
 
-                plan = said.text("file") or said.text("plan")
-                note_refusal(error, said.text("store"), plan, said.text("target"))
+                plan = arguments.text("file") or arguments.text("plan")
+                note_refusal(error, arguments.text("store"), plan, arguments.text("target"))
             raise
 
     made = list(parameters)
@@ -125,7 +125,7 @@ DESIGN = (
     option("repeat", "counted sweeps; makes a measurement (3 if several cells)", kind=int, metavar="N"),
     option("warmup", "sweeps before them that do not count (1)", kind=int, metavar="N"),
     option("snapshot", "what is read around trials: auto, none, osstat, ...", metavar="PROVIDER"),
-    option("work_schema", "schema for objects of ours", metavar="NAME"),
+    option("work_schema", "schema for scratch objects", metavar="NAME"),
     option("keep", "objects of a measurement that stay: none, best, all", metavar="WHICH"),
     option("budget", "stop between trials after this time, resumable", metavar="2h"),
     option("time_limit", "cancel a timed statement after this time", metavar="30m"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import Warnings, out, out_json, out_raw, out_table, say
-from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Said, add_command, argument, option
+from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -55,23 +55,23 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
 
 
 @contextmanager
-def _store(said: Said) -> Iterator[Store]:
+def _store(arguments: Arguments) -> Iterator[Store]:
     from toolkit.store import open_store
 
-    with open_store(said.text("store")) as store:
+    with open_store(arguments.text("store")) as store:
         yield store
 
 
-def _list(said: Said) -> int:
+def _list(arguments: Arguments) -> int:
     from toolkit.analysis import runs_document
     from toolkit.app.results import listed_runs
 
-    limit = said.number("limit")
+    limit = arguments.number("limit")
     if limit is not None and limit < 1:
         raise ToolkitError(f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number from 1")
-    with _store(said) as store:
+    with _store(arguments) as store:
         heads = listed_runs(store, limit or 50)
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json(runs_document(heads))
     elif heads:
         columns = ("run", "label", "operation", "target", "state", "trials")
@@ -93,18 +93,18 @@ def _short_target(text: str) -> str:
     return f"{scheme}:{rest.rpartition('/')[2] or rest}" if sign else text
 
 
-def _show(said: Said) -> int:
+def _show(arguments: Arguments) -> int:
     from toolkit.analysis import run_document
     from toolkit.app.results import find_run
     from toolkit.app.runs.undoing import undo_script_left
     from toolkit.report import render
 
-    with _store(said) as store:
-        if said.flag("follow"):
-            _follow(store, store.resolve(said.required("run")))
-        record = find_run(store, said.required("run"), samples=said.flag("json"))
+    with _store(arguments) as store:
+        if arguments.flag("follow"):
+            _follow(store, store.resolve(arguments.required("run")))
+        record = find_run(store, arguments.required("run"), samples=arguments.flag("json"))
         undo = undo_script_left(store, record.head.run)
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json({**run_document(record), "undo_script": None if undo is None else str(undo)})
         return ExitCode.DONE
     out(render(record, "text"))
@@ -150,29 +150,29 @@ def _say_new(record: RunRecord, seen: set[tuple[int, int]]) -> None:
             say(f"{place} {trial.cell}: {trial.outcome}{reason} {seconds(trial.elapsed_seconds)}")
 
 
-def _resume(said: Said) -> int:
+def _resume(arguments: Arguments) -> int:
     from toolkit.app.runs.execute import resume
     from toolkit.cli.launch import approvals_of, reach, show_result
     from toolkit.cli.progress import Progress
 
-    rows = _counted_rows(said.text("rows"))
-    with _store(said) as store:
-        run = store.resolve(said.required("run"))
-        reached = reach(said.text("target") or store.load_head(run).experiment.target)
+    rows = _counted_rows(arguments.text("rows"))
+    with _store(arguments) as store:
+        run = store.resolve(arguments.required("run"))
+        resolved = reach(arguments.text("target") or store.load_head(run).experiment.target)
         try:
-            with Progress(quiet=said.flag("quiet")) as progress:
+            with Progress(quiet=arguments.flag("quiet")) as progress:
                 resume(
                     run,
-                    reached.target,
+                    resolved.target,
                     store=store,
-                    approvals=approvals_of(said),
+                    approvals=approvals_of(arguments),
                     events=progress,
-                    standing=reached.standing,
+                    policy=resolved.policy,
                     rows=rows,
                 )
         finally:
-            reached.target.close()
-        return show_result(store, run, said)
+            resolved.target.close()
+        return show_result(store, run, arguments)
 
 
 def _counted_rows(text: str | None) -> CountedRows | None:
@@ -184,74 +184,80 @@ def _counted_rows(text: str | None) -> CountedRows | None:
     return None if text is None else CountedRows(text)
 
 
-def _delete(said: Said) -> int:
+def _delete(arguments: Arguments) -> int:
     from toolkit.app.auditing import Notes
     from toolkit.cli.launch import confirmed
     from toolkit.model.audit import AuditEvent, AuditKind
 
-    with _store(said) as store:
-        run = store.resolve(said.required("run"))
-        confirmed(said, f"delete run {run}?")
+    with _store(arguments) as store:
+        run = store.resolve(arguments.required("run"))
+        confirmed(arguments, f"delete run {run}?")
         head = store.load_head(run)
         event = AuditEvent(AuditKind.DELETE, step=head.experiment.name, target=head.experiment.target, run=run)
         with Notes(store, Warnings()).around(event):
             store.delete_run(run)
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json({"deleted": run})
     else:
         say(f"deleted run {run}")
     return ExitCode.DONE
 
 
-def _export(said: Said) -> int:
+def _export(arguments: Arguments) -> int:
     from toolkit.app.results import export
 
-    with _store(said) as store:
-        run = store.resolve(said.required("run"))
-        path = Path(said.text("out") or f"{run}.dbatk.json")
+    with _store(arguments) as store:
+        run = store.resolve(arguments.required("run"))
+        path = Path(arguments.text("out") or f"{run}.dbatk.json")
         export(store, run, path)
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json({"run": run, "file": str(path)})
     else:
         say(f"wrote {path}")
     return ExitCode.DONE
 
 
-def _compare(said: Said) -> int:
+def _compare(arguments: Arguments) -> int:
     from toolkit.analysis import judge, parse_fail_if
     from toolkit.app.results import compare_named
     from toolkit.report import Format, render_comparison
 
-    text = said.text("fail_if")
+    text = arguments.text("fail_if")
     limit = None if text is None else parse_fail_if(text)
-    with _store(said) as store:
-        comparison = compare_named(store, said.required("a"), said.required("b"), force=said.flag("force"))
-    shown = render_comparison(comparison, Format.JSON if said.flag("json") else Format.TEXT)
-    (out_raw if said.flag("json") else out)(shown)
+    with _store(arguments) as store:
+        comparison = compare_named(
+            store, arguments.required("a"), arguments.required("b"), force=arguments.flag("force")
+        )
+    shown = render_comparison(comparison, Format.JSON if arguments.flag("json") else Format.TEXT)
+    (out_raw if arguments.flag("json") else out)(shown)
     if limit is None:
-        return _strictly(comparison) if said.flag("strict") else ExitCode.DONE
+        return _strictly(comparison) if arguments.flag("strict") else ExitCode.DONE
     judgement = judge(comparison, limit)
-    for sentence in (*judgement.met, *judgement.untold):
+    for sentence in (*judgement.met, *judgement.inconclusive):
         say(sentence if sentence in judgement.met else f"warning: {sentence}")
-    return judgement.exit_code(strict=said.flag("strict"))
+    return judgement.exit_code(strict=arguments.flag("strict"))
 
 
 def _strictly(comparison: Comparison) -> int:
     from toolkit.model.words import Verdict
 
-    untold = any(pair.verdict is Verdict.UNTOLD for pair in comparison.pairs)
-    return ExitCode.INCOMPLETE if untold else ExitCode.DONE
+    inconclusive = any(pair.verdict is Verdict.INCONCLUSIVE for pair in comparison.pairs)
+    return ExitCode.INCOMPLETE if inconclusive else ExitCode.DONE
 
 
-def _report(said: Said) -> int:
+def _report(arguments: Arguments) -> int:
     from toolkit.app.results import format_of, report, write_file
     from toolkit.report import Format
 
-    name = said.text("out")
+    name = arguments.text("out")
     path = None if name in (None, "-") else Path(str(name))
-    chosen = Format.JSON if said.flag("json") and "format" not in said else format_of(path, said.text("format"))
-    with _store(said) as store:
-        text = report(store, said.texts("runs"), chosen)
+    chosen = (
+        Format.JSON
+        if arguments.flag("json") and "format" not in arguments
+        else format_of(path, arguments.text("format"))
+    )
+    with _store(arguments) as store:
+        text = report(store, arguments.texts("runs"), chosen)
     if path is not None:
         write_file(path, text)
         say(f"wrote {path}")

@@ -11,11 +11,20 @@ import typer
 
 from toolkit.cli.groups import DefaultGroup
 from toolkit.cli.output import Warnings, out_json, out_raw, out_table, say
-from toolkit.cli.parameters import APPROVALS, APPROVED_ONLY, OUTPUT, TARGET, Said, add_command, argument, option
+from toolkit.cli.parameters import (
+    APPROVALS,
+    APPROVED_ONLY,
+    OUTPUT,
+    TARGET,
+    Arguments,
+    add_command,
+    argument,
+    option,
+)
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.app.scheduling import Kind, Made, Scheduled, Wish
+    from toolkit.app.scheduling import CreatedJob, JobRequest, Scheduled, SchedulerKind
 
 _PLAN = argument("plan", "plan file (TOML)")
 _NAME = argument("name", "name of the plan")
@@ -64,18 +73,22 @@ def add_schedule(app: typer.Typer) -> None:
 
 
 # -- add --------------------------------------------------------------------------------------------------------
-def _add(said: Said) -> int:
-    from toolkit.app.scheduling import Kind, default_kind, make_job
+def _add(arguments: Arguments) -> int:
+    from toolkit.app.scheduling import SchedulerKind, default_kind, make_job
 
-    kind = _kind(said) or (Kind.ORACLE if "target" in said else default_kind())
-    _check_options(said, kind)
-    made = make_job(_wish(said))
-    with _noted(made.job.name, f"install for {kind}: {' '.join(made.job.command)}", said, said.flag("install")):
-        text, todo, notes = _on_oracle(made, said) if kind is Kind.ORACLE else _on_host(made, kind, said)
+    kind = _kind(arguments) or (SchedulerKind.ORACLE if "target" in arguments else default_kind())
+    _check_options(arguments, kind)
+    made = make_job(_wish(arguments))
+    with _noted(
+        made.job.name, f"install for {kind}: {' '.join(made.job.command)}", arguments, arguments.flag("install")
+    ):
+        text, todo, notes = (
+            _on_oracle(made, arguments) if kind is SchedulerKind.ORACLE else _on_host(made, kind, arguments)
+        )
     for note in (*made.notes, *notes):
         say(f"warning: {note}")
-    installed = said.flag("install")
-    if said.flag("json"):
+    installed = arguments.flag("install")
+    if arguments.flag("json"):
         document = {"name": made.job.name, "kind": kind.value, "installed": installed, "text": text}
         when = [one.spelled for one in made.job.openings]
         out_json({**document, "when": when, "todo": list(todo), "warnings": [*made.notes, *notes]})
@@ -89,7 +102,7 @@ def _add(said: Said) -> int:
 
 
 @contextmanager
-def _noted(name: str, what: str, said: Said, changes: bool = True) -> Iterator[None]:
+def _noted(name: str, what: str, arguments: Arguments, changes: bool = True) -> Iterator[None]:
     """Note a change of a schedule in the audit log; what is only printed changes none."""
     if not changes:
         yield
@@ -98,18 +111,20 @@ def _noted(name: str, what: str, said: Said, changes: bool = True) -> Iterator[N
     from toolkit.model.audit import AuditEvent, AuditKind
     from toolkit.store import open_store
 
-    event = AuditEvent(AuditKind.SCHEDULE, plan=name, target=said.text("target"), details=(what,))
-    with open_store(said.text("store")) as store, Notes(store, Warnings()).around(event):
+    event = AuditEvent(AuditKind.SCHEDULE, plan=name, target=arguments.text("target"), details=(what,))
+    with open_store(arguments.text("store")) as store, Notes(store, Warnings()).around(event):
         yield
 
 
-def _on_host(made: Made, kind: Kind, said: Said) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _on_host(
+    made: CreatedJob, kind: SchedulerKind, arguments: Arguments
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Print or install on this host: text, what is left to type, warnings."""
-    from toolkit.app.scheduling import Crontab, Kind, Units, hidden_paths
+    from toolkit.app.scheduling import Crontab, SchedulerKind, Units, hidden_paths
 
-    if kind is Kind.SYSTEMD:
+    if kind is SchedulerKind.SYSTEMD:
         units = Units(system=True if made.job.user else None)
-        todo = units.install(made.job) if said.flag("install") else ()
+        todo = units.install(made.job) if arguments.flag("install") else ()
         hidden = hidden_paths(made.job) if units.system and made.job.sandboxed else ()
         return (
             units.show(made.job),
@@ -118,18 +133,18 @@ def _on_host(made: Made, kind: Kind, said: Said) -> tuple[str, tuple[str, ...], 
         )
     crontab = Crontab()
     note = crontab.note(made.job)
-    if said.flag("install"):
+    if arguments.flag("install"):
         crontab.install(made.job)
     return crontab.show(made.job), (), (note,) if note else ()
 
 
-def _on_oracle(made: Made, said: Said) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _on_oracle(made: CreatedJob, arguments: Arguments) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     from toolkit.app.scheduling import OracleJobs
     from toolkit.app.scheduling.oracle import show_job
     from toolkit.cli.launch import approvals_of, reach
     from toolkit.schedule.oracle import check_credential
 
-    credential = said.text("credential")
+    credential = arguments.text("credential")
     if credential is None:
         raise ToolkitError(
             "a program of the host needs a credential of the host's account",
@@ -138,32 +153,32 @@ def _on_oracle(made: Made, said: Said) -> tuple[str, tuple[str, ...], tuple[str,
         )
     credential = check_credential(credential)
     note = "the job runs on the database server: dbatk, the plan and its settings must be there, under these paths"
-    if "target" in said:
-        reached = reach(said.text("target"))
+    if "target" in arguments:
+        resolved = reach(arguments.text("target"))
         try:
-            with OracleJobs(reached.target) as there:
-                if said.flag("install"):
-                    there.install(made.job, credential, reached.standing, approvals_of(said))
+            with OracleJobs(resolved.target) as there:
+                if arguments.flag("install"):
+                    there.install(made.job, credential, resolved.policy, approvals_of(arguments))
                 else:
                     there.check()
         finally:
-            reached.target.close()
-    elif said.flag("install"):
+            resolved.target.close()
+    elif arguments.flag("install"):
         raise ToolkitError("nobody says where to install the job", code="TK-0107", hint="add `-t NAME|URL`")
     return show_job(made.job, credential), (), (note,)
 
 
-def _check_options(said: Said, kind: Kind) -> None:
+def _check_options(arguments: Arguments, kind: SchedulerKind) -> None:
     """Refuse options that this scheduler has no use for."""
     only = {"systemd": ("load_credential", "writes", "run_as"), "oracle": ("credential", "target")}
     for owner, names in only.items():
         for name in names:
-            if owner != kind.value and (said.texts(name) or said.text(name) not in (None, "[]")):
+            if owner != kind.value and (arguments.texts(name) or arguments.text(name) not in (None, "[]")):
                 flag = "--" + name.replace("_", "-")
                 raise ToolkitError(
                     f"`{flag}` goes with `--kind {owner}`", code="TK-0107", hint=f"leave it out for {kind}"
                 )
-    if kind.value == "oracle" and "env_file" in said:
+    if kind.value == "oracle" and "env_file" in arguments:
         raise ToolkitError(
             "the scheduler of Oracle reads no file of variables",
             code="TK-0107",
@@ -171,45 +186,45 @@ def _check_options(said: Said, kind: Kind) -> None:
         )
 
 
-def _wish(said: Said) -> Wish:
-    from toolkit.app.scheduling import Wish
+def _wish(arguments: Arguments) -> JobRequest:
+    from toolkit.app.scheduling import JobRequest
 
     flags = ("approved_only", "not_production", "allow_commands")
-    passed = ["--" + name.replace("_", "-") for name in flags if said.flag(name)]
-    named = said.text("yes_production")
+    passed = ["--" + name.replace("_", "-") for name in flags if arguments.flag(name)]
+    named = arguments.text("yes_production")
     if named is not None:
         passed += ["--yes-production", named]
-    return Wish(
-        plan=Path(said.required("plan")),
-        at=said.text("at"),
-        store=said.text("store"),
+    return JobRequest(
+        plan=Path(arguments.required("plan")),
+        at=arguments.text("at"),
+        store=arguments.text("store"),
         arguments=tuple(passed),
-        program=said.text("program"),
-        environment_file=said.text("env_file"),
-        credentials=tuple(said.texts("load_credential")),
-        writes=tuple(said.texts("writes")),
-        log_file=said.text("log_file"),
-        user=said.text("run_as"),
+        program=arguments.text("program"),
+        environment_file=arguments.text("env_file"),
+        credentials=tuple(arguments.texts("load_credential")),
+        writes=tuple(arguments.texts("writes")),
+        log_file=arguments.text("log_file"),
+        user=arguments.text("run_as"),
     )
 
 
-def _kind(said: Said) -> Kind | None:
-    from toolkit.app.scheduling import Kind
+def _kind(arguments: Arguments) -> SchedulerKind | None:
+    from toolkit.app.scheduling import SchedulerKind
     from toolkit.documents import did_you_mean
 
-    text = said.text("kind")
+    text = arguments.text("kind")
     if text is None:
         return None
-    known = [one.value for one in Kind]
+    known = [one.value for one in SchedulerKind]
     if text not in known:
         raise ToolkitError(f"`--kind` cannot be `{text}`", code="TK-0102", hint=did_you_mean(text, known))
-    return Kind(text)
+    return SchedulerKind(text)
 
 
 # -- list and remove --------------------------------------------------------------------------------------------
-def _list(said: Said) -> int:
-    found = _scheduled(said)
-    if said.flag("json"):
+def _list(arguments: Arguments) -> int:
+    found = _scheduled(arguments)
+    if arguments.flag("json"):
         out_json({"schedules": [_document(one) for one in found]})
     elif not found:
         say("nothing is scheduled\n\nhint: `dbatk schedule PLAN --install`")
@@ -219,19 +234,19 @@ def _list(said: Said) -> int:
     return ExitCode.DONE
 
 
-def _scheduled(said: Said) -> list[Scheduled]:
+def _scheduled(arguments: Arguments) -> list[Scheduled]:
     from toolkit.app.scheduling import Crontab, OracleJobs, Units
 
     found = [*Units().list(), *Crontab().list()]
-    if "target" in said:
+    if "target" in arguments:
         from toolkit.cli.launch import reach
 
-        reached = reach(said.text("target"))
+        resolved = reach(arguments.text("target"))
         try:
-            with OracleJobs(reached.target) as there:
+            with OracleJobs(resolved.target) as there:
                 found += there.list()
         finally:
-            reached.target.close()
+            resolved.target.close()
     return found
 
 
@@ -240,26 +255,26 @@ def _document(one: Scheduled) -> dict[str, object]:
     return {**document, "plan": one.plan, "when": list(one.when), "next": one.next_at}
 
 
-def _remove(said: Said) -> int:
-    from toolkit.app.scheduling import Crontab, Kind, Units
+def _remove(arguments: Arguments) -> int:
+    from toolkit.app.scheduling import Crontab, SchedulerKind, Units
 
-    name, kind = said.required("name"), _kind(said)
+    name, kind = arguments.required("name"), _kind(arguments)
     removed: list[str] = []
     todo: tuple[str, ...] = ()
-    with _noted(name, "remove", said):
-        if kind in (None, Kind.SYSTEMD):
+    with _noted(name, "remove", arguments):
+        if kind in (None, SchedulerKind.SYSTEMD):
             units = Units()
             removed += units.remove(name)
             todo = units.after_removal(name) if removed else ()
-        if kind in (None, Kind.CRON) and Crontab().remove(name):
+        if kind in (None, SchedulerKind.CRON) and Crontab().remove(name):
             removed.append(f"{name} in the crontab")
-        if "target" in said and kind in (None, Kind.ORACLE):
-            removed += _remove_on_oracle(said, name)
+        if "target" in arguments and kind in (None, SchedulerKind.ORACLE):
+            removed += _remove_on_oracle(arguments, name)
         if not removed:
             raise ToolkitError(
                 f"nothing of the name `{name}` is installed", code="TK-0204", hint="see `dbatk schedule list`"
             )
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json({"removed": removed, "todo": list(todo)})
     else:
         for one in removed:
@@ -269,13 +284,13 @@ def _remove(said: Said) -> int:
     return ExitCode.DONE
 
 
-def _remove_on_oracle(said: Said, name: str) -> tuple[str, ...]:
+def _remove_on_oracle(arguments: Arguments, name: str) -> tuple[str, ...]:
     from toolkit.app.scheduling import OracleJobs
     from toolkit.cli.launch import reach
 
-    reached = reach(said.text("target"))
+    resolved = reach(arguments.text("target"))
     try:
-        with OracleJobs(reached.target) as there:
+        with OracleJobs(resolved.target) as there:
             return there.remove(name)
     finally:
-        reached.target.close()
+        resolved.target.close()

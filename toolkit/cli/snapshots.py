@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import out, out_json, out_table, say
-from toolkit.cli.parameters import OUTPUT, TARGET, Said, add_command, argument, option
+from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -33,23 +33,23 @@ def add_snapshots(snapshot: typer.Typer) -> None:
     )
 
 
-def _take(said: Said) -> int:
-    from toolkit.analysis.between import head_document
+def _take(arguments: Arguments) -> int:
+    from toolkit.analysis.snapshot_diff import head_document
     from toolkit.app.snapshots.labelled import AUTO, take
     from toolkit.cli.launch import named_target, reach
     from toolkit.store import open_store
     from toolkit.units import byte_size, parse_duration
 
-    target, provider = named_target(said.text("target")), said.text("provider") or AUTO
-    watch = said.text("watch")
+    target, provider = named_target(arguments.text("target")), arguments.text("provider") or AUTO
+    watch = arguments.text("watch")
     seconds = 0.0 if watch is None else parse_duration(watch)
-    reached = reach(target)
+    resolved = reach(target)
     try:
-        with open_store(said.text("store")) as store:
-            took = take(store, reached, target, said.required("label"), provider, seconds)
+        with open_store(arguments.text("store")) as store:
+            took = take(store, resolved, target, arguments.required("label"), provider, seconds)
     finally:
-        reached.target.close()
-    if said.flag("json"):
+        resolved.target.close()
+    if arguments.flag("json"):
         out_json({**head_document(took.head), "warnings": list(took.sentences)})
         return ExitCode.DONE
     head, size = took.head, byte_size(took.head.size_bytes)
@@ -59,17 +59,17 @@ def _take(said: Said) -> int:
     return ExitCode.DONE
 
 
-def _list(said: Said) -> int:
-    from toolkit.analysis.between import head_document
+def _list(arguments: Arguments) -> int:
+    from toolkit.analysis.snapshot_diff import head_document
     from toolkit.app.snapshots.labelled import listed
     from toolkit.store import open_store
 
-    limit = said.number("limit")
+    limit = arguments.number("limit")
     if limit is not None and limit < 1:
         raise ToolkitError(f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number from 1")
-    with open_store(said.text("store")) as store:
+    with open_store(arguments.text("store")) as store:
         heads = listed(store, limit or 50)
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json({"snapshots": [head_document(head) for head in heads]})
     elif heads:
         columns = ("#", "label", "taken (UTC)", "provider", "target", "size")
@@ -86,31 +86,33 @@ def _row(head: SnapshotHead) -> tuple[str, ...]:
     return str(head.number), head.label, when, head.provider, head.target, byte_size(head.size_bytes)
 
 
-def _diff(said: Said) -> int:
+def _diff(arguments: Arguments) -> int:
     from toolkit.app.intervals.sources import is_interval
 
-    a, b = said.required("a"), said.required("b")
-    return _diff_of_intervals(said, a, b) if is_interval(a) or is_interval(b) else _diff_of_two(said, a, b)
+    a, b = arguments.required("a"), arguments.required("b")
+    return (
+        _diff_of_intervals(arguments, a, b) if is_interval(a) or is_interval(b) else _diff_of_two(arguments, a, b)
+    )
 
 
-def _diff_of_two(said: Said, a: str, b: str) -> int:
-    from toolkit.analysis.between import document
+def _diff_of_two(arguments: Arguments, a: str, b: str) -> int:
+    from toolkit.analysis.snapshot_diff import document
     from toolkit.app.snapshots.labelled import diff
-    from toolkit.report.between import between_page, between_text
+    from toolkit.report.snapshot_diff import between_page, between_text
     from toolkit.store import open_store
 
-    with open_store(said.text("store")) as store:
+    with open_store(arguments.text("store")) as store:
         compared = diff(store, a, b)
-    if said.text("out") is not None:
-        _write(said, between_page(compared.between, compared.sentences))
-    if said.flag("json"):
+    if arguments.text("out") is not None:
+        _write(arguments, between_page(compared.between, compared.sentences))
+    if arguments.flag("json"):
         out_json({**document(compared.between), "warnings": list(compared.sentences)})
-    elif said.text("out") is None:
+    elif arguments.text("out") is None:
         out(between_text(compared.between, compared.sentences))
     return ExitCode.DONE if compared.between.whole else ExitCode.INCOMPLETE
 
 
-def _diff_of_intervals(said: Said, a: str, b: str) -> int:
+def _diff_of_intervals(arguments: Arguments, a: str, b: str) -> int:
     """Compare two intervals, each between two snapshots, as `awr diff` compares two reports."""
     from toolkit.app.intervals.sources import compare_stored
     from toolkit.report.interval.document import diff_document
@@ -118,20 +120,20 @@ def _diff_of_intervals(said: Said, a: str, b: str) -> int:
     from toolkit.report.interval.text import diff_text
     from toolkit.store import open_store
 
-    with open_store(said.text("store")) as store:
+    with open_store(arguments.text("store")) as store:
         found = compare_stored(store, a, b)
-    if said.text("out") is not None:
-        _write(said, diff_page(found))
-    if said.flag("json"):
+    if arguments.text("out") is not None:
+        _write(arguments, diff_page(found))
+    if arguments.flag("json"):
         out_json(diff_document(found))
-    elif said.text("out") is None:
+    elif arguments.text("out") is None:
         out(diff_text(found))
     return ExitCode.DONE
 
 
-def _write(said: Said, text: str) -> None:
+def _write(arguments: Arguments, text: str) -> None:
     from toolkit.app.results import write_file
 
-    name = said.required("out")
+    name = arguments.required("out")
     write_file(Path(name), text)
     say(f"wrote {name}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import out, out_json, out_table, say
-from toolkit.cli.parameters import ALLOW_COMMANDS, OUTPUT, QUIET, TARGET, Said, add_command, argument, option
+from toolkit.cli.parameters import ALLOW_COMMANDS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.words import LICENCES
 
@@ -54,7 +54,7 @@ def _add_parameters() -> list[inspect.Parameter]:
         option("production", "the target is production", kind=bool),
         option("not_production", "the target is not production", kind=bool),
         option("max_degree", "highest degree allowed on it", kind=int, metavar="N"),
-        option("work_schema", "schema for objects of ours", metavar="NAME"),
+        option("work_schema", "schema for scratch objects", metavar="NAME"),
         option("approved_only", "only what was approved may run on it", kind=bool),
         option("license", f"declare a licence: {', '.join(LICENCES)}", kind=list[str], metavar="NAME"),
         option("licensed_by", "who declares it", metavar="NAME"),
@@ -66,42 +66,42 @@ def _add_parameters() -> list[inspect.Parameter]:
 
 
 # -- profiles ---------------------------------------------------------------------------------------------------
-def _add(said: Said) -> int:
+def _add(arguments: Arguments) -> int:
     from toolkit.config.profiles import add_profile
 
-    profile = _profile(said)
-    add_profile(profile, replace=said.flag("replace"))
-    if said.flag("json"):
+    profile = _profile(arguments)
+    add_profile(profile, replace=arguments.flag("replace"))
+    if arguments.flag("json"):
         out_json(_profile_document(profile))
     else:
         say(f"kept target {profile.name}; try it with `dbatk target test {profile.name}`")
     return ExitCode.DONE
 
 
-def _profile(said: Said) -> Profile:
+def _profile(arguments: Arguments) -> Profile:
     from toolkit.config.profiles import Profile, check_profile_name, parse_options
     from toolkit.config.urls import parse_url
 
-    if said.flag("production") and said.flag("not_production"):
+    if arguments.flag("production") and arguments.flag("not_production"):
         raise ToolkitError(
             "`--production` and `--not-production` exclude each other", code="TK-0107", hint="leave one out"
         )
-    url = _lasting_url(said.required("url"))
-    degree = said.number("max_degree")
+    url = _lasting_url(arguments.required("url"))
+    degree = arguments.number("max_degree")
     if degree is not None and not 1 <= degree <= 4096:
         raise ToolkitError(f"`--max-degree` cannot be `{degree}`", code="TK-0102", hint="give 1 to 4096")
     return Profile(
-        check_profile_name(said.required("name")),
+        check_profile_name(arguments.required("name")),
         url,
         parse_url(url),
-        _reference(said),
-        production=True if said.flag("production") else False if said.flag("not_production") else None,
+        _reference(arguments),
+        production=True if arguments.flag("production") else False if arguments.flag("not_production") else None,
         max_degree=degree,
-        work_schema=said.text("work_schema"),
-        licences=_licences(said),
-        options=parse_options(said.texts("driver_option")),
-        wallet_password=_wallet_password(said),
-        approved_only=said.flag("approved_only"),
+        work_schema=arguments.text("work_schema"),
+        licences=_licences(arguments),
+        options=parse_options(arguments.texts("driver_option")),
+        wallet_password=_wallet_password(arguments),
+        approved_only=arguments.flag("approved_only"),
     )
 
 
@@ -120,18 +120,18 @@ def _lasting_url(url: str) -> str:
     return f"duckdb:///{path}" + (f"?{query}" if query else "")
 
 
-def _reference(said: Said) -> SecretRef | None:
+def _reference(arguments: Arguments) -> SecretRef | None:
     import shlex
 
     from toolkit.config.secrets import read_reference
 
-    given = [one.name for one in _REFERENCES if one.name in said]
+    given = [one.name for one in _REFERENCES if one.name in arguments]
     if len(given) > 1:
         flags = " and ".join("`--" + name.replace("_", "-") + "`" for name in given)
         raise ToolkitError(f"{flags} exclude each other", code="TK-0107", hint="leave one out")
     if not given:
         return None
-    name, text = given[0], said.required(given[0])
+    name, text = given[0], arguments.required(given[0])
     try:
         value = shlex.split(text) if name == "password_command" else text
     except ValueError:
@@ -139,20 +139,20 @@ def _reference(said: Said) -> SecretRef | None:
     return read_reference({name.removeprefix("password_"): value})
 
 
-def _wallet_password(said: Said) -> SecretRef | None:
+def _wallet_password(arguments: Arguments) -> SecretRef | None:
     from toolkit.config.secrets import read_reference
 
-    variable = said.text("wallet_password_env")
+    variable = arguments.text("wallet_password_env")
     return None if variable is None else read_reference({"env": variable})
 
 
-def _licences(said: Said) -> dict[str, Licence]:
+def _licences(arguments: Arguments) -> dict[str, Licence]:
     from datetime import UTC, date, datetime
 
     from toolkit.config.profiles import Licence
     from toolkit.documents import did_you_mean
 
-    names, by, until = said.texts("license"), said.text("licensed_by"), said.text("licensed_until")
+    names, by, until = arguments.texts("license"), arguments.text("licensed_by"), arguments.text("licensed_until")
     for name in names:
         if name not in LICENCES:
             raise ToolkitError(f"there is no licence `{name}`", code="TK-0101", hint=did_you_mean(name, LICENCES))
@@ -190,11 +190,11 @@ def _profile_document(profile: Profile) -> dict[str, object]:
     }
 
 
-def _list(said: Said) -> int:
+def _list(arguments: Arguments) -> int:
     from toolkit.config.profiles import load_profiles
 
     profiles = load_profiles()
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json({"targets": [_profile_document(profile) for profile in profiles.values()]})
     elif profiles:
         out_table(("target", "url", "password", "production"), map(_profile_row, profiles.values()))
@@ -208,28 +208,28 @@ def _profile_row(profile: Profile) -> tuple[str, str, str, str]:
     return profile.name, profile.address.display, profile.password.display if profile.password else "", production
 
 
-def _test(said: Said) -> int:
+def _test(arguments: Arguments) -> int:
     from toolkit.app.targets import ping
     from toolkit.cli.launch import reach
 
-    reached = reach(said.required("name"))
+    resolved = reach(arguments.required("name"))
     try:
-        answer = ping(reached.target)
+        answer = ping(resolved.target)
     finally:
-        reached.target.close()
-    if said.flag("json"):
-        out_json({"target": reached.target.display, "answer": answer})
+        resolved.target.close()
+    if arguments.flag("json"):
+        out_json({"target": resolved.target.display, "answer": answer})
     else:
-        out(f"{reached.target.display}: {answer}")
+        out(f"{resolved.target.display}: {answer}")
     return ExitCode.DONE
 
 
-def _remove(said: Said) -> int:
+def _remove(arguments: Arguments) -> int:
     from toolkit.config.profiles import remove_profile
 
-    name = said.required("name")
+    name = arguments.required("name")
     remove_profile(name)
-    if said.flag("json"):
+    if arguments.flag("json"):
         out_json({"removed": name})
     else:
         say(f"forgot target {name}")
@@ -237,27 +237,27 @@ def _remove(said: Said) -> int:
 
 
 # -- clean and error --------------------------------------------------------------------------------------------
-def _clean(said: Said) -> int:
+def _clean(arguments: Arguments) -> int:
     from toolkit.app.runs.repair import clean
     from toolkit.cli.launch import reach
     from toolkit.cli.progress import Progress
     from toolkit.store import open_store
 
-    reached = reach(said.text("target"))
-    with open_store(said.text("store")) as store:
-        ref = said.text("run")
+    resolved = reach(arguments.text("target"))
+    with open_store(arguments.text("store")) as store:
+        ref = arguments.text("run")
         run = None if ref is None else store.resolve(ref)
         try:
             report = clean(
-                reached.target,
+                resolved.target,
                 run=run,
                 store=store,
-                events=Progress(quiet=said.flag("quiet")),
-                allow_commands=said.flag("allow_commands"),
+                events=Progress(quiet=arguments.flag("quiet")),
+                allow_commands=arguments.flag("allow_commands"),
             )
         finally:
-            reached.target.close()
-    if said.flag("json"):
+            resolved.target.close()
+    if arguments.flag("json"):
         out_json({"done": list(report.done), "left": list(report.left), "needs_backup": list(report.backup)})
     else:
         for sentence in report.done:
@@ -271,11 +271,11 @@ def _clean(said: Said) -> int:
     return ExitCode.INCOMPLETE if report.left else ExitCode.DONE
 
 
-def _error(said: Said) -> int:
+def _error(arguments: Arguments) -> int:
     from toolkit.app.explain import explain
 
-    found = explain(said.required("code"))
-    if said.flag("json"):
+    found = explain(arguments.required("code"))
+    if arguments.flag("json"):
         out_json({"code": found.code, "title": found.title, "cause": found.cause, "action": found.action})
     else:
         out(f"{found.code}: {found.title}\n\ncause:  {found.cause}\naction: {found.action}")

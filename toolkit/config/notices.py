@@ -21,14 +21,14 @@ from pathlib import Path
 
 from toolkit.config.paths import config_folder
 from toolkit.config.secrets import SecretKind, SecretRef, read_reference
-from toolkit.documents import Document, check_no_secret, did_you_mean, read_document
+from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, read_document
 from toolkit.errors import ToolkitError
 
 _KEYS = ("metrics_folder", "to")
 _TO_KEYS = ("name", "url", "when", "plans")
 
 
-class When(StrEnum):
+class NotifyOn(StrEnum):
     """What a message is sent for."""
 
     FAILURE = "failure"
@@ -49,10 +49,10 @@ class Recipient:
 
     name: str
     url: SecretRef
-    when: frozenset[When] = frozenset({When.FAILURE, When.RECOVERY})
+    when: frozenset[NotifyOn] = frozenset({NotifyOn.FAILURE, NotifyOn.RECOVERY})
     plans: tuple[str, ...] = ("*",)
 
-    def wants(self, plan: str, reasons: frozenset[When]) -> bool:
+    def wants(self, plan: str, reasons: frozenset[NotifyOn]) -> bool:
         """Tell whether it is told of a plan for one of these reasons."""
         return bool(self.when & reasons) and any(fnmatchcase(plan, pattern) for pattern in self.plans)
 
@@ -99,7 +99,7 @@ def load_notices(path: Path | None = None) -> Notices:
     return Notices(to, _folder(document))
 
 
-def _recipient(document: Document, at: int, data: object) -> Recipient:
+def _recipient(document: TomlDocument, at: int, data: object) -> Recipient:
     if not isinstance(data, Mapping):
         raise document.error("`to` is no table", table="", key="to", hint="write `[[to]]`")
     for key in data:
@@ -128,7 +128,7 @@ def _recipient(document: Document, at: int, data: object) -> Recipient:
         ) from None
 
 
-def _folder(document: Document) -> Path | None:
+def _folder(document: TomlDocument) -> Path | None:
     if "metrics_folder" not in document.data:
         return None
     value = document.data["metrics_folder"]
@@ -145,7 +145,7 @@ def _folder(document: Document) -> Path | None:
 
 def _text(value: object, key: str) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise ToolkitError(f"`{key}` is no text", code="TK-0102", hint=f'write `{key} = "..."`')
+        raise ToolkitError(f"`{key}` must be a string", code="TK-0102", hint=f'write `{key} = "..."`')
     return value
 
 
@@ -156,10 +156,10 @@ def _texts(value: object, key: str) -> list[str]:
     return [_text(one, key) for one in given]
 
 
-def _when(text: str) -> When:
-    known = [one.value for one in When]
+def _when(text: str) -> NotifyOn:
+    known = [one.value for one in NotifyOn]
     if text not in known:
         raise ToolkitError(
             f"`when` cannot be `{text}`", code="TK-0102", hint=did_you_mean(text, known) or ", ".join(known)
         )
-    return When(text)
+    return NotifyOn(text)

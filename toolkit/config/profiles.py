@@ -25,7 +25,7 @@ from pathlib import Path
 from toolkit.config.paths import targets_file
 from toolkit.config.secrets import SecretRef, read_reference
 from toolkit.config.urls import parse_url
-from toolkit.documents import Document, check_no_secret, did_you_mean, nearest, read_document
+from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, nearest, read_document
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.words import LICENCES
@@ -183,7 +183,7 @@ def _shown(name: str) -> str:
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
-def _profile(document: Document, name: str, data: object) -> Profile:
+def _profile(document: TomlDocument, name: str, data: object) -> Profile:
     table = f"targets.{name}"
     if not isinstance(data, Mapping):
         raise document.error(f"`{name}` is no table", table="targets", key=name, hint=f"write `[{table}]`")
@@ -228,7 +228,7 @@ def _bad(sentence: str, hint: str) -> ToolkitError:
 def _text(data: Mapping[str, object], key: str) -> str | None:
     value = data.get(key)
     if value is not None and (not isinstance(value, str) or not value.strip() or not value.isprintable()):
-        raise _bad(f"`{key}` is no text", f'write `{key} = "..."`')
+        raise _bad(f"`{key}` must be a string", f'write `{key} = "..."`')
     return value
 
 
@@ -256,7 +256,7 @@ def _options(value: object) -> tuple[tuple[str, str], ...]:
                 f"a driver takes no `{name}`", code="TK-0101", hint=did_you_mean(name, DRIVER_OPTIONS)
             )
         if not isinstance(one, str | bool | int):
-            raise _bad(f"`{name}` is no text", f'write `{name} = "..."`')
+            raise _bad(f"`{name}` must be a string", f'write `{name} = "..."`')
     return tuple((name, str(one).lower() if isinstance(one, bool) else str(one)) for name, one in value.items())
 
 

@@ -83,7 +83,7 @@ def read_reference(value: object, key: str = "password") -> SecretRef:
             )
         return SecretRef(SecretKind.COMMAND, tuple(inner))
     if not isinstance(inner, str) or not inner.strip() or not inner.isprintable():
-        raise ToolkitError(f"`{kind}` is no text", code="TK-0106", hint=f'write `{kind} = "..."`')
+        raise ToolkitError(f"`{kind}` must be a string", code="TK-0106", hint=f'write `{kind} = "..."`')
     return SecretRef(SecretKind(kind), inner)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolkit.documents import Document, read_document
+from toolkit.documents import TomlDocument, read_document
 from toolkit.errors import ToolkitError
 from toolkit.model.approval import Approval, Approved, Value
 from toolkit.model.values import Level
@@ -65,7 +65,7 @@ def load_approval(path: Path) -> Approval | None:
     return read_approval(document)
 
 
-def read_approval(document: Document) -> Approval:
+def read_approval(document: TomlDocument) -> Approval:
     """Read an approval from a parsed file; see `load_approval`."""
     try:
         approval = _approval(document)
@@ -76,7 +76,7 @@ def read_approval(document: Document) -> Approval:
     return approval
 
 
-def _approval(document: Document) -> Approval:
+def _approval(document: TomlDocument) -> Approval:
     data = document.data
     head, what, dbatk = _table(data["approval"]), _table(data["approved"]), _table(data["dbatk"])
     if head["format"] != FORMAT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from toolkit.documents import Document, did_you_mean
+from toolkit.documents import TomlDocument, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.values import CommandFactor, Factor, Level
 
@@ -16,7 +16,7 @@ _ALLOWED = ("level", "before")
 _PARTS = ("read", "apply", "undo")
 
 
-def read_factor(document: Document, data: object, number: int) -> Factor:
+def read_factor(document: TomlDocument, data: object, number: int) -> Factor:
     """Read one `[[factor]]` of a file.
 
     Args:

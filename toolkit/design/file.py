@@ -20,7 +20,7 @@ from pathlib import Path
 from toolkit.design.build import build_experiment
 from toolkit.design.factors import read_factor
 from toolkit.design.head import HeadReader, read_operation
-from toolkit.documents import Document, check_no_secret, did_you_mean, parse_document, read_document
+from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, parse_document, read_document
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 
@@ -46,7 +46,7 @@ def parse_experiment(text: str, *, name: str = "experiment.toml", target: str | 
     return _experiment(parse_document(text, name), Path(), target)
 
 
-def _experiment(document: Document, folder: Path, target: str | None) -> Experiment:
+def _experiment(document: TomlDocument, folder: Path, target: str | None) -> Experiment:
     check_no_secret(document)
     for name in document.data:
         if name not in _TABLES:
@@ -71,7 +71,7 @@ def _experiment(document: Document, folder: Path, target: str | None) -> Experim
         raise document.error(error.message, table="experiment", code=error.code, hint=error.hint) from None
 
 
-def _table(document: Document, name: str) -> Mapping[str, object] | None:
+def _table(document: TomlDocument, name: str) -> Mapping[str, object] | None:
     value = document.data.get(name)
     if value is not None and not isinstance(value, Mapping):
         raise document.error(f"`{name}` is no table", table="", key=name, hint=f"write `[{name}]`")

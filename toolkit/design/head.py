@@ -12,7 +12,7 @@ from toolkit.design.build import General
 from toolkit.design.levels import check_levels
 from toolkit.design.options import BY_NAME, Option, options_of
 from toolkit.design.values import check_value
-from toolkit.documents import Document, did_you_mean, read_utf8
+from toolkit.documents import TomlDocument, did_you_mean, read_utf8
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.values import Level
@@ -35,7 +35,7 @@ class HeadReader:
 
     def __init__(
         self,
-        document: Document,
+        document: TomlDocument,
         operation: OperationName,
         folder: Path,
         table: str = "experiment",
@@ -69,9 +69,9 @@ class HeadReader:
                     )
                 self.levels[option.name] = check_levels(option, value)
 
-    def at(self, table: str, key: str) -> Place:
+    def at(self, table: str, key: str) -> ErrorLocation:
         """Return a block whose errors name file and line of a key."""
-        return Place(self.document, table, key, self.number if table == self.table else 0)
+        return ErrorLocation(self.document, table, key, self.number if table == self.table else 0)
 
     def _read_key(self, key: str, value: object) -> None:
         if key == "operation":
@@ -105,10 +105,10 @@ class HeadReader:
         return read_utf8(path)
 
 
-class Place:
+class ErrorLocation:
     """Puts file and line before whatever goes wrong inside."""
 
-    def __init__(self, document: Document, table: str, key: str, number: int = 0) -> None:
+    def __init__(self, document: TomlDocument, table: str, key: str, number: int = 0) -> None:
         self.document, self.table, self.key, self.number = document, table, key, number
 
     def __enter__(self) -> None:
@@ -122,7 +122,7 @@ class Place:
 
 
 def read_operation(
-    document: Document, head: Mapping[str, object], table: str = "experiment", number: int = 0
+    document: TomlDocument, head: Mapping[str, object], table: str = "experiment", number: int = 0
 ) -> OperationName:
     """Return the operation that a head names.
 
@@ -145,7 +145,7 @@ def read_operation(
 def read_text(key: str, value: object) -> str:
     """Return a text of one line; raises TK-0102."""
     if not isinstance(value, str):
-        raise ToolkitError(f"`{key}` is no text", code="TK-0102", hint=f'write it as `{key} = "..."`')
+        raise ToolkitError(f"`{key}` must be a string", code="TK-0102", hint=f'write it as `{key} = "..."`')
     if not value.strip():
         raise ToolkitError(f"`{key}` is empty", code="TK-0102", hint="give it a text, or leave it out")
     if not value.isprintable():

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from toolkit.design.options import Kind, Option
+from toolkit.design.options import Option, OptionKind
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.values import Level, spell_level
@@ -26,14 +26,14 @@ _RANGE = re.compile(
 )
 _SIZE = re.compile(r"[1-9][0-9]{0,8}[KMG]?", re.ASCII)
 _EXAMPLES = {
-    Kind.FLAG: "give true or false",
-    Kind.NAMES: "give names with commas between them",
-    Kind.SIZE: "give a whole number with K, M or G, such as `32G`",
-    Kind.PATHS: "give the full path of a folder",
-    Kind.DURATION: "give a duration such as `4h` or `1h30m`",
+    OptionKind.FLAG: "give true or false",
+    OptionKind.NAMES: "give names with commas between them",
+    OptionKind.SIZE: "give a whole number with K, M or G, such as `32G`",
+    OptionKind.PATHS: "give the full path of a folder",
+    OptionKind.DURATION: "give a duration such as `4h` or `1h30m`",
 }
-_WHOLE = frozenset({Kind.DEGREE, Kind.INTEGER})
-_NUMERIC = _WHOLE | {Kind.NUMBER}
+_WHOLE = frozenset({OptionKind.DEGREE, OptionKind.INTEGER})
+_NUMERIC = _WHOLE | {OptionKind.NUMBER}
 
 
 def parse_levels(option: Option, text: str) -> tuple[Level, ...]:
@@ -81,12 +81,12 @@ def check_level(option: Option, value: object) -> Level:
         if isinstance(value, str):
             return _one(option, value.strip())
         return _number(option, value)
-    if option.kind is Kind.CHOICE:
+    if option.kind is OptionKind.CHOICE:
         return _choice(option, value)
-    if option.kind is Kind.SIZE:
+    if option.kind is OptionKind.SIZE:
         return _size(option, value)
-    if (option.kind is Kind.FLAG and isinstance(value, bool)) or (
-        option.kind is Kind.TEXT and isinstance(value, str) and value.strip()
+    if (option.kind is OptionKind.FLAG and isinstance(value, bool)) or (
+        option.kind is OptionKind.TEXT and isinstance(value, str) and value.strip()
     ):
         return value
     raise _bad_value(option, value)
@@ -99,7 +99,7 @@ def example(option: Option) -> str:
         kind = "a whole number" if option.kind in _WHOLE else "a number"
         several = f"; several as `{_sample(option)}`" if option.factor else ""
         return f"give {kind} from {spell_bound(option.low)} to {spell_bound(option.high)}{words}{several}"
-    if option.kind is Kind.CHOICE:
+    if option.kind is OptionKind.CHOICE:
         return "give " + " or ".join(f"`{choice}`" for choice in option.choices)
     return _EXAMPLES.get(option.kind, "give a text")
 
@@ -112,7 +112,7 @@ def spell_bound(bound: float | None) -> str:
 
 
 def _sample(option: Option) -> str:
-    if option.kind is Kind.NUMBER:
+    if option.kind is OptionKind.NUMBER:
         return "1,10,100"
     return "1,2,4` or `1..64x2" if (option.high or 0) >= 64 else "1,2,4"
 
@@ -154,7 +154,7 @@ def _one(option: Option, part: str) -> Level:
         if _NUMBER.fullmatch(part) is None:
             raise _bad_value(option, part)
         return _number(option, float(part) if "." in part else int(part))
-    return check_level(option, _flag(part) if option.kind is Kind.FLAG else part)
+    return check_level(option, _flag(part) if option.kind is OptionKind.FLAG else part)
 
 
 def _flag(part: str) -> object:

@@ -30,7 +30,7 @@ from typing import TypeVar
 
 from toolkit.design.guards import read_guards
 from toolkit.design.head import (
-    Place,
+    ErrorLocation,
     read_between,
     read_flag,
     read_text,
@@ -40,7 +40,7 @@ from toolkit.design.head import (
 )
 from toolkit.design.plan_step import PLAIN_NAME, read_step
 from toolkit.design.window import read_windows
-from toolkit.documents import Document, check_no_secret, did_you_mean, read_document
+from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, read_document
 from toolkit.model.guards import Guards
 from toolkit.model.plan import AtDeadline, MaintenancePlan, PlanStep, SchedulerWindows
 from toolkit.model.window import Windows
@@ -55,7 +55,7 @@ _MOST_STEPS = 1000
 _MOST_AT_ONCE = 256
 
 
-def is_plan(document: Document) -> bool:
+def is_plan(document: TomlDocument) -> bool:
     """Tell whether a file is a plan, not an experiment."""
     return "plan" in document.data or ("step" in document.data and "experiment" not in document.data)
 
@@ -73,7 +73,7 @@ def load_plan(path: Path, *, target: str | None = None) -> MaintenancePlan:
     return read_plan(read_document(path), path.parent, target=target)
 
 
-def read_plan(document: Document, folder: Path, *, target: str | None = None) -> MaintenancePlan:
+def read_plan(document: TomlDocument, folder: Path, *, target: str | None = None) -> MaintenancePlan:
     """Read a plan from a parsed file; see `load_plan`."""
     check_no_secret(document)
     for name in document.data:
@@ -122,7 +122,7 @@ def read_plan(document: Document, folder: Path, *, target: str | None = None) ->
 class _Head:
     """Reads `[plan]`."""
 
-    def __init__(self, document: Document, head: Mapping[str, object]) -> None:
+    def __init__(self, document: TomlDocument, head: Mapping[str, object]) -> None:
         self._document, self._head = document, head
         for key in head:
             if key not in _PLAN_KEYS:
@@ -135,7 +135,7 @@ class _Head:
         """Read a key; errors name its line."""
         if key not in self._head:
             return None
-        with Place(self._document, "plan", key):
+        with ErrorLocation(self._document, "plan", key):
             return read(key, self._head[key])
 
     def name(self) -> str:
@@ -180,7 +180,7 @@ class _Head:
         if "guards" not in self._head:
             return Guards()
         table = "plan.guards" if "[plan.guards]" in self._document.text else "plan"
-        return read_guards(self._head["guards"], at=lambda key: Place(self._document, table, key))
+        return read_guards(self._head["guards"], at=lambda key: ErrorLocation(self._document, table, key))
 
     def number(self, key: str, low: int, high: int) -> int | None:
         def read(key: str, value: object) -> int:
@@ -190,7 +190,7 @@ class _Head:
 
 
 # -- between steps ----------------------------------------------------------------------------------------------
-def _check_names(document: Document, steps: Sequence[PlanStep]) -> None:
+def _check_names(document: TomlDocument, steps: Sequence[PlanStep]) -> None:
     seen: dict[str, int] = {}
     for at, step in enumerate(steps):
         if step.name in seen:
@@ -201,7 +201,7 @@ def _check_names(document: Document, steps: Sequence[PlanStep]) -> None:
         seen[step.name] = at
 
 
-def _check_needs(document: Document, steps: Sequence[PlanStep]) -> None:
+def _check_needs(document: TomlDocument, steps: Sequence[PlanStep]) -> None:
     """Refuse needs that name no step, and those that go round in a circle."""
     names = [step.name for step in steps]
     known = frozenset(names)

@@ -12,8 +12,8 @@ from toolkit.design.build import General, build_experiment
 from toolkit.design.conditions import read_conditions
 from toolkit.design.guards import read_guards
 from toolkit.design.head import (
+    ErrorLocation,
     HeadReader,
-    Place,
     read_between,
     read_operation,
     read_text,
@@ -23,7 +23,7 @@ from toolkit.design.head import (
 )
 from toolkit.design.options import BY_NAME
 from toolkit.design.rows import ROW_KEYS, read_counted_rows, read_expected_rows
-from toolkit.documents import Document, did_you_mean
+from toolkit.documents import TomlDocument, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.guards import Guards
@@ -65,7 +65,9 @@ def experiment_of(step: PlanStep, target: str, levels: Mapping[str, Level] | Non
     return build_experiment(step.operation, step.options, {name: (one,) for name, one in said.items()}, general)
 
 
-def read_step(document: Document, folder: Path, given: object, at: int, guards: Guards | None = None) -> PlanStep:
+def read_step(
+    document: TomlDocument, folder: Path, given: object, at: int, guards: Guards | None = None
+) -> PlanStep:
     """Read one `[[step]]`.
 
     Args:
@@ -120,18 +122,18 @@ def read_step(document: Document, folder: Path, given: object, at: int, guards: 
         expect_rows=read("expect_rows", partial(read_expected_rows, operation)) or ExpectedRows(),
         count_rows=read("count_rows", partial(read_counted_rows, operation)),
     )
-    with Place(document, "step", "only_if", at):
+    with ErrorLocation(document, "step", "only_if", at):
         _check_conditions(step)
-    with Place(document, "step", "operation", at):
+    with ErrorLocation(document, "step", "operation", at):
         experiment_of(step, "anywhere", dict.fromkeys(step.best_of, _ANY_LEVEL))
     return step
 
 
-def _guards(document: Document, own: Mapping[str, object], at: int, guards: Guards) -> Guards:
+def _guards(document: TomlDocument, own: Mapping[str, object], at: int, guards: Guards) -> Guards:
     """Return the plan's guards with the step's own laid over them."""
     if "guards" not in own:
         return guards
-    return read_guards(own["guards"], over=guards, at=lambda _: Place(document, "step", "guards", at))
+    return read_guards(own["guards"], over=guards, at=lambda _: ErrorLocation(document, "step", "guards", at))
 
 
 _ASKED_OF = {
@@ -155,13 +157,13 @@ def _check_conditions(step: PlanStep) -> None:
 class _Keys:
     """Reads the keys of a step that are the plan's, not the operation's."""
 
-    def __init__(self, document: Document, given: Mapping[str, object], at: int) -> None:
+    def __init__(self, document: TomlDocument, given: Mapping[str, object], at: int) -> None:
         self._document, self._given, self._at = document, given, at
 
     def __call__(self, key: str, read: Callable[[str, object], _T]) -> _T | None:
         if key not in self._given:
             return None
-        with Place(self._document, "step", key, self._at):
+        with ErrorLocation(self._document, "step", key, self._at):
             return read(key, self._given[key])
 
     def name(self, otherwise: str) -> str:
@@ -199,7 +201,7 @@ def _run_of(reader: HeadReader, key: str, value: object) -> str:
         return read_text("best_of", value["best_of"])
 
 
-def _one(document: Document, name: str, levels: Sequence[Level], at: int) -> Level:
+def _one(document: TomlDocument, name: str, levels: Sequence[Level], at: int) -> Level:
     if len(levels) != 1:
         raise document.error(
             f"a step of a plan takes one level, but `{name}` has {len(levels)}",

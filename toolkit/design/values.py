@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from toolkit.design.levels import check_level, example, parse_levels
-from toolkit.design.options import Kind, Option
+from toolkit.design.options import Option, OptionKind
 from toolkit.design.predicate import check_predicate
 from toolkit.design.query import check_query
 from toolkit.errors import ToolkitError
@@ -23,7 +23,7 @@ def parse_value(option: Option, text: str) -> OptionValue:
     Raises:
         ToolkitError: TK-0102 for a wrong value, TK-0103 where a list was given, TK-0105 for a bad query.
     """
-    if option.kind in {Kind.INTEGER, Kind.NUMBER, Kind.DEGREE, Kind.CHOICE}:
+    if option.kind in {OptionKind.INTEGER, OptionKind.NUMBER, OptionKind.DEGREE, OptionKind.CHOICE}:
         return _single(option, parse_levels(option, text))
     return check_value(option, text)
 
@@ -34,7 +34,7 @@ def check_value(option: Option, value: object) -> OptionValue:
     Raises:
         ToolkitError: as `parse_value`.
     """
-    if option.kind is Kind.DURATION:
+    if option.kind is OptionKind.DURATION:
         parse_duration(_text(option, value))
     check = _CHECKS.get(option.kind)
     return _single(option, (check_level(option, value),)) if check is None else check(option, value)
@@ -67,7 +67,7 @@ def _single(option: Option, levels: tuple[OptionValue, ...]) -> OptionValue:
 
 def _text(option: Option, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ToolkitError(f"`{option.name}` is no text or is empty", code="TK-0102", hint=example(option))
+        raise ToolkitError(f"`{option.name}` must be a non-empty string", code="TK-0102", hint=example(option))
     if "\x00" in value:
         raise ToolkitError(f"`{option.name}` holds a NUL character", code="TK-0102", hint="remove it")
     return value
@@ -116,12 +116,12 @@ def _names(option: Option, value: object) -> tuple[str, ...]:
     return names
 
 
-_CHECKS: Mapping[Kind, Callable[[Option, object], OptionValue]] = {
-    Kind.QUERY: lambda option, value: check_query(_text(option, value)),
-    Kind.PREDICATE: lambda option, value: check_predicate(_text(option, value)),
-    Kind.NAME: _name,
-    Kind.NAMES: _names,
-    Kind.PATHS: _paths,
-    Kind.TEXT: _text,
-    Kind.DURATION: _text,
+_CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
+    OptionKind.QUERY: lambda option, value: check_query(_text(option, value)),
+    OptionKind.PREDICATE: lambda option, value: check_predicate(_text(option, value)),
+    OptionKind.NAME: _name,
+    OptionKind.NAMES: _names,
+    OptionKind.PATHS: _paths,
+    OptionKind.TEXT: _text,
+    OptionKind.DURATION: _text,
 }

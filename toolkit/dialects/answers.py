@@ -21,7 +21,7 @@ class Granted:
     downgraded: bool = False
 
 
-class GoesOn(StrEnum):
+class Continuation(StrEnum):
     """What can go on after an error.
 
     `trial`: it may pass, the same trial may be tried again. `run`: this trial fails, others may do. `nothing`: it
@@ -43,13 +43,13 @@ class ErrorAdvice:
     code: str
     meaning: str
     advice: str
-    goes_on: GoesOn = GoesOn.RUN
+    goes_on: Continuation = Continuation.RUN
     downgrade: bool = False
 
     @property
     def passing(self) -> bool:
         """Whether it may be gone at the next try."""
-        return self.goes_on is GoesOn.TRIAL
+        return self.goes_on is Continuation.TRIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Watching:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TrialFindings:
     """What the evidence of a trial tells besides the degree; `sentences` are warnings.
 
     `items` are parts of the one thing on the clock that its own log tells of: pieces of a backup, its files.
@@ -117,7 +117,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Ceiling:
+class DegreeLimit:
     """The highest degree that can be had now (None: not known), and each limit with its reason, tightest first."""
 
     degree: int | None = None

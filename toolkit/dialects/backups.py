@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from toolkit.dialects.answers import Told
+from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
@@ -87,7 +87,7 @@ def destination(options: Options) -> str | None:
 def folder_of(options: Options, name: str) -> ObjectRef:
     """Refer to a folder of ours in the destination: a job's too, until its backup is complete and moved out."""
     parent = destination(options) or "/"
-    return ObjectRef(ObjectKind.BACKUP, QualifiedName(name, parent), ours=True)
+    return ObjectRef(ObjectKind.BACKUP, QualifiedName(name, parent), scratch=True)
 
 
 def final_path(work: Work) -> str:
@@ -244,7 +244,7 @@ def volume(read: object, written: object, seconds: float, source: str) -> tuple[
     return tuple(metrics)
 
 
-def with_cpu(told: Told, used: object, seconds: float) -> Told:
+def with_cpu(told: TrialFindings, used: object, seconds: float) -> TrialFindings:
     """Add the CPU seconds that the program used on this host, and how many processors that was."""
     if not isinstance(used, int | float) or seconds <= 0:
         return told

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from toolkit.dialects.answers import Ceiling, Check, ErrorAdvice, Grant, Granted, Room, Told, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Granted, Room, TrialFindings, Watching
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.counting import Counting
 from toolkit.dialects.indexes import IndexDefinition
@@ -110,7 +110,7 @@ class Dialect(Counting, Protocol):
         """
         ...
 
-    def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:
+    def degree_limit(self, facts: Facts, work: Work | None = None) -> DegreeLimit:
         """Say which degree can be had now, for a work or for any statement; doctor, plan and run ask the same."""
         ...
 
@@ -166,7 +166,7 @@ class Dialect(Counting, Protocol):
 
     def tell(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> Told:
+    ) -> TrialFindings:
         """Tell metrics and doubts from what the evidence kept, and from the plan (`plan`, column `line`).
 
         Args:
@@ -206,7 +206,7 @@ class Dialect(Counting, Protocol):
         """Say what a DBA should know before this work is done: what it leaves out, what will not help."""
         ...
 
-    # -- objects of ours ------------------------------------------------------------------------------------
+    # -- scratch objects ------------------------------------------------------------------------------------
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         """Make a full copy of a table's rows (no indexes), marked as ours."""
         ...
@@ -242,11 +242,11 @@ class Dialect(Counting, Protocol):
         ...
 
     def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """Send what dresses new objects of ours in few statements, where the engine can; the rest stays."""
+        """Send auxiliary DDL of new scratch objects in few statements, where the engine can; the rest stays."""
         ...
 
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
-        """Drop an object of ours; the effect is `drops`."""
+        """Drop an scratch object; the effect is `drops`."""
         ...
 
     def identity(self, ref: ObjectRef) -> Call:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.answers import Ceiling, Grant, Room, Told
+from toolkit.dialects.answers import DegreeLimit, Grant, Room, TrialFindings
 from toolkit.dialects.backups import Backups, failed
 from toolkit.dialects.statistics import LiveStatistics
 from toolkit.dialects.work import Call, Work
@@ -38,8 +38,8 @@ class Quiet:
     def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
         return ()
 
-    def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:
-        return Ceiling()
+    def degree_limit(self, facts: Facts, work: Work | None = None) -> DegreeLimit:
+        return DegreeLimit()
 
     def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
         return ()
@@ -49,8 +49,8 @@ class Quiet:
 
     def tell(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> Told:
-        return Told()
+    ) -> TrialFindings:
+        return TrialFindings()
 
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         return ()

@@ -11,7 +11,7 @@ from toolkit.model.words import StepKind
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class RepositorySnapshot:
     """One snapshot of a repository: which database's, which instance's, which number."""
 
     provider: str
@@ -25,7 +25,7 @@ class Repository:
     """How a database keeps snapshots itself.
 
     Attributes:
-        provider: the name of the rung.
+        provider: the name of the snapshot source.
         newest: tells the newest snapshot of each database id and instance.
         snap: takes one; `marked` also tells it by its mark.
         place: tells the database id and the number of this instance.
@@ -46,7 +46,7 @@ class Repository:
     marked: str | None = None
     extras: Mapping[str, Call] = field(default_factory=dict)
     """Files that tell more where they are granted: texts of statements, parameters."""
-    report: Callable[[Mark, Mark], Call] | None = None
+    report: Callable[[RepositorySnapshot, RepositorySnapshot], Call] | None = None
     """The database's own report of what lies between two snapshots, as lines in the column `output`."""
 
     def snap(self, mark: str) -> Call:
@@ -63,7 +63,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class SnapshotSource:
     """The provider that is taken, and why this one.
 
     `repository` is None where counters are read; `choice` tells whether there was another.

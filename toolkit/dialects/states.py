@@ -44,7 +44,7 @@ class States:
     """What a snapshot reads of an engine.
 
     Attributes:
-        provider: the name of this rung.
+        provider: the name of this snapshot source.
         files: catalogue files read first, each optional, key = file name.
         reads: the reads in their order: who it is first.
         hints: what a snapshot of this database cannot tell, and what would mend it.

@@ -49,7 +49,7 @@ class LiveStatistics(Protocol):
         """Say what must be known: preferences, locks, the present state; `on_live` in a measurement."""
         ...
 
-    def shield(self, works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+    def isolate(self, works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         """Keep new statistics apart from those that plans are made from, each change with its undo.
 
         Args:
@@ -60,7 +60,7 @@ class LiveStatistics(Protocol):
         """
         ...
 
-    def unshield(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+    def end_isolation(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
         """Put back what `shield` changed, for a script; a run does it from its journal."""
         ...
 

@@ -19,7 +19,7 @@ class Call:
     """A template (or, with `file`, a plain SQL file) and what it takes; becomes a `Step`.
 
     `undo` are calls that put the change back; of a creation, those that settle the object when it stays (a job's):
-    how an object of ours is dropped needs no saying. Other fields as in `Step`.
+    how an scratch object is dropped needs no saying. Other fields as in `Step`.
 
     Whatever is changed outside a session is journalled by its call alone: `effect` CHANGES, an `object` (kind
     TABLE or INDEX, looked up again before the undo; SETTING, STATISTICS or PREFERENCE, which are not), the

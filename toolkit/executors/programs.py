@@ -21,18 +21,18 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from toolkit.errors import ToolkitError
-from toolkit.model.protocols import Answer, DatabaseError, Line
+from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Step
 from toolkit.model.words import Effect, StepKind
 from toolkit.targets.base import ProgramAccess
 
 RUN_VARIABLE = "DBATK_RUN"
 Judge = Callable[[str, int, Sequence[str]], DatabaseError | None]
-Listener = Callable[[Step, Line], None]
+Listener = Callable[[Step, OutputLine], None]
 
 _OWN = "DBATK_"
 _TICK_SECONDS = 0.1
-_PATIENCE_SECONDS = {signal.SIGINT: 10.0, signal.SIGTERM: 5.0}
+_TIMEOUT_SECONDS = {signal.SIGINT: 10.0, signal.SIGTERM: 5.0}
 """How long a program may take to end after a signal before the next one is sent."""
 _READER_SECONDS = 5.0
 _LONGEST_LINE = 8000
@@ -60,9 +60,9 @@ class _Running:
         if self.asked is None:
             return
         waited, due = time.monotonic() - self.asked, [signal.SIGINT]
-        if waited > _PATIENCE_SECONDS[signal.SIGINT]:
+        if waited > _TIMEOUT_SECONDS[signal.SIGINT]:
             due.append(signal.SIGTERM)
-        if waited > sum(_PATIENCE_SECONDS.values()):
+        if waited > sum(_TIMEOUT_SECONDS.values()):
             due.append(signal.SIGKILL)
         for number in due:
             if number not in self.sent:
@@ -100,7 +100,7 @@ class Programs:
         access.inspect(step.text)
         begun, used = time.monotonic(), _children_seconds()
         running = _Running(self._begin(step, access))
-        lines: list[Line] = []
+        lines: list[OutputLine] = []
         reader = threading.Thread(
             target=self._read, args=(step, running.process, access, begun, lines), daemon=True, name="program"
         )
@@ -167,13 +167,18 @@ class Programs:
             ) from None
 
     def _read(
-        self, step: Step, process: subprocess.Popen[bytes], access: ProgramAccess, begun: float, lines: list[Line]
+        self,
+        step: Step,
+        process: subprocess.Popen[bytes],
+        access: ProgramAccess,
+        begun: float,
+        lines: list[OutputLine],
     ) -> None:
         """Take what the program writes, as it comes; beyond a limit only the newest lines are kept."""
         assert process.stdout is not None
         for raw in process.stdout:
             text = access.scrub(raw[:_LONGEST_LINE].decode(errors="replace").rstrip("\r\n"))
-            line = Line(time.monotonic() - begun, text)
+            line = OutputLine(time.monotonic() - begun, text)
             lines.append(line)
             if len(lines) > _MOST_LINES:
                 del lines[_MOST_LINES // 2]

@@ -17,7 +17,7 @@ ARTIFACT = "licences.json"
 """The name under which a run keeps its bill."""
 
 
-class Standing(StrEnum):
+class LicenceStatus(StrEnum):
     """Why a licence may be used, or that it may not."""
 
     DECLARED = "declared"
@@ -35,7 +35,7 @@ class Position:
     licence: str
     title: str
     things: tuple[str, ...]
-    standing: Standing
+    status: LicenceStatus
     reason: str
     by: str | None = None
     on: str | None = None
@@ -45,10 +45,10 @@ class Position:
     def sentence(self) -> str:
         """One line: title, things, ground."""
         ground = self.reason
-        if self.standing is Standing.DECLARED:
+        if self.status is LicenceStatus.DECLARED:
             until = f" until {self.until}" if self.until else " without an end"
             ground = f"you declared it: {self.by} on {self.on},{until}"
-        if self.standing is Standing.REFUSED:
+        if self.status is LicenceStatus.REFUSED:
             ground = f"refused: {self.reason}"
         return f"{self.title} ({', '.join(self.things)}): {ground}"
 
@@ -64,7 +64,7 @@ class Bill:
 
     def sentences(self) -> Iterator[str]:
         """Yield the bill line by line."""
-        if all(position.standing is Standing.INCLUDED for position in self.positions):
+        if all(position.status is LicenceStatus.INCLUDED for position in self.positions):
             yield f"licences: nothing that must be declared is used, by the lists of {self.as_of}"
         for position in self.positions:
             yield f"licence: {position.sentence}"
@@ -87,7 +87,7 @@ def bill_document(bill: Bill) -> dict[str, object]:
         "used": [
             {
                 "licence": one.licence, "title": one.title, "things": list(one.things),
-                "standing": one.standing.value, "reason": one.reason,
+                "status": one.status.value, "reason": one.reason,
                 "declared_by": one.by, "declared_on": one.on, "declared_until": one.until,
             }
             for one in bill.positions
@@ -123,7 +123,7 @@ def _position(document: Mapping[str, object]) -> Position:
         str(document["licence"]),
         str(document["title"]),
         tuple(map(str, things)),
-        Standing(str(document["standing"])),
+        LicenceStatus(str(document["status"])),
         str(document["reason"]),
         by,
         on,

@@ -26,14 +26,14 @@ class Origin:
 
     Attributes:
         name: What the reader calls this interval: a file, a label, `T:101-104`.
-        rung: `awr`, `statspack`, `vstat`, `pgstat` or `duckstat`; rungs count differently.
+        snapshot source: `awr`, `statspack`, `vstat`, `pgstat` or `duckstat`; snapshot sources count differently.
         scope: `instance`, `rac_global`, `pdb` or `database`.
         begin: Of the interval, as the server's clock told it (with or without a zone, as the source has it).
         cuts_names: Names end at the width of their column, as a text report prints them.
     """
 
     name: str
-    rung: str
+    snapshot_source: str
     scope: str = "instance"
     engine: str = "oracle"
     database: str | None = None

@@ -12,7 +12,7 @@ from toolkit.model.values import Row, Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OutputLine:
     """A line that a program wrote, and when: seconds since it began."""
 
     at_seconds: float
@@ -29,7 +29,7 @@ class Answer:
     rows: tuple[Row, ...] = ()
     rowcount: int | None = None
     notices: tuple[str, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[OutputLine, ...] = ()
 
 
 class DatabaseError(Exception):
@@ -51,7 +51,7 @@ class DatabaseError(Exception):
         lost: bool = False,
         cancelled: bool = False,
         headline: str | None = None,
-        lines: tuple[Line, ...] = (),
+        lines: tuple[OutputLine, ...] = (),
     ) -> None:
         super().__init__(message)
         self.message = message

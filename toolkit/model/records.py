@@ -167,7 +167,7 @@ class JournalEntry:
     object_kind: str
     schema: str | None
     name: str
-    ours: bool
+    scratch: bool
     undo: tuple[str, ...] = ()
     proof: Mapping[str, Scalar] = field(default_factory=dict)
     identity: Mapping[str, Scalar] = field(default_factory=dict)

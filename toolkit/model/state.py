@@ -40,7 +40,7 @@ class StateColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class StateSection:
     """Rows of one kind: statements, tables, settings ...
 
     Attributes:
@@ -70,7 +70,7 @@ class State:
     """What was read at one instant.
 
     Attributes:
-        provider: which rung it came from: `awr`, `statspack`, `vstat`, `pgstat`, `duckstat`, `osstat`.
+        provider: which snapshot source it came from: `awr`, `statspack`, `vstat`, `pgstat`, `duckstat`, `osstat`.
         engine: of the target.
         identity: of which database, instance and host, since when it counts, and when this was read.
         sections: by name.
@@ -80,7 +80,7 @@ class State:
     provider: str
     engine: str
     identity: Mapping[str, Scalar] = field(default_factory=dict)
-    sections: Mapping[str, Section] = field(default_factory=dict)
+    sections: Mapping[str, StateSection] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 

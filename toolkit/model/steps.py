@@ -20,7 +20,7 @@ class ObjectRef:
 
     kind: ObjectKind
     name: QualifiedName
-    ours: bool = False
+    scratch: bool = False
     table: QualifiedName | None = None
     """The table an index or a preference belongs to."""
 

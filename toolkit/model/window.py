@@ -21,7 +21,7 @@ _AROUND = timedelta(days=3)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A stretch of time, from `begin` up to but not including `end`, in UTC."""
 
     begin: datetime
@@ -60,7 +60,7 @@ class Window:
     days: frozenset[int] = frozenset(range(7))
     blackouts: tuple[Blackout, ...] = ()
 
-    def spans(self, begin: datetime, end: datetime) -> Iterator[Span]:
+    def spans(self, begin: datetime, end: datetime) -> Iterator[TimeSpan]:
         """Yield the openings that reach into a stretch of time, in order; whole, not cut to it."""
         zone = ZoneInfo(self.zone)
         day = begin.astimezone(zone).date() - timedelta(days=1)
@@ -71,7 +71,7 @@ class Window:
                     yield span
             day += timedelta(days=1)
 
-    def _of_day(self, day: date, zone: ZoneInfo) -> Iterator[Span]:
+    def _of_day(self, day: date, zone: ZoneInfo) -> Iterator[TimeSpan]:
         """Yield what opens on a day: at most its evening and the morning after it, cut out of blackouts."""
         if day.weekday() not in self.days:
             return
@@ -81,7 +81,7 @@ class Window:
         closed_tomorrow = over_midnight and self._is_blackout(day + timedelta(days=1))
         first = DAY_MINUTES if closed_today else self.opens
         end = DAY_MINUTES if closed_tomorrow else ends
-        span = Span(instant_of(day, first, zone), instant_of(day, end, zone))
+        span = TimeSpan(instant_of(day, first, zone), instant_of(day, end, zone))
         if first < end and span.begin < span.end:
             yield span
 
@@ -130,7 +130,7 @@ class DatabaseWindow:
     """
 
     name: str
-    span: Span
+    span: TimeSpan
     resource_plan: str | None = None
     gathers: bool | None = None
 
@@ -141,17 +141,17 @@ class Windows:
 
     each: tuple[Window, ...] = ()
 
-    def spans(self, begin: datetime, end: datetime) -> list[Span]:
+    def spans(self, begin: datetime, end: datetime) -> list[TimeSpan]:
         """Return the openings that reach into a stretch of time; those that touch are one."""
         found = sorted((span for one in self.each for span in one.spans(begin, end)), key=lambda span: span.begin)
         return _joined(found)
 
-    def now(self, instant: datetime) -> Span | None:
+    def now(self, instant: datetime) -> TimeSpan | None:
         """Return the opening that an instant falls into, or None; of one without end the next three days."""
         around = self.spans(instant - _AROUND, instant + _AROUND)
         return next((span for span in around if span.holds(instant)), None)
 
-    def next(self, instant: datetime) -> Span | None:
+    def next(self, instant: datetime) -> TimeSpan | None:
         """Return the first opening that begins after an instant; None when none does within a year."""
         for ahead in range(_SEARCHED_DAYS):
             begin = instant + timedelta(days=ahead)
@@ -172,11 +172,11 @@ class Windows:
         return None
 
 
-def _joined(spans: Sequence[Span]) -> list[Span]:
-    joined: list[Span] = []
+def _joined(spans: Sequence[TimeSpan]) -> list[TimeSpan]:
+    joined: list[TimeSpan] = []
     for span in spans:
         if joined and span.begin <= joined[-1].end:
-            joined[-1] = Span(joined[-1].begin, max(joined[-1].end, span.end))
+            joined[-1] = TimeSpan(joined[-1].begin, max(joined[-1].end, span.end))
         else:
             joined.append(span)
     return joined

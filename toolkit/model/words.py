@@ -134,7 +134,7 @@ class Verdict(StrEnum):
 
     FASTER = "faster"
     SLOWER = "slower"
-    UNTOLD = "untold"
+    INCONCLUSIVE = "inconclusive"
 
 
 class EntryState(StrEnum):

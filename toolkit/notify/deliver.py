@@ -24,7 +24,7 @@ LIMIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class DeliveryAddress:
     """Where a message goes; only the name may be shown."""
 
     name: str
@@ -32,7 +32,7 @@ class Address:
 
 
 def deliver(
-    addresses: Sequence[Address], message: Message, *, limit_seconds: float = LIMIT_SECONDS
+    addresses: Sequence[DeliveryAddress], message: Message, *, limit_seconds: float = LIMIT_SECONDS
 ) -> tuple[str, ...]:
     """Send a message to all, at once; return a sentence for each who did not get it.
 
@@ -56,7 +56,7 @@ def deliver(
     return tuple(f"`{name}` was not told: {why}" for name, why in problems if why is not None)
 
 
-def _service(address: Address) -> NotifyBase | None:
+def _service(address: DeliveryAddress) -> NotifyBase | None:
     """Return what sends to an address; nothing is connected yet. None for a URL that is none."""
     with warnings.catch_warnings():
         # its plugins are all loaded, and what some of them import is old

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 import jinja2
 
 from toolkit import resources
-from toolkit.config.notices import When
+from toolkit.config.notices import NotifyOn
 from toolkit.errors import ToolkitError
 from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
@@ -64,15 +64,15 @@ def safe(text: str, longest: int = _LONGEST_REASON) -> str:
     return line if len(line) <= longest else line[: longest - 3] + "..."
 
 
-def reasons_of(night: PlanRunRecord, before: PlanRunRecord | None) -> frozenset[When]:
+def reasons_of(night: PlanRunRecord, before: PlanRunRecord | None) -> frozenset[NotifyOn]:
     """Return what a night is worth a message for, beside the one before it."""
-    found = {When.ALWAYS}
+    found = {NotifyOn.ALWAYS}
     if failed(night):
-        found.add(When.FAILURE)
+        found.add(NotifyOn.FAILURE)
     elif before is not None and failed(before):
-        found.add(When.RECOVERY)
+        found.add(NotifyOn.RECOVERY)
     if before is None or _states(night) != _states(before):
-        found.add(When.CHANGE)
+        found.add(NotifyOn.CHANGE)
     return frozenset(found)
 
 
@@ -81,7 +81,7 @@ def failed(night: PlanRunRecord) -> bool:
     return night.state is RunState.FAILED or any(step.state is StepState.FAILED for step in night.steps)
 
 
-def night_message(night: PlanRunRecord, reasons: frozenset[When]) -> Message:
+def night_message(night: PlanRunRecord, reasons: frozenset[NotifyOn]) -> Message:
     """Return the message of one night."""
     return _message(f"dbatk: {_subject(night, reasons)}", [_shown(night)], "")
 
@@ -109,13 +109,13 @@ def trial_message(host: str) -> Message:
 
 
 # -- making -----------------------------------------------------------------------------------------------------
-def _subject(night: PlanRunRecord, reasons: frozenset[When]) -> str:
-    if When.FAILURE in reasons:
+def _subject(night: PlanRunRecord, reasons: frozenset[NotifyOn]) -> str:
+    if NotifyOn.FAILURE in reasons:
         broken = [step for step in night.steps if step.state is StepState.FAILED]
         which = f": {broken[0].step} on {broken[0].target}" if broken else ""
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
         return f"plan {night.plan} failed{which}{more}"
-    if When.RECOVERY in reasons:
+    if NotifyOn.RECOVERY in reasons:
         return f"plan {night.plan} is well again"
     if night.state is RunState.DONE:
         return f"plan {night.plan} is done"

@@ -39,7 +39,7 @@ class Planner:
 
     @property
     def mark(self) -> str | None:
-        """The comment on objects of ours; a job's object is the user's and bears none."""
+        """The comment on scratch objects; a job's object is the user's and bears none."""
         return mark_of(self.naming.key) if self.measuring else None
 
     def named(self, option: str) -> QualifiedName | None:
@@ -93,18 +93,18 @@ class Planner:
             )
 
     def work_schema(self, near: QualifiedName | None) -> str | None:
-        """Return where objects of ours go: `--work-schema`, else beside the user's table."""
+        """Return where scratch objects go: `--work-schema`, else beside the user's table."""
         if self.spec.work_schema:
             return self.dialect.parse_name(self.spec.work_schema, self.facts.release).name
         if near is not None and near.schema:
             return near.schema
         return str(self.facts.value("server", "current_schema", "")) or None
 
-    def ours(
+    def scratch(
         self, kind: ObjectKind, name: str, near: QualifiedName | None, table: QualifiedName | None = None
     ) -> ObjectRef:
         """Refer to an object under a generated name."""
-        return ObjectRef(kind, QualifiedName(name, self.work_schema(near)), ours=True, table=table)
+        return ObjectRef(kind, QualifiedName(name, self.work_schema(near)), scratch=True, table=table)
 
     def options(self, cell: Cell) -> Mapping[str, OptionValue]:
         """Lay the levels of a cell over the experiment's options."""
@@ -251,7 +251,7 @@ def assemble(
         setup: once per run, before the first trial.
         before: in prepare, before the dialect's own.
         cleanup: once per run, at the end.
-        drops: objects of ours that conclude drops (unless `--keep all`: then they are settled).
+        drops: scratch objects that conclude drops (unless `--keep all`: then they are settled).
         left_out: label of what is not worked on although it was asked for among others, and why.
     """
     dialect, facts = planner.dialect, planner.facts
@@ -262,7 +262,7 @@ def assemble(
     )
     evidence = dialect.evidence(first, facts) if single else ()
     kept = planner.spec.keep is Keep.ALL
-    settles = [call for p in pieces if kept or not p.work.object.ours for call in dialect.settle(p.work, facts)]
+    settles = [call for p in pieces if kept or not p.work.object.scratch for call in dialect.settle(p.work, facts)]
     prepares = [call for p in pieces for call in dialect.prepare(p.work, facts)]
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(

@@ -39,14 +39,14 @@ def copies_of(
     number = 0
     for table in tables:
         number += 1
-        copy = planner.ours(ObjectKind.TABLE, planner.naming.run_object(number), table)
+        copy = planner.scratch(ObjectKind.TABLE, planner.naming.run_object(number), table)
         made[table] = copy
         setup += planner.dialect.copy_table(table, copy, mark_of(planner.naming.key), planner.facts)
     built: dict[QualifiedName, tuple[ObjectRef, IndexDefinition]] = {}
     for index in indexes:
         number += 1
         on = made[index.table].name
-        ref = planner.ours(ObjectKind.INDEX, planner.naming.run_object(number), index.table, table=on)
+        ref = planner.scratch(ObjectKind.INDEX, planner.naming.run_object(number), index.table, table=on)
         copied = replace(index, name=ref.name, table=on, of=index.name)
         built[index.name] = (ref, copied)
         setup += planner.dialect.build_index_copy(copied, ref, on, planner.facts)

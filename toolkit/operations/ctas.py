@@ -62,7 +62,7 @@ class Ctas:
         self, planner: Planner, cell: Cell, table: QualifiedName, source: QualifiedName | None, letter: str
     ) -> Piece:
         if planner.measuring:
-            made = planner.ours(ObjectKind.TABLE, planner.naming.trial_object(letter), table)
+            made = planner.scratch(ObjectKind.TABLE, planner.naming.trial_object(letter), table)
         else:
             made = ObjectRef(ObjectKind.TABLE, table)
         work = Work(

@@ -81,7 +81,7 @@ class IndexBuild:
 
     def _piece(self, planner: Planner, cell: Cell, on: QualifiedName, letter: str) -> Piece:
         if planner.measuring:
-            ref = planner.ours(ObjectKind.INDEX, planner.naming.trial_object(letter), on, table=on)
+            ref = planner.scratch(ObjectKind.INDEX, planner.naming.trial_object(letter), on, table=on)
         else:
             ref = ObjectRef(ObjectKind.INDEX, self._index_name(planner, on), table=on)
         keys = self._keys(planner)

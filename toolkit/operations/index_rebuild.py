@@ -88,7 +88,7 @@ class IndexRebuild:
     def _never(self, planner: Planner, index: IndexDefinition) -> str | None:
         """Say why an index is not rebuilt whatever the options and the cell."""
         on_copy = self._on_copy(planner)
-        ref = ObjectRef(ObjectKind.INDEX, index.name, ours=on_copy, table=index.table)
+        ref = ObjectRef(ObjectKind.INDEX, index.name, scratch=on_copy, table=index.table)
         definition = replace(index, of=index.name) if on_copy else index
         part = self._parts(planner, index)[0]
         work = Work(self.name, planner.spec.mode, ref, {}, index=definition, part=part)

@@ -94,7 +94,7 @@ class Insert:
         self, planner: Planner, cell: Cell, table: QualifiedName, source: QualifiedName | None, letter: str
     ) -> Piece:
         if planner.measuring:
-            into = planner.ours(ObjectKind.TABLE, planner.naming.trial_object(letter), table)
+            into = planner.scratch(ObjectKind.TABLE, planner.naming.trial_object(letter), table)
         else:
             into = ObjectRef(ObjectKind.TABLE, table)
         work = Work(

@@ -114,7 +114,7 @@ class StatsGather:
 
     def _no_copy(self, planner: Planner, index: IndexDefinition) -> str | None:
         copied = replace(index, of=index.name)
-        ref = planner.ours(ObjectKind.INDEX, planner.naming.run_object(1), index.table, table=index.table)
+        ref = planner.scratch(ObjectKind.INDEX, planner.naming.run_object(1), index.table, table=index.table)
         try:
             planner.dialect.build_index_copy(copied, ref, index.table, planner.facts)
         except ToolkitError as error:
@@ -159,30 +159,30 @@ class StatsGather:
             planner,
             cell,
             pieces,
-            setup=copies.setup if copies else self._shield(planner, pieces),
-            cleanup=copies.cleanup if copies else self._unshield(planner, pieces),
+            setup=copies.setup if copies else self._isolate(planner, pieces),
+            cleanup=copies.cleanup if copies else self._end_isolation(planner, pieces),
             left_out=self._indexes(planner)[1],
         )
         return stages if len(pieces) == 1 else replace(stages, evidence=self._counts(planner, pieces))
 
-    def _shield(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
+    def _isolate(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
         ways = planner.dialect.statistics
         if ways is None or not planner.measuring:
             return ()
         works = [piece.work for piece in pieces]
-        return ways.shield(works, holder_of(planner), mark_of(planner.naming.key), planner.facts)
+        return ways.isolate(works, holder_of(planner), mark_of(planner.naming.key), planner.facts)
 
-    def _unshield(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
+    def _end_isolation(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
         ways = planner.dialect.statistics
         if ways is None or not planner.measuring:
             return ()
-        back = ways.unshield([piece.work for piece in pieces], planner.facts)
+        back = ways.end_isolation([piece.work for piece in pieces], planner.facts)
         return (*back, *planner.dialect.drop(holder_of(planner)))
 
     def _counts(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Step, ...]:
         """Count what each piece gathered: the degree of one session would not tell of several."""
         ways = planner.dialect.statistics
-        if ways is None or any(piece.work.object.ours for piece in pieces):
+        if ways is None or any(piece.work.object.scratch for piece in pieces):
             return ()
         return planner.steps(call for piece in pieces for call in ways.counts(piece.work, planner.facts))
 
@@ -193,4 +193,4 @@ def _of_indexes(key: str) -> bool:
 
 def holder_of(planner: Planner) -> ObjectRef:
     """Return the table of ours that takes a copy of the statistics before a measurement on live objects."""
-    return planner.ours(ObjectKind.TABLE, planner.naming.run_object(1), None)
+    return planner.scratch(ObjectKind.TABLE, planner.naming.run_object(1), None)

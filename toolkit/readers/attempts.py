@@ -8,7 +8,7 @@ from datetime import datetime
 
 from toolkit.model.values import Row, Scalar
 
-from .spool import Count, Elapsed, Failure, Line, Mark, instant_of
+from .spool import Count, Elapsed, Failure, Line, SpoolMark, instant_of
 
 _LOST = frozenset(
     {"ORA-00028", "ORA-01012", "ORA-01033", "ORA-01034", "ORA-01089", "ORA-01092", "ORA-02396", "ORA-03113",
@@ -93,7 +93,7 @@ class _Reading:
     def read(self, lines: Sequence[Line]) -> None:
         for line in lines:
             match line:
-                case Mark():
+                case SpoolMark():
                     self._mark(line)
                 case Failure():
                     self._failure(line)
@@ -102,7 +102,7 @@ class _Reading:
                 case _:
                     pass
 
-    def _mark(self, mark: Mark) -> None:
+    def _mark(self, mark: SpoolMark) -> None:
         self._attempt.runs.add(mark.run)
         self._attempt.trials.add(mark.trial)
         match mark.event:
@@ -136,7 +136,7 @@ class _Reading:
         self._timed = self._timed or stage == "timed"
         self._phase = self._phase if stage == "timed" else stage
 
-    def _begin_item(self, mark: Mark) -> None:
+    def _begin_item(self, mark: SpoolMark) -> None:
         number = mark.field(0)
         if number.isascii() and number.isdecimal() and len(number) < 9:
             self._item = ItemRead(int(number), mark.session, self._since)
@@ -161,7 +161,7 @@ class _Reading:
         self._item.ended_at = self._since = at
         return True
 
-    def _row(self, mark: Mark) -> None:
+    def _row(self, mark: SpoolMark) -> None:
         key, names = mark.field(0), self._columns.get(mark.field(0), ())
         values, at = mark.fields[2:], instant_of(mark.field(1))
         if at is not None:

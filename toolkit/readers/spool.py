@@ -26,7 +26,7 @@ _LONGEST_MESSAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SpoolMark:
     """A line meant for us; see `toolkit.model.bundle` for the events."""
 
     run: str
@@ -65,7 +65,7 @@ class Failure:
         return f"{self.code}: {self.message}" if self.message else self.code
 
 
-Line = Mark | Elapsed | Count | Failure
+Line = SpoolMark | Elapsed | Count | Failure
 
 
 def read_spool(text: str) -> tuple[Line, ...]:
@@ -81,12 +81,12 @@ def _lines(text: str) -> Iterator[Line]:
             yield found
 
 
-def _mark(line: str) -> Mark | None:
+def _mark(line: str) -> SpoolMark | None:
     match = _MARK.fullmatch(line)
     if match is None:
         return None
     run, trial, session, event, rest = match.groups()
-    return Mark(run, int(trial), int(session), event, () if rest is None else tuple(rest.split("|")))
+    return SpoolMark(run, int(trial), int(session), event, () if rest is None else tuple(rest.split("|")))
 
 
 def _elapsed(line: str) -> Elapsed | None:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolkit.analysis.backups import Throughput, ceiling, middle_trial, throughputs, trial_lanes
+from toolkit.analysis.backups import Throughput, degree_limit, middle_trial, throughputs, trial_lanes
 from toolkit.analysis.cells import RunAnalysis, other_levels
 from toolkit.model.values import Cell
 from toolkit.model.words import OperationName
-from toolkit.report.chart import BOTTOM, LEFT, MOST_SERIES, RIGHT, SERIES_SHAPES, TOP, Chart, Legend, Line, Mark
+from toolkit.report.chart import (
+    BOTTOM,
+    LEFT,
+    MOST_SERIES,
+    RIGHT,
+    SERIES_SHAPES,
+    TOP,
+    Chart,
+    ChartLine,
+    ChartMark,
+    Legend,
+)
 from toolkit.report.lanes_chart import lanes_chart
 from toolkit.report.safe import clean
 from toolkit.report.scales import Scale, doubling, linear
@@ -46,8 +57,8 @@ def _rate_chart(found: RunAnalysis, measured: Sequence[Throughput]) -> Chart | N
     highest = max(rate for _, points in series for _, rate in points) / _MEBIBYTE
     x = doubling(levels[0], levels[-1], LEFT + _INSET, RIGHT - _INSET, values=levels)
     y = linear(0.0, highest, BOTTOM, TOP)
-    top = ceiling(known) if len({other_levels(one.cell, found.scale) for one in known}) == 1 else None
-    level = [Line(((LEFT, y(_mib(top[1].rate))), (RIGHT, y(_mib(top[1].rate)))), 0, "ideal")] if top else []
+    top = degree_limit(known) if len({other_levels(one.cell, found.scale) for one in known}) == 1 else None
+    level = [ChartLine(((LEFT, y(_mib(top[1].rate))), (RIGHT, y(_mib(top[1].rate)))), 0, "ideal")] if top else []
     lines, marks = _drawn(series, x, y)
     return Chart(
         key="throughput",
@@ -81,14 +92,14 @@ def _series(found: RunAnalysis, known: Sequence[Throughput]) -> Series:
     return series[:MOST_SERIES]
 
 
-def _drawn(series: Series, x: Scale, y: Scale) -> tuple[tuple[Line, ...], tuple[Mark, ...]]:
+def _drawn(series: Series, x: Scale, y: Scale) -> tuple[tuple[ChartLine, ...], tuple[ChartMark, ...]]:
     lines, marks = [], []
     for index, (name, points) in enumerate(series):
         ordered = sorted(points, key=lambda point: point[0].channels or 0.0)
         places = [(x(one.channels or 0.0), y(rate / _MEBIBYTE), one, rate) for one, rate in ordered]
-        lines.append(Line(tuple((across, up) for across, up, _, _ in places), index))
+        lines.append(ChartLine(tuple((across, up) for across, up, _, _ in places), index))
         marks += [
-            Mark(
+            ChartMark(
                 across,
                 up,
                 SERIES_SHAPES[index],

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChartMark:
     """A sign on the plot; `look` is a class of the style sheet (`raw`, `mid`, `hollow`, `bad`)."""
 
     x: float
@@ -46,7 +46,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartInterval:
     """An interval: a bar with caps, upright at `x`, or `flat` at the height `x`."""
 
     x: float
@@ -57,7 +57,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ChartSpan:
     """A piece of work on a time axis: from `begin` to `end` at the height `y`; `look` is nothing or `bad`."""
 
     begin: float
@@ -75,7 +75,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """A line through points; `look` is `series`, `ideal` or `level`."""
 
     points: tuple[tuple[float, float], ...]
@@ -89,7 +89,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ChartLabel:
     """A few words on the plot."""
 
     x: float
@@ -131,11 +131,11 @@ class Chart:
     y_label: str
     x: Scale
     y: Scale
-    lines: tuple[Line, ...] = ()
-    bars: tuple[Bar, ...] = ()
-    spans: tuple[Span, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    words: tuple[Word, ...] = ()
+    lines: tuple[ChartLine, ...] = ()
+    bars: tuple[ChartInterval, ...] = ()
+    spans: tuple[ChartSpan, ...] = ()
+    marks: tuple[ChartMark, ...] = ()
+    words: tuple[ChartLabel, ...] = ()
     legend: tuple[Legend, ...] = ()
     frame: Frame = Frame()
     notes: tuple[str, ...] = ()

@@ -50,7 +50,7 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
     return ComparisonView(
         title=clean(f"B {b} against A {a}" if a != b else f"Cells of {a}"),
         headline=clean(_headline(comparison.pairs)),
-        told=any(pair.verdict is not Verdict.UNTOLD for pair in comparison.pairs),
+        told=any(pair.verdict is not Verdict.INCONCLUSIVE for pair in comparison.pairs),
         verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison.pairs)),
         differences=differences,
         chart=ratio_chart(comparison, pairs),
@@ -74,7 +74,7 @@ def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
         "B / A compares medians: below 1 B needs less time. Faster and slower are said only when the 95 % "
         "interval (Student's t on the logarithms of the times, widened to the ratio of the medians) leaves out 1.",
         noise,
-        "Tellable, or would have shown: the smallest difference that so many repeats tell four times out of five.",
+        "Detectable: the minimum detectable effect, which so many repeats find four times out of five.",
     )
 
 
@@ -83,22 +83,26 @@ def _headline(pairs: Sequence[Pair]) -> str:
     if len(pairs) == 1:
         return verdict_sentence(pairs[0])
     counts = {verdict: sum(pair.verdict is verdict for pair in pairs) for verdict in Verdict}
-    if counts[Verdict.UNTOLD] == len(pairs):
+    if counts[Verdict.INCONCLUSIVE] == len(pairs):
         return f"no difference can be told in any of {count(len(pairs))} cells"
-    faster, slower, untold = (counts[verdict] for verdict in (Verdict.FASTER, Verdict.SLOWER, Verdict.UNTOLD))
+    faster, slower, inconclusive = (
+        counts[verdict] for verdict in (Verdict.FASTER, Verdict.SLOWER, Verdict.INCONCLUSIVE)
+    )
     said = [f"faster in {count(faster)}"] if faster else []
     said += [f"slower in {count(slower)}"] if slower else []
-    rest = f"; no difference can be told in {count(untold)}" if untold else ""
+    rest = f"; inconclusive in {count(inconclusive)}" if inconclusive else ""
     return f"of {count(len(pairs))} cells B is {' and '.join(said)}{rest}"
 
 
 def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
     """Give the pairs that tell something first, then the others, then what would have shown."""
     if len(pairs) > 1:
-        yield from map(verdict_sentence, sorted(pairs, key=lambda pair: pair.verdict is Verdict.UNTOLD))
-    untold = [pair for pair in pairs if pair.verdict is Verdict.UNTOLD and pair.smallest_tellable_pct is not None]
-    if untold:
-        smallest = max(pair.smallest_tellable_pct or 0.0 for pair in untold)
+        yield from map(verdict_sentence, sorted(pairs, key=lambda pair: pair.verdict is Verdict.INCONCLUSIVE))
+    inconclusive = [
+        pair for pair in pairs if pair.verdict is Verdict.INCONCLUSIVE and pair.minimum_detectable_pct is not None
+    ]
+    if inconclusive:
+        smallest = max(pair.minimum_detectable_pct or 0.0 for pair in inconclusive)
         yield f"differences of {spelled_difference(smallest)} or more would have shown with so many repeats"
 
 
@@ -110,7 +114,7 @@ def verdict_sentence(pair: Pair) -> str:
     if pair.interval is None:
         return f"`{name}`: nothing can be told from so few repeats; by the medians {time_change(pair.ratio)}"
     span = time_change(pair.interval.low, pair.interval.high)
-    if pair.verdict is Verdict.UNTOLD:
+    if pair.verdict is Verdict.INCONCLUSIVE:
         return f"`{name}`: no difference can be told ({span})"
     told = time_change(pair.ratio)
     unit = next((unit for unit in (" less time", " more time") if told.endswith(unit)), "")
@@ -152,7 +156,7 @@ def _pairs_table(comparison: Comparison) -> Table:
             ratio(pair.ratio),
             _between(pair),
             pair.verdict.value,
-            percent(pair.smallest_tellable_pct),
+            percent(pair.minimum_detectable_pct),
             f"{pair.n_a}, {pair.n_b}",
         ]
         for pair in comparison.pairs
@@ -161,7 +165,7 @@ def _pairs_table(comparison: Comparison) -> Table:
         *left("cell"),
         *right("median A", "median B", "B / A", "95 % interval"),
         *left("verdict"),
-        *right("tellable", "trials"),
+        *right("detectable", "trials"),
     ]
-    marks = ["" if pair.verdict is Verdict.UNTOLD else pair.verdict.value for pair in comparison.pairs]
+    marks = ["" if pair.verdict is Verdict.INCONCLUSIVE else pair.verdict.value for pair in comparison.pairs]
     return table("Cell against cell", columns, rows, marks)

@@ -16,11 +16,11 @@ from toolkit.report.chart import (
     RIGHT,
     SERIES_SHAPES,
     TOP,
-    Bar,
     Chart,
+    ChartInterval,
+    ChartLine,
+    ChartMark,
     Legend,
-    Line,
-    Mark,
     thin,
     thinned_note,
 )
@@ -135,11 +135,13 @@ def _time_chart(layout: _Layout) -> Chart:
             raw += [_raw((x, y(value * unit.per_second)), index, summary, value) for value in summary.seconds]
             if summary.ci_low is not None and summary.ci_high is not None:
                 bars.append(
-                    Bar(x, y(summary.ci_low * unit.per_second), y(summary.ci_high * unit.per_second), index)
+                    ChartInterval(
+                        x, y(summary.ci_low * unit.per_second), y(summary.ci_high * unit.per_second), index
+                    )
                 )
             points.append((x, y((summary.median_seconds or 0.0) * unit.per_second)))
-            middles.append(Mark(*points[-1], _shape(index), index, "mid", _cell_label(summary)))
-        lines.append(Line(tuple(points), index))
+            middles.append(ChartMark(*points[-1], _shape(index), index, "mid", _cell_label(summary)))
+        lines.append(ChartLine(tuple(points), index))
     middle = "median and 95 % interval" if bars else "median"
     drawn = thin(raw, MOST_MARKS - len(middles))
     return Chart(
@@ -159,10 +161,10 @@ def _time_chart(layout: _Layout) -> Chart:
     )
 
 
-def _raw(place: tuple[float, float], index: int, summary: CellSummary, value: float) -> Mark:
+def _raw(place: tuple[float, float], index: int, summary: CellSummary, value: float) -> ChartMark:
     # beside the interval bar, so that a trial never hides behind it
     x, y = place
-    return Mark(round(x - 7.5, 1), y, "dot", index, "raw", f"{clean(str(summary.cell))}: {seconds(value)}")
+    return ChartMark(round(x - 7.5, 1), y, "dot", index, "raw", f"{clean(str(summary.cell))}: {seconds(value)}")
 
 
 def _cell_label(summary: CellSummary) -> str:
@@ -225,7 +227,7 @@ def _speedup_chart(layout: _Layout, found: RunAnalysis) -> Chart:
     y = doubling(min([*every, 1.0]) * 0.93, top * 1.04, BOTTOM, TOP)
     ideal = [(level, level / lowest) for level in sorted(set(levels))]
     # on two log axes the ideal is a straight line, on an axis of names it cannot be drawn
-    line = Line(tuple((layout.x(level), y(gain)) for level, gain in ideal), 0, "ideal")
+    line = ChartLine(tuple((layout.x(level), y(gain)) for level, gain in ideal), 0, "ideal")
     described = "; ".join(
         f"{clean(str(point.summary.cell))} {ratio(point.value)}"
         for group in points.values()
@@ -253,7 +255,7 @@ def _efficiency_chart(layout: _Layout) -> Chart:
     }
     every = [value for group in points.values() for point in group for value in _reach(point)]
     y = linear(0.0, max([*every, 100.0]), BOTTOM, TOP)
-    full = Line(((LEFT, y(100.0)), (RIGHT, y(100.0))), 0, "ideal")
+    full = ChartLine(((LEFT, y(100.0)), (RIGHT, y(100.0))), 0, "ideal")
     described = "; ".join(
         f"{clean(str(point.summary.cell))} {percent(point.value)}"
         for group in points.values()
@@ -287,29 +289,29 @@ def _reach(point: _Point) -> list[float]:
 
 
 class _Drawn(TypedDict):
-    lines: tuple[Line, ...]
-    bars: tuple[Bar, ...]
-    marks: tuple[Mark, ...]
+    lines: tuple[ChartLine, ...]
+    bars: tuple[ChartInterval, ...]
+    marks: tuple[ChartMark, ...]
 
 
 def _drawn(
     layout: _Layout,
     points: Mapping[str, Sequence[_Point]],
     y: Scale,
-    guides: tuple[Line, ...],
+    guides: tuple[ChartLine, ...],
     spell: Callable[[float], str],
 ) -> _Drawn:
     lines, bars, marks = list(guides), [], []
     for index, group in enumerate(points.values()):
         places = [(_dodged(layout, index, point.summary), point) for point in group]
-        lines.append(Line(tuple((x, y(point.value)) for x, point in places), index))
+        lines.append(ChartLine(tuple((x, y(point.value)) for x, point in places), index))
         bars += [
-            Bar(x, y(point.low), y(point.high), index)
+            ChartInterval(x, y(point.low), y(point.high), index)
             for x, point in places
             if point.low is not None and point.high is not None
         ]
         marks += [
-            Mark(
+            ChartMark(
                 x,
                 y(point.value),
                 _shape(index),

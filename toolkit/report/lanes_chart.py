@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from toolkit.analysis.lanes import Bar, Lane, Lanes
-from toolkit.report.chart import Chart, Frame, Span, thin
+from toolkit.analysis.lanes import Lane, LaneBar, Lanes
+from toolkit.report.chart import Chart, ChartSpan, Frame, thin
 from toolkit.report.safe import clean
 from toolkit.report.scales import Scale, Tick, linear
 from toolkit.report.tables import Table, left, right, table
@@ -44,7 +44,9 @@ def lanes_chart(found: Lanes, title: str, *, key: str = "lanes", lane_word: str 
     )
 
 
-def _spans(shown: Sequence[Bar], rows: Mapping[str, float], place: Callable[[float], float]) -> tuple[Span, ...]:
+def _spans(
+    shown: Sequence[LaneBar], rows: Mapping[str, float], place: Callable[[float], float]
+) -> tuple[ChartSpan, ...]:
     """Draw neighbours in two shades, so that one piece is seen to end where the next begins."""
     order: dict[str, int] = {}
     spans = []
@@ -53,7 +55,7 @@ def _spans(shown: Sequence[Bar], rows: Mapping[str, float], place: Callable[[flo
         label = f"{clean(bar.lane)}: {clean(bar.label)}, {seconds(bar.seconds)} from {seconds(bar.begin)} on"
         y = rows[bar.lane] + (_ROW - _BAR) / 2
         shade = 0 if order[bar.lane] % 2 == 0 else 2
-        spans.append(Span(place(bar.begin), place(bar.end), y, _BAR, shade, label, "" if bar.good else "bad"))
+        spans.append(ChartSpan(place(bar.begin), place(bar.end), y, _BAR, shade, label, "" if bar.good else "bad"))
     return tuple(spans)
 
 

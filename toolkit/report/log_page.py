@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolkit.analysis.lanes import Lanes
 from toolkit.analysis.rman_lanes import piece_label
-from toolkit.readers.rman.model import Log, LogOutcome, Message, Piece
+from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome, RmanMessage
 from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
 from toolkit.report.lanes_chart import lanes_chart, lanes_table
@@ -81,7 +81,7 @@ def _operations(log: Log) -> Table:
     return table("Operations", left("operation", "began", "ended"), rows, marks)
 
 
-def _pieces(pieces: Sequence[Piece], lost: int) -> Table:
+def _pieces(pieces: Sequence[BackupPiece], lost: int) -> Table:
     shown = pieces[:_MOST_PIECES]
     caption = "Pieces, unfinished ones first" if lost else "Pieces"
     if len(shown) < len(pieces):
@@ -98,7 +98,7 @@ def _pieces(pieces: Sequence[Piece], lost: int) -> Table:
     return table(caption, columns, rows, ("not-ok" if number < lost else "" for number in range(len(shown))))
 
 
-def _messages(messages: Sequence[Message], errors: int) -> Table:
+def _messages(messages: Sequence[RmanMessage], errors: int) -> Table:
     shown = messages[:_MOST_MESSAGES]
     rows = ([one.code, one.text, f"{one.line:,}"] for one in shown)
     marks = ("not-ok" if number < errors else "" for number in range(len(shown)))

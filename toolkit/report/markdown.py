@@ -10,7 +10,7 @@ from toolkit.model.records import RunRecord
 from toolkit.report.comparison_view import ComparisonView, comparison_view
 from toolkit.report.safe import markdown
 from toolkit.report.tables import Table
-from toolkit.report.view import RunView, Script, run_view
+from toolkit.report.view import KeptScript, RunView, run_view
 
 _CODE = re.compile(r"`([^`]+)`")
 _TICKS = re.compile(r"`+")
@@ -83,7 +83,7 @@ def _run(view: RunView) -> Iterator[str]:
     yield from _headed("Licences", _bullets(view.licences))
 
 
-def _fenced(script: Script) -> str:
+def _fenced(script: KeptScript) -> str:
     # longer than any run of back-ticks inside, so that the text cannot end the block
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(script.text)), default=0))
     return f"{markdown(script.name)}\n\n{fence}sql\n{script.text}\n{fence}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.model.words import Verdict
-from toolkit.report.chart import Bar, Chart, Frame, Legend, Line, Mark, Word
+from toolkit.report.chart import Chart, ChartInterval, ChartLabel, ChartLine, ChartMark, Frame, Legend
 from toolkit.report.safe import clean
 from toolkit.report.scales import Scale, Tick, label, place
 from toolkit.report.tables import Table
@@ -26,7 +26,7 @@ _APART = 40.0
 _LOOKS = {
     Verdict.FASTER: ("B is faster", 2, "circle", "mid"),
     Verdict.SLOWER: ("B is slower", 1, "square", "mid"),
-    Verdict.UNTOLD: ("no difference can be told", 5, "diamond", "hollow"),
+    Verdict.INCONCLUSIVE: ("no difference can be told", 5, "diamond", "hollow"),
 }
 
 
@@ -50,16 +50,16 @@ def ratio_chart(comparison: Comparison, table: Table) -> Chart | None:
         y_label="",
         x=x,
         y=Scale(0.0, 1.0, frame.bottom, frame.top, tuple(map(Tick, rows, names))),
-        lines=(Line(((x(1.0), frame.top - 4), (x(1.0), frame.bottom)), 5, "level"),),
+        lines=(ChartLine(((x(1.0), frame.top - 4), (x(1.0), frame.bottom)), 5, "level"),),
         bars=tuple(
-            Bar(y, x(pair.interval.low), x(pair.interval.high), _LOOKS[pair.verdict][1], flat=True)
+            ChartInterval(y, x(pair.interval.low), x(pair.interval.high), _LOOKS[pair.verdict][1], flat=True)
             for pair, y in zip(shown, rows, strict=True)
             if pair.interval is not None
         ),
         marks=tuple(_mark(pair, x, y) for pair, y in zip(shown, rows, strict=True)),
         words=(
-            Word(x(1.0) - 8, frame.top - 12, "B faster", "end"),
-            Word(x(1.0) + 8, frame.top - 12, "B slower", "start"),
+            ChartLabel(x(1.0) - 8, frame.top - 12, "B faster", "end"),
+            ChartLabel(x(1.0) + 8, frame.top - 12, "B slower", "start"),
         ),
         legend=_legend(shown),
         frame=frame,
@@ -130,9 +130,9 @@ def _varied(pairs: Iterable[Pair]) -> frozenset[str]:
     return frozenset(name for name, seen in levels.items() if len(seen) > 1)
 
 
-def _mark(pair: Pair, x: Scale, y: float) -> Mark:
+def _mark(pair: Pair, x: Scale, y: float) -> ChartMark:
     word, series, shape, look = _LOOKS[pair.verdict]
-    return Mark(x(pair.ratio or 1.0), y, shape, series, look, f"{_full_name(pair)}: {_spelled(pair)}, {word}")
+    return ChartMark(x(pair.ratio or 1.0), y, shape, series, look, f"{_full_name(pair)}: {_spelled(pair)}, {word}")
 
 
 def _full_name(pair: Pair) -> str:

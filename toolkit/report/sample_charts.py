@@ -15,9 +15,9 @@ from toolkit.report.chart import (
     SERIES_SHAPES,
     TOP,
     Chart,
+    ChartLine,
+    ChartMark,
     Legend,
-    Line,
-    Mark,
 )
 from toolkit.report.safe import clean
 from toolkit.report.scales import Scale, linear
@@ -142,7 +142,7 @@ def _chart(panel: _Panel, traces: Sequence[_Trace]) -> Chart | None:
             for line in _pieces(points, x, y, clock, index)
         ),
         marks=tuple(
-            Mark(x(at * clock.per_second), y(value), _shape(index), index)
+            ChartMark(x(at * clock.per_second), y(value), _shape(index), index)
             for index, (trace, points) in enumerate(zip(drawn_traces, drawn, strict=True))
             if trace.sparse
             for at, value, _ in points
@@ -192,7 +192,7 @@ def _thinned(points: Sequence[Point], room: int) -> list[Point]:
     ]
 
 
-def _pieces(points: Sequence[Point], x: Scale, y: Scale, clock: TimeUnit, index: int) -> Iterable[Line]:
+def _pieces(points: Sequence[Point], x: Scale, y: Scale, clock: TimeUnit, index: int) -> Iterable[ChartLine]:
     """Break the line between trials: nothing was sampled there."""
     pieces: list[list[tuple[float, float]]] = []
     last: int | None = None
@@ -203,7 +203,7 @@ def _pieces(points: Sequence[Point], x: Scale, y: Scale, clock: TimeUnit, index:
         last = trial
     # one point has no length: a short dash keeps it visible
     return (
-        Line(tuple(piece if len(piece) > 1 else [piece[0], (piece[0][0] + 2, piece[0][1])]), index)
+        ChartLine(tuple(piece if len(piece) > 1 else [piece[0], (piece[0][0] + 2, piece[0][1])]), index)
         for piece in pieces
     )
 

@@ -16,10 +16,10 @@ from toolkit.report.chart import (
     RIGHT,
     TOP,
     Chart,
+    ChartLabel,
+    ChartLine,
+    ChartMark,
     Legend,
-    Line,
-    Mark,
-    Word,
     thin,
     thinned_note,
 )
@@ -62,7 +62,7 @@ def order_chart(found: RunAnalysis) -> Chart | None:
         y_label="% of cell median",
         x=x,
         y=y,
-        lines=(Line(((LEFT, y(100.0)), (RIGHT, y(100.0))), 0, "ideal"),),
+        lines=(ChartLine(((LEFT, y(100.0)), (RIGHT, y(100.0))), 0, "ideal"),),
         marks=tuple(drawn),
         legend=_order_legend(drawn),
         words=_numbers_at_the_top([mark.x for mark in marks], over),
@@ -83,15 +83,15 @@ def _cut(levels: Sequence[float]) -> float:
     return cut if ordered[-1] - 100 > 2 * (cut - 100) else ordered[-1]
 
 
-def _numbers_at_the_top(places: Sequence[float], over: Sequence[float | None]) -> tuple[Word, ...]:
+def _numbers_at_the_top(places: Sequence[float], over: Sequence[float | None]) -> tuple[ChartLabel, ...]:
     """Write the level beside each trial that is off the top, where there is room for it."""
-    words: list[Word] = []
+    words: list[ChartLabel] = []
     for x, level in zip(places, over, strict=True):
         free = not words or abs(words[-1].x - x) >= 66
         if level is not None and free:
             at_end = x > RIGHT - 70
             words.append(
-                Word(x + (-9 if at_end else 9), TOP + 5, f"↑ {percent(level)}", "end" if at_end else "start")
+                ChartLabel(x + (-9 if at_end else 9), TOP + 5, f"↑ {percent(level)}", "end" if at_end else "start")
             )
     return tuple(words)
 
@@ -124,15 +124,15 @@ def _look(trial: TrialRecord) -> str:
     return "hollow" if trial.warmup else "disturbed" if trial.disturbed else "mid"
 
 
-def _order_mark(trial: TrialRecord, x: float, y: Scale, level: float | None) -> Mark:
+def _order_mark(trial: TrialRecord, x: float, y: Scale, level: float | None) -> ChartMark:
     look = _look(trial)
     _, series, shape = _LOOKS[look]
     took = seconds(trial.elapsed_seconds) if trial.elapsed_seconds is not None else trial.outcome.value
     label = f"trial {trial.trial}, {clean(str(trial.cell))}: {took}"
-    return Mark(x, y(0.0 if level is None else level), shape, series, look, label)
+    return ChartMark(x, y(0.0 if level is None else level), shape, series, look, label)
 
 
-def _order_legend(marks: Iterable[Mark]) -> tuple[Legend, ...]:
+def _order_legend(marks: Iterable[ChartMark]) -> tuple[Legend, ...]:
     looks = {mark.look for mark in marks}
     return tuple(
         Legend(label, series, shape, look) for look, (label, series, shape) in _LOOKS.items() if look in looks

@@ -37,7 +37,7 @@ _SCRIPTS = "script*.sql"
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class KeptScript:
     """A script that ran, as kept."""
 
     name: str
@@ -65,7 +65,7 @@ class RunView:
     short_objects: Table
     costs: Table
     metrics: Metrics | None
-    scripts: tuple[Script, ...]
+    scripts: tuple[KeptScript, ...]
     method: tuple[str, ...]
     licences: tuple[str, ...]
     """What it used that is paid for, and who declared it; engines without licences have none."""
@@ -176,12 +176,12 @@ def _when(began: datetime, ended: datetime | None) -> str:
     return f"{text}, took {seconds((ended - began).total_seconds())}" if ended else f"{text}, not ended"
 
 
-def _scripts(run: RunRecord) -> Iterator[Script]:
+def _scripts(run: RunRecord) -> Iterator[KeptScript]:
     for artifact in sorted(run.artifacts, key=lambda artifact: (artifact.name, artifact.trial or 0)):
         if fnmatch(artifact.name, _SCRIPTS):
             of_trial = f", trial {artifact.trial}" if artifact.trial is not None else ""
             text = clean_lines(artifact.content.decode("utf-8", errors="replace"))
-            yield Script(clean(f"{artifact.name}{of_trial}"), text.strip("\n"))
+            yield KeptScript(clean(f"{artifact.name}{of_trial}"), text.strip("\n"))
 
 
 def _method(found: RunAnalysis) -> Iterator[str]:

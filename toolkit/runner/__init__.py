@@ -1,25 +1,25 @@
 """The runner: takes planned trials through their stages and survives whatever happens meanwhile."""
 
-from toolkit.runner.bench import Bench, spec_of
 from toolkit.runner.changes import Changes, Undone
+from toolkit.runner.context import RunContext, spec_of
 from toolkit.runner.environment import environment_of
-from toolkit.runner.ghosts import end_ghosts
 from toolkit.runner.lease import holding_lease
 from toolkit.runner.locks import Locks, holding_locks
+from toolkit.runner.orphans import end_orphaned_sessions
 from toolkit.runner.stop import Stop
 from toolkit.runner.sweep import Sweep, missing
 from toolkit.runner.trial import interrupted
 from toolkit.runner.undo_script import UndoScript
 
 __all__ = [
-    "Bench",
     "Changes",
     "Locks",
+    "RunContext",
     "Stop",
     "Sweep",
     "UndoScript",
     "Undone",
-    "end_ghosts",
+    "end_orphaned_sessions",
     "environment_of",
     "holding_lease",
     "holding_locks",

@@ -6,54 +6,54 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from toolkit.dialects.repositories import Mark
+from toolkit.dialects.repositories import RepositorySnapshot
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import Artifact
-from toolkit.runner.bench import Bench
+from toolkit.runner.context import RunContext
 from toolkit.snapshots.brackets import BracketProvider
 
 ARTIFACT = "snapshot-bracket.json"
 
 
-def _bracket(bench: Bench) -> BracketProvider | None:
-    return next((each for each in bench.providers if isinstance(each, BracketProvider)), None)
+def _bracket(context: RunContext) -> BracketProvider | None:
+    return next((each for each in context.providers if isinstance(each, BracketProvider)), None)
 
 
-def expect(bench: Bench, seconds: float | None) -> None:
+def expect(context: RunContext, seconds: float | None) -> None:
     """Tell the bracket what the next trial is expected to take; None: no trial of the cell has ended yet."""
-    bracket = _bracket(bench)
+    bracket = _bracket(context)
     if bracket is not None:
         bracket.expected_seconds = seconds
 
 
 @contextmanager
-def bracketed(bench: Bench) -> Iterator[None]:
+def bracketed(context: RunContext) -> Iterator[None]:
     """Take a snapshot before the first trial and one after the last, and keep what lies between with the run.
 
     Nothing of it fails a run: what goes wrong is a warning.
     """
-    bracket = _bracket(bench)
+    bracket = _bracket(context)
     if bracket is None:
         yield
         return
     begun = bracket.attempt()
-    _warn(bench, bracket)
+    _warn(context, bracket)
     try:
         yield
     finally:
-        if begun is not None and not bench.stop.requested:
+        if begun is not None and not context.stop.requested:
             with suppress(DatabaseError):
-                _end(bench, bracket, begun)
+                _end(context, bracket, begun)
 
 
-def _end(bench: Bench, bracket: BracketProvider, begun: Mark) -> None:
+def _end(context: RunContext, bracket: BracketProvider, begun: RepositorySnapshot) -> None:
     ended = bracket.attempt()
     if ended is None:
-        _warn(bench, bracket)
+        _warn(context, bracket)
         return
     metrics = bracket.told(begun, ended)
-    _warn(bench, bracket)
+    _warn(context, bracket)
     document = {
         "provider": bracket.name,
         "dbid": begun.dbid,
@@ -64,22 +64,24 @@ def _end(bench: Bench, bracket: BracketProvider, begun: Mark) -> None:
     }
     content = json.dumps(document, indent=1).encode()
     with suppress(ToolkitError):
-        bench.store.keep_artifact(bench.run, Artifact(ARTIFACT, "application/json", content))
+        context.store.keep_artifact(context.run, Artifact(ARTIFACT, "application/json", content))
     if metrics:
-        _keep_report(bench, bracket, begun, ended)
+        _keep_report(context, bracket, begun, ended)
 
 
-def _keep_report(bench: Bench, bracket: BracketProvider, begun: Mark, ended: Mark) -> None:
+def _keep_report(
+    context: RunContext, bracket: BracketProvider, begun: RepositorySnapshot, ended: RepositorySnapshot
+) -> None:
     """Keep the database's own report of the run, as it is received."""
     try:
         text = bracket.repositories.report(begun, ended)
         if text is not None:
             name = f"{bracket.name}-{begun.snapshot}-{ended.snapshot}.html"
-            bench.store.keep_artifact(bench.run, Artifact(name, "text/html", text.encode()))
+            context.store.keep_artifact(context.run, Artifact(name, "text/html", text.encode()))
     except (DatabaseError, ToolkitError) as error:
-        bench.warn(f"{bracket.name}: the database's own report could not be fetched: {error.sentence}")
+        context.warn(f"{bracket.name}: the database's own report could not be fetched: {error.sentence}")
 
 
-def _warn(bench: Bench, bracket: BracketProvider) -> None:
+def _warn(context: RunContext, bracket: BracketProvider) -> None:
     for sentence in bracket.warnings():
-        bench.warn(f"{bracket.name}: {sentence}")
+        context.warn(f"{bracket.name}: {sentence}")

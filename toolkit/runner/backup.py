@@ -38,7 +38,7 @@ def need_backup(sessions: Sessions, dialect: Dialect, entries: Sequence[JournalE
 
 
 def _was_dropped(entry: JournalEntry) -> bool:
-    return entry.ours and creates(entry) and entry.state is EntryState.UNDONE
+    return entry.scratch and creates(entry) and entry.state is EntryState.UNDONE
 
 
 def _is_there(sessions: Sessions, dialect: Dialect, entry: JournalEntry) -> bool:

@@ -119,7 +119,7 @@ class Changes:
             known.add(change)
             proof = self._proof(step, step.object)
             free = bool(proof.get("free", True))
-            if step.object.ours and not free:
+            if step.object.scratch and not free:
                 raise ToolkitError(
                     f"`{step.object.name}` is there already, and not made by this run",
                     code="TK-0205",
@@ -162,7 +162,7 @@ class Changes:
 
     def _made_before(self, ref: ObjectRef) -> dict[str, Scalar]:
         """Return what is known of an object that this run made; the instant before its birth is early enough."""
-        entry = self._creation_of(ref) if ref.ours else None
+        entry = self._creation_of(ref) if ref.scratch else None
         identity = None if entry is None else entry.identity.get("identity")
         if entry is None or identity is None:
             return {}
@@ -217,7 +217,7 @@ class Changes:
             self._journal.abandon(entry.entry)
         elif is_the_one(entry, found):
             self._sessions.run(step)
-            if entry.ours:
+            if entry.scratch:
                 self._gone(entry)
         self._tell()
 
@@ -248,12 +248,12 @@ class Changes:
                 continue
             if entry.effect == Effect.CHANGES:
                 self._journal.undone(entry.entry)
-            elif not entry.ours:
+            elif not entry.scratch:
                 self._journal.abandon(entry.entry)
         self._tell()
 
     def release(self, refs: Iterable[ObjectRef]) -> None:
-        """Give objects of ours to the user (`--keep all`): they are no longer ours to drop."""
+        """Give scratch objects to the user (`--keep all`): they are no longer ours to drop."""
         for ref in refs:
             for entry in self._open_of(ref):
                 self._journal.abandon(entry.entry)
@@ -264,7 +264,7 @@ class Changes:
         """Return trial and name of objects of a job (not ours) that a killed attempt provably made."""
         found = []
         for entry in self._journal.open_entries():
-            if entry.ours or not creates(entry) or entry.trial is None:
+            if entry.scratch or not creates(entry) or entry.trial is None:
                 continue
             now = self._identity(ref_of(entry))
             if now is not None and is_the_one(entry, now):
@@ -337,7 +337,7 @@ class Changes:
             return "", True
         if not creates(entry):
             return self._put_back(entry)
-        return self._undo_creation(entry, ref, found) if entry.ours else self._leave_to_user(entry, found)
+        return self._undo_creation(entry, ref, found) if entry.scratch else self._leave_to_user(entry, found)
 
     def _undo_creation(self, entry: JournalEntry, ref: ObjectRef, found: Row) -> tuple[str, bool]:
         drop = step_of(self._dialect, self._dialect.drop(ref)[0])

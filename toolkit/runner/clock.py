@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
-from toolkit.model.protocols import Answer, DatabaseError, Line
+from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Timed, TimedItem
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Role
-from toolkit.runner.patience import PATIENCE_SECONDS
 from toolkit.runner.stop import Stop
+from toolkit.runner.timeouts import TIMEOUT_SECONDS
 
 _TICK_SECONDS = 0.2
 
@@ -36,7 +36,7 @@ class ItemResult:
     rows: int | None = None
     notices: tuple[str, ...] = ()
     error: DatabaseError | None = None
-    lines: tuple[Line, ...] = ()
+    lines: tuple[OutputLine, ...] = ()
     """What programs wrote."""
     programs: tuple[Row, ...] = ()
     """Exit status and CPU seconds of each program."""
@@ -108,7 +108,7 @@ def run_timed(
     on_item: Callable[[ItemResult], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
     reachable: Callable[[], bool] = lambda: True,
-    patience_seconds: float = PATIENCE_SECONDS,
+    timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> TimedResult:
     """Work the queue off with `timed.workers` sessions begun together.
 
@@ -123,12 +123,12 @@ def run_timed(
             embedded engine works in them, and their CPU time goes with them).
         reachable: tells whether the database answers at all. It is asked when nothing came of a cancel for a
             while: a rollback that takes long is waited for, a network that is gone is not.
-        patience_seconds: how long that while is.
+        timeout_seconds: how long that while is.
 
     Returns:
         Elapsed seconds from the common begin to the last end, and each item's own.
     """
-    silence = _Silence(reachable, patience_seconds)
+    silence = _Silence(reachable, timeout_seconds)
     return _Clock(timed, sessions, stop, limit_seconds, on_item, silence).run(on_end)
 
 

@@ -24,7 +24,7 @@ from toolkit.runner.changes import Changes
 from toolkit.store import Store
 
 if TYPE_CHECKING:
-    from toolkit.runner.bench import Bench
+    from toolkit.runner.context import RunContext
 
 Kept = Mapping[str, tuple[Row, ...]]
 _SOURCE = "statistics"
@@ -77,13 +77,15 @@ def _number(value: Scalar) -> float:
 
 
 # -- the proof --------------------------------------------------------------------------------------------------
-def prove_at_end(bench: Bench, planned: Sequence[PlannedTrial]) -> None:
+def prove_at_end(context: RunContext, planned: Sequence[PlannedTrial]) -> None:
     """Prove, at the end of a run, that statistics are as they should be, and keep the answer with the run."""
     if not planned:
         return
-    found = prove(bench.planner(), planned[0].cell, bench.record or bench.facts, bench.sessions, bench.changes)
+    found = prove(
+        context.planner(), planned[0].cell, context.record or context.facts, context.sessions, context.changes
+    )
     if found is not None:
-        publish(bench.store, bench.run, found, bench.events)
+        publish(context.store, context.run, found, context.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def prove(planner: Planner, cell: Cell, facts: Facts, sessions: Sessions, change
     if planner.spec.operation is not OperationName.STATS_GATHER or ways is None:
         return None
     works = tuple(piece.work for piece in operation(OperationName.STATS_GATHER).pieces(planner, cell))
-    if any(work.object.ours for work in works):
+    if any(work.object.scratch for work in works):
         return None
     holder = holder_of(planner) if planner.measuring else None
     try:

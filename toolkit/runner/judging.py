@@ -14,8 +14,8 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Mode, OperationName, Outcome
 from toolkit.operations.base import Piece
-from toolkit.runner.bench import Others
 from toolkit.runner.clock import TimedResult
+from toolkit.runner.context import BackgroundLoad
 from toolkit.runner.stop import Stop
 
 END_UNKNOWN = "TK-0209"
@@ -32,13 +32,13 @@ class Circumstances(Protocol):
     @property
     def stop(self) -> Stop: ...
     @property
-    def others(self) -> Others: ...
+    def others(self) -> BackgroundLoad: ...
     @property
     def source_has_rows(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedTrial:
     """How a trial ended and what is known of it; `has_time` whether its elapsed time means anything."""
 
     outcome: Outcome
@@ -53,26 +53,26 @@ class Judged:
 
 
 def judge_trial(
-    bench: Circumstances,
+    context: Circumstances,
     timed: TimedResult | None,
     error: DatabaseError | ToolkitError | None,
     pieces: Sequence[Piece],
     kept: Mapping[str, tuple[Row, ...]],
     peaks: Mapping[str, float],
     notices: Sequence[str],
-) -> Judged:
+) -> JudgedTrial:
     """Return the outcome of a trial with its reason."""
     requested = _requested(pieces)
     if timed is None or error is not None or timed.not_begun:
-        return _not_ended(bench, timed, error, requested)
+        return _not_ended(context, timed, error, requested)
     rows = _rows(timed, kept, pieces)
     size = _number(kept, "bytes", "byte_count")
-    granted = _granted(bench, timed, pieces, kept, peaks, tuple(notices))
-    disturbed = bench.others.disturbs(peaks.get("others_part"))
-    if _empty(bench, rows, pieces):
-        stays = bench.experiment.mode is Mode.JOB and pieces[0].work.operation is OperationName.CTAS
+    granted = _granted(context, timed, pieces, kept, peaks, tuple(notices))
+    disturbed = context.others.disturbs(peaks.get("others_part"))
+    if _empty(context, rows, pieces):
+        stays = context.experiment.mode is Mode.JOB and pieces[0].work.operation is OperationName.CTAS
         reason = "0 rows were made where rows were expected" + ("; the empty table stays" if stays else "")
-        return Judged(Outcome.FAILED, reason, "TK-0208", requested=requested, granted=granted, rows=rows)
+        return JudgedTrial(Outcome.FAILED, reason, "TK-0208", requested=requested, granted=granted, rows=rows)
     outcome, reason_or_none = Outcome.OK, None
     # What an interrupted job had left may be too small for the degree, which its other objects had.
     whole = len(timed.items) >= len(pieces)
@@ -80,7 +80,7 @@ def judge_trial(
     if (fewer and whole) or granted.downgraded:
         outcome = Outcome.DOWNGRADED
         reason_or_none = granted.sentence or f"degree {granted.degree} of {requested} was granted"
-    return Judged(outcome, reason_or_none, None, True, requested, granted, rows, size, disturbed)
+    return JudgedTrial(outcome, reason_or_none, None, True, requested, granted, rows, size, disturbed)
 
 
 def may_load_twice(experiment: Experiment) -> bool:
@@ -98,7 +98,7 @@ def _requested(pieces: Sequence[Piece]) -> int | None:
 
 
 def _granted(
-    bench: Circumstances,
+    context: Circumstances,
     timed: TimedResult,
     pieces: Sequence[Piece],
     kept: Mapping[str, tuple[Row, ...]],
@@ -106,9 +106,9 @@ def _granted(
     notices: tuple[str, ...],
 ) -> Granted:
     work = pieces[0].work
-    if bench.experiment.operation in bench.dialect.degree_by_sessions:
+    if context.experiment.operation in context.dialect.degree_by_sessions:
         return _sessions_at_once(timed, pieces)
-    return bench.dialect.granted(work, kept, peaks, notices)
+    return context.dialect.granted(work, kept, peaks, notices)
 
 
 def _sessions_at_once(timed: TimedResult, pieces: Sequence[Piece]) -> Granted:
@@ -144,49 +144,49 @@ def _rows(timed: TimedResult, kept: Mapping[str, tuple[Row, ...]], pieces: Seque
     return sum(counts) if counts else None
 
 
-def _empty(bench: Circumstances, rows: int | None, pieces: Sequence[Piece]) -> bool:
+def _empty(context: Circumstances, rows: int | None, pieces: Sequence[Piece]) -> bool:
     """Tell whether nothing was made where something should have been."""
     if pieces[0].work.operation not in _MAKES_ROWS or rows != 0:
         return False
     # A query or condition of the user's own may rightly find nothing; measured, that is no work at all.
     if pieces[0].work.query is not None or pieces[0].work.option("where") is not None:
-        return bench.experiment.mode is Mode.MEASUREMENT
-    return bench.source_has_rows
+        return context.experiment.mode is Mode.MEASUREMENT
+    return context.source_has_rows
 
 
-def _left_undone(bench: Circumstances, requested: int | None) -> Judged:
+def _left_undone(context: Circumstances, requested: int | None) -> JudgedTrial:
     """Judge a queue with items that nobody began, though nothing failed."""
-    held_back = len(bench.stop.held_back)
+    held_back = len(context.stop.held_back)
     if held_back:
         reason = f"{held_back} would not have ended in time and were not begun"
-        return Judged(Outcome.INTERRUPTED, reason, requested=requested)
-    return Judged(Outcome.FAILED, "no session was left to work", requested=requested)
+        return JudgedTrial(Outcome.INTERRUPTED, reason, requested=requested)
+    return JudgedTrial(Outcome.FAILED, "no session was left to work", requested=requested)
 
 
 def _not_ended(
-    bench: Circumstances,
+    context: Circumstances,
     timed: TimedResult | None,
     error: DatabaseError | ToolkitError | None,
     requested: int | None,
-) -> Judged:
+) -> JudgedTrial:
     if timed is not None and timed.timed_out:
-        reason = f"the time limit of {bench.experiment.time_limit_seconds:g} s passed"
-        return Judged(Outcome.FAILED, reason, "TK-0207", requested=requested)
-    if bench.stop.requested:
-        reason = "stopped by a signal" if bench.stop.because is None else bench.stop.because.sentence
-        return Judged(Outcome.INTERRUPTED, reason, requested=requested)
+        reason = f"the time limit of {context.experiment.time_limit_seconds:g} s passed"
+        return JudgedTrial(Outcome.FAILED, reason, "TK-0207", requested=requested)
+    if context.stop.requested:
+        reason = "stopped by a signal" if context.stop.because is None else context.stop.because.sentence
+        return JudgedTrial(Outcome.INTERRUPTED, reason, requested=requested)
     if error is None:
-        return _left_undone(bench, requested)
+        return _left_undone(context, requested)
     reason = _sentence(error, timed)
-    if timed is not None and getattr(error, "lost", False) and may_load_twice(bench.experiment):
+    if timed is not None and getattr(error, "lost", False) and may_load_twice(context.experiment):
         reason = f"{reason}; whether its rows were committed is not known"
-        return Judged(Outcome.INTERRUPTED, reason, END_UNKNOWN, requested=requested)
-    advice = bench.dialect.explain(error.code, error.message)
+        return JudgedTrial(Outcome.INTERRUPTED, reason, END_UNKNOWN, requested=requested)
+    advice = context.dialect.explain(error.code, error.message)
     if advice is not None and advice.downgrade:
-        return Judged(
+        return JudgedTrial(
             Outcome.DOWNGRADED, f"the degree could not be had ({error.code})", error.code, requested=requested
         )
-    return Judged(Outcome.FAILED, reason, error.code, requested=requested)
+    return JudgedTrial(Outcome.FAILED, reason, error.code, requested=requested)
 
 
 def _sentence(error: DatabaseError | ToolkitError, timed: TimedResult | None) -> str:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from toolkit.model.protocols import Answer, DatabaseError, Line
+from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.records import Artifact
 from toolkit.model.steps import Step
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import ON_HOST, StepKind
-from toolkit.runner.bench import Bench
 from toolkit.runner.clock import TimedResult
+from toolkit.runner.context import RunContext
 
 
-def log_of(timed: TimedResult) -> tuple[Line, ...]:
+def log_of(timed: TimedResult) -> tuple[OutputLine, ...]:
     """Return what the programs on the clock wrote, whether they ended well or not."""
     return tuple(line for item in timed.items for line in item.lines)
 
@@ -40,12 +40,12 @@ def rows_of(step: Step, answer: Answer) -> tuple[Row, ...]:
     return tuple({"at_seconds": line.at_seconds, "line": line.text} for line in answer.lines)
 
 
-def keep_log(bench: Bench, trial: int, name: str, lines: Iterable[Line]) -> None:
+def keep_log(context: RunContext, trial: int, name: str, lines: Iterable[OutputLine]) -> None:
     """Keep a log with its trial, named after the operation or the step; nothing where nothing was written."""
     text = "\n".join(line.text for line in lines)
     if text:
         own = f"{name.rpartition('/')[2]}.log"
-        bench.store.keep_artifact(bench.run, Artifact(own, "text/plain", (text + "\n").encode(), trial))
+        context.store.keep_artifact(context.run, Artifact(own, "text/plain", (text + "\n").encode(), trial))
 
 
 def not_whole(rows: dict[str, tuple[Row, ...]]) -> DatabaseError | None:
@@ -58,11 +58,11 @@ def not_whole(rows: dict[str, tuple[Row, ...]]) -> DatabaseError | None:
     return not_whole_by_rman(rows[LOG])
 
 
-def say_left(bench: Bench, kept: Mapping[str, tuple[Row, ...]]) -> None:
+def say_left(context: RunContext, kept: Mapping[str, tuple[Row, ...]]) -> None:
     """Say which server sessions outlived their client, and how each is ended."""
     for row in kept.get("channels_left", ()):
         session, text = _word(row.get("session_id")), _word(row.get("kill_text"))
-        bench.warn(f"session {session} ({_word(row.get('client_info'))}) is still at work; to end it: {text}")
+        context.warn(f"session {session} ({_word(row.get('client_info'))}) is still at work; to end it: {text}")
 
 
 def _word(value: Scalar) -> str:

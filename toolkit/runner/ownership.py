@@ -25,7 +25,7 @@ def is_the_one(entry: JournalEntry, found: Row) -> bool:
     if not entry.proof.get("free", False):
         return False
     before, born = entry.proof.get("born"), found.get("born")
-    if not entry.ours:
+    if not entry.scratch:
         return born_since(before, born) or (before is None and born is None)
     key = run_key(entry.run).lower()
     if key not in entry.name.lower():
@@ -35,7 +35,7 @@ def is_the_one(entry: JournalEntry, found: Row) -> bool:
 
 def is_another(entry: JournalEntry, found: Row) -> bool:
     """Tell whether another object bears a name of the user's by now: what we changed is gone then."""
-    if entry.ours:
+    if entry.scratch:
         return False
     if entry.state is EntryState.MADE:
         return not is_the_one(entry, found)
@@ -54,7 +54,7 @@ def ref_of(entry: JournalEntry) -> ObjectRef:
     """Return what an entry speaks of."""
     table = QualifiedName(entry.table_name, entry.table_schema) if entry.table_name else None
     name = QualifiedName(entry.name, entry.schema)
-    return ObjectRef(ObjectKind(entry.object_kind), name, entry.ours, table)
+    return ObjectRef(ObjectKind(entry.object_kind), name, entry.scratch, table)
 
 
 def named(entry: JournalEntry) -> str:

@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from toolkit.model.protocols import DatabaseError, Line
+from toolkit.model.protocols import DatabaseError, OutputLine
 from toolkit.model.values import Row
 from toolkit.readers.rman.log import causes_first, read_log
-from toolkit.readers.rman.model import Log, LogOutcome, Piece, Reading
+from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome, RestoreRead
 
 LOG, CHANNELS, PIECES = "rman", "rman_channels", "rman_pieces"
 _MOST_NAMED = 4
@@ -21,7 +21,7 @@ _FAILED_CHANNEL = re.compile(r"channel (\S+) disabled, job failed on it")
 Span = tuple[float, float]
 
 
-def rows_of(lines: Sequence[Line]) -> dict[str, tuple[Row, ...]]:
+def rows_of(lines: Sequence[OutputLine]) -> dict[str, tuple[Row, ...]]:
     """Return what a log tells, under `rman`, `rman_channels` and `rman_pieces`."""
     log = read_log(line.text for line in lines)
     if not log.recognised:
@@ -78,11 +78,11 @@ def _busy(channel: str, pieces: Sequence[Row], log: Log) -> float:
     return sum(seen) if seen else float(log.channel_busy_seconds.get(channel, 0))
 
 
-def _pieces(log: Log, lines: Sequence[Line]) -> Iterator[Row]:
+def _pieces(log: Log, lines: Sequence[OutputLine]) -> Iterator[Row]:
     """Yield each piece, or what was read back, with its place on the clock: the n-th of its channel."""
     spans = _spans(lines)
     turns: dict[str, int] = defaultdict(int)
-    parts: list[Piece | Reading] = [*log.pieces, *log.reads]
+    parts: list[BackupPiece | RestoreRead] = [*log.pieces, *log.reads]
     if not parts:
         yield from _sets(spans)
     for part in parts:
@@ -110,7 +110,7 @@ def _sets(spans: Mapping[str, Sequence[Span]]) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def _spans(lines: Sequence[Line]) -> dict[str, list[Span]]:
+def _spans(lines: Sequence[OutputLine]) -> dict[str, list[Span]]:
     """Return when each channel began and ended its pieces, by the instants at which their lines came."""
     spans: dict[str, list[Span]] = defaultdict(list)
     begun: dict[str, float] = {}
@@ -128,18 +128,18 @@ def _spans(lines: Sequence[Line]) -> dict[str, list[Span]]:
     return spans
 
 
-def _numbers(part: Piece | Reading) -> str:
+def _numbers(part: BackupPiece | RestoreRead) -> str:
     return ", ".join(str(file.file) for file in part.datafiles)
 
 
-def _label(part: Piece | Reading) -> str:
+def _label(part: BackupPiece | RestoreRead) -> str:
     """Name a piece by its file and what is in it."""
     count = len(part.datafiles)
     files = f"data files {_numbers(part) if count <= _MOST_NAMED else f'({count})'}" if count else ""
-    if isinstance(part, Piece) and part.handle:
+    if isinstance(part, BackupPiece) and part.handle:
         name = part.handle.rpartition("/")[2]
         return f"{name}: {files}" if files else name
     if files:
         return files
-    handles = part.handles if isinstance(part, Reading) else part.extra
-    return ", ".join(handles) or (part.op if isinstance(part, Reading) else part.set_type)
+    handles = part.handles if isinstance(part, RestoreRead) else part.extra
+    return ", ".join(handles) or (part.op if isinstance(part, RestoreRead) else part.set_type)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 from toolkit.model.records import Sample
-from toolkit.runner.patience import PATIENCE_SECONDS
+from toolkit.runner.timeouts import TIMEOUT_SECONDS
 from toolkit.snapshots import Provider
 
 _FIRST_SECONDS = 0.04
@@ -49,7 +49,7 @@ class Sampler:
                 self._samples = self._samples[::2]
             wait = min(_LAST_SECONDS, max(self._first, at * _SHARE))
 
-    def end(self, seconds: float = PATIENCE_SECONDS) -> bool:
+    def end(self, seconds: float = TIMEOUT_SECONDS) -> bool:
         """Stop sampling; return when the last sample is taken, or False when it is not taken in time."""
         self._ended.set()
         if self._thread is None:

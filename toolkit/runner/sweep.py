@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from toolkit.dialects.answers import GoesOn
+from toolkit.dialects.answers import Continuation
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import DatabaseError, Event
@@ -17,12 +17,12 @@ from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
 from toolkit.runner.around import bracketed, expect
-from toolkit.runner.bench import Bench
 from toolkit.runner.completed import note_completed
+from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
-from toolkit.runner.ghosts import end_ghosts
 from toolkit.runner.monitor import learn_refusals
-from toolkit.runner.trial import Ended, run_trial, unsupported
+from toolkit.runner.orphans import end_orphaned_sessions
+from toolkit.runner.trial import EndedTrial, run_trial, unsupported
 from toolkit.runner.waiting import wait_for_calm
 from toolkit.targets.base import Target
 from toolkit.units import byte_size
@@ -31,7 +31,7 @@ _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
 
 
 @dataclass(slots=True)
-class Progress:
+class SweepProgress:
     """How far the sweep is; an estimate comes from the cells' own times."""
 
     total: int
@@ -73,14 +73,14 @@ class Sweep:
     """Runs what is planned and not yet done."""
 
     def __init__(
-        self, bench: Bench, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]
+        self, context: RunContext, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]
     ) -> None:
-        self._bench = bench
+        self._context = context
         self._target = target
         self._planned = planned
-        self._todo = missing(planned, done, bench.experiment.mode)
+        self._todo = missing(planned, done, context.experiment.mode)
         self._refused = {record.cell for record in done if record.outcome is Outcome.UNSUPPORTED}
-        self._progress = Progress(len(planned), len(planned) - len(self._todo))
+        self._progress = SweepProgress(len(planned), len(planned) - len(self._todo))
         self._alike: dict[str, set[Cell]] = {}
 
     def run(self) -> RunState:
@@ -89,7 +89,7 @@ class Sweep:
         Raises:
             ToolkitError: TK-0202 when the server does not come back; the run can be resumed.
         """
-        bench = self._bench
+        context = self._context
         todo = self._todo
         state = RunState.INTERRUPTED
         try:
@@ -100,15 +100,15 @@ class Sweep:
                 state = RunState.DONE
         finally:
             self._put_workers_back()
-            bench.stop.look()
-            if not bench.stop.disowned:
-                prove_at_end(bench, self._planned)
+            context.stop.look()
+            if not context.stop.disowned:
+                prove_at_end(context, self._planned)
                 self._cleanup()
-            bench.sessions.close()
-            if bench.others.sentence is not None:
-                bench.warn(bench.others.sentence)
-            if not bench.stop.disowned:
-                bench.store.end_run(bench.run, state, datetime.now(UTC))
+            context.sessions.close()
+            if context.others.sentence is not None:
+                context.warn(context.others.sentence)
+            if not context.stop.disowned:
+                context.store.end_run(context.run, state, datetime.now(UTC))
         return state
 
     def _setup(self, todo: Sequence[PlannedTrial]) -> None:
@@ -116,29 +116,29 @@ class Sweep:
         if stages is None:
             return
         self._make(stages)
-        self._bench.workers.set_up(self._bench.sessions, stages)
-        if not self._bench.job:
-            learn_refusals(self._bench, stages)
+        self._context.workers.set_up(self._context.sessions, stages)
+        if not self._context.job:
+            learn_refusals(self._context, stages)
 
     def _make(self, stages: Stages) -> None:
         if not stages.setup:
             return
         if any(step.effect == "creates" for step in stages.setup):
-            self._bench.events.emit(Event("setup", "making what the trials need"))
-        kept = self._bench.changes.run(stages.setup)
+            self._context.events.emit(Event("setup", "making what the trials need"))
+        kept = self._context.changes.run(stages.setup)
         has_rows = kept.get("has_rows", ())
-        self._bench.source_has_rows = bool(has_rows and has_rows[0].get("has_rows"))
+        self._context.source_has_rows = bool(has_rows and has_rows[0].get("has_rows"))
 
     def _first_stages(self, todo: Sequence[PlannedTrial]) -> Stages | None:
         """Return the stages of the first cell that can be had: setup and cleanup are the same for all."""
         for each in todo:
-            pieces = self._bench.operation.pieces(self._bench.planner(), each.cell)
-            if support_of(self._bench.planner(), pieces).ok:
-                return self._bench.operation.plan(self._bench.planner(), each.cell)
+            pieces = self._context.operation.pieces(self._context.planner(), each.cell)
+            if support_of(self._context.planner(), pieces).ok:
+                return self._context.operation.plan(self._context.planner(), each.cell)
         return None
 
     def _trials(self, todo: Sequence[PlannedTrial]) -> RunState:
-        with bracketed(self._bench):
+        with bracketed(self._context):
             return self._each_trial(todo)
 
     def _each_trial(self, todo: Sequence[PlannedTrial]) -> RunState:
@@ -162,99 +162,101 @@ class Sweep:
         """Tell whether every trial would fail alike: two cells, or the only one, met what no cell can help."""
         if record.outcome is not Outcome.FAILED or record.error_code is None:
             return False
-        advice = self._bench.dialect.explain(record.error_code, record.reason or "")
-        if advice is None or advice.goes_on is not GoesOn.NOTHING:
+        advice = self._context.dialect.explain(record.error_code, record.reason or "")
+        if advice is None or advice.goes_on is not Continuation.NOTHING:
             return False
         alike = self._alike.setdefault(record.error_code, set())
         alike.add(record.cell)
         if len(alike) < 2 <= len({each.cell for each in self._planned}):
             return False
-        self._bench.warn(f"every trial would fail alike ({record.error_code}: {advice.advice}); the run ends here")
+        self._context.warn(
+            f"every trial would fail alike ({record.error_code}: {advice.advice}); the run ends here"
+        )
         return True
 
     def _ready(self, planned: PlannedTrial) -> bool:
         """Tell whether the next trial may begin: not stopped, within the budget, with room, on a calm host."""
-        self._bench.stop.look()
-        if self._bench.stop.requested or not self._affordable(planned) or not self._fits():
+        self._context.stop.look()
+        if self._context.stop.requested or not self._affordable(planned) or not self._fits():
             return False
-        wait_for_calm(self._bench)
-        return not self._bench.stop.requested
+        wait_for_calm(self._context)
+        return not self._context.stop.requested
 
     def _affordable(self, planned: PlannedTrial) -> bool:
-        budget = self._bench.experiment.budget_seconds
+        budget = self._context.experiment.budget_seconds
         if budget is None:
             return True
         next_one = self._progress.expect([planned.cell]) or 0.0
         if self._progress.spent + next_one <= budget:
             return True
-        self._bench.warn(f"the budget of {budget:g} s is spent; `dbatk runs resume` goes on")
+        self._context.warn(f"the budget of {budget:g} s is spent; `dbatk runs resume` goes on")
         return False
 
     def _fits(self) -> bool:
         """Stop between trials before the disk is full: what a trial needs, and a fifth more, must be free."""
-        bench = self._bench
-        free = bench.free_bytes()
-        if free is None or bench.needed_bytes is None or free >= 1.2 * bench.needed_bytes:
+        context = self._context
+        free = context.free_bytes()
+        if free is None or context.needed_bytes is None or free >= 1.2 * context.needed_bytes:
             return True
-        bench.warn(f"only {byte_size(free)} are left where objects go; free space, then `dbatk runs resume`")
+        context.warn(f"only {byte_size(free)} are left where objects go; free space, then `dbatk runs resume`")
         return False
 
     # -- one trial ----------------------------------------------------------------------------------------------
-    def _trial(self, planned: PlannedTrial) -> Ended:
-        bench = self._bench
-        planner = bench.planner(self._sequence(planned))
-        pieces = bench.operation.pieces(planner, planned.cell)
+    def _trial(self, planned: PlannedTrial) -> EndedTrial:
+        context = self._context
+        planner = context.planner(self._sequence(planned))
+        pieces = context.operation.pieces(planner, planned.cell)
         support = support_of(planner, pieces)
-        bench.store.begin_trial(
-            bench.run, planned.number, bench.attempt, planned.cell, planned.repeat, datetime.now(UTC)
+        context.store.begin_trial(
+            context.run, planned.number, context.attempt, planned.cell, planned.repeat, datetime.now(UTC)
         )
         self._announce(planned)
         if support.ok or self._made_before(planned, pieces):
-            ended = self._execute(planned, pieces, bench.operation.plan(planner, planned.cell))
+            ended = self._execute(planned, pieces, context.operation.plan(planner, planned.cell))
             if ended.record.outcome is Outcome.DOWNGRADED and ended.record.elapsed_seconds is None:
                 ended = self._once_more(planned)
         else:
             requested = planner.degree(planned.cell) or None
-            ended = Ended(unsupported(planned, bench.attempt, support.sentence, requested))
+            ended = EndedTrial(unsupported(planned, context.attempt, support.sentence, requested))
             self._refused.add(planned.cell)
-        bench.stop.look()
-        bench.stop.refuse_if_disowned()
-        bench.store.end_trial(bench.run, ended.record)
+        context.stop.look()
+        context.stop.refuse_if_disowned()
+        context.store.end_trial(context.run, ended.record)
         if ended.errors:
-            name = f"errors-{planned.number}-{bench.attempt}.txt"
-            bench.store.keep_artifact(
-                bench.run, Artifact(name, "text/plain", ended.errors.encode(), planned.number)
+            name = f"errors-{planned.number}-{context.attempt}.txt"
+            context.store.keep_artifact(
+                context.run, Artifact(name, "text/plain", ended.errors.encode(), planned.number)
             )
         return ended
 
-    def _once_more(self, planned: PlannedTrial) -> Ended:
+    def _once_more(self, planned: PlannedTrial) -> EndedTrial:
         """Try a degree that could not be had at once a second time."""
-        bench = self._bench
-        planner = bench.planner(self._sequence(planned, again=True))
-        pieces = bench.operation.pieces(planner, planned.cell)
-        return self._execute(planned, pieces, bench.operation.plan(planner, planned.cell))
+        context = self._context
+        planner = context.planner(self._sequence(planned, again=True))
+        pieces = context.operation.pieces(planner, planned.cell)
+        return self._execute(planned, pieces, context.operation.plan(planner, planned.cell))
 
     def _sequence(self, planned: PlannedTrial, *, again: bool = False) -> int:
         """Number the objects of an execution so that no name is ever used twice in a run, and names stay short.
 
         The first attempt has the trials' own numbers; each further one, and a second try, goes on from there.
         """
-        earlier = 2 * (self._bench.attempt - 1) + again
+        earlier = 2 * (self._context.attempt - 1) + again
         return planned.number + earlier * len(self._planned)
 
-    def _execute(self, planned: PlannedTrial, pieces: tuple[Piece, ...], stages: Stages) -> Ended:
-        bench = self._bench
-        expect(bench, self._progress.expect([planned.cell]))
+    def _execute(self, planned: PlannedTrial, pieces: tuple[Piece, ...], stages: Stages) -> EndedTrial:
+        context = self._context
+        expect(context, self._progress.expect([planned.cell]))
         stages, earlier = self._without_done(planned, stages)
         if not stages.timed.items:
-            return Ended(_from_items(planned, bench.attempt, earlier))
+            return EndedTrial(_from_items(planned, context.attempt, earlier))
 
         def durable(item: ItemRecord) -> None:
-            if bench.job:
-                bench.store.add_item(bench.run, planned.number, bench.attempt, item)
-                bench.events.emit(Event("progress", item.label, {"outcome": item.outcome.value}))
+            if context.job:
+                context.store.add_item(context.run, planned.number, context.attempt, item)
+                context.events.emit(Event("progress", item.label, {"outcome": item.outcome.value}))
 
-        return run_trial(bench, planned, bench.attempt, pieces, stages, durable)
+        return run_trial(context, planned, context.attempt, pieces, stages, durable)
 
     def _without_done(self, planned: PlannedTrial, stages: Stages) -> tuple[Stages, tuple[ItemRecord, ...]]:
         """Leave out the items of a job that an earlier attempt has done."""
@@ -267,9 +269,9 @@ class Sweep:
 
     def _done_before(self, planned: PlannedTrial) -> dict[str, ItemRecord]:
         """Return the items of a job that an earlier attempt has done."""
-        if not self._bench.job or self._bench.attempt == 1:
+        if not self._context.job or self._context.attempt == 1:
             return {}
-        items = self._bench.store.items_of(self._bench.run, planned.number)
+        items = self._context.store.items_of(self._context.run, planned.number)
         return {item.label: item for item in items if item.outcome is Outcome.OK}
 
     def _made_before(self, planned: PlannedTrial, pieces: Sequence[Piece]) -> bool:
@@ -286,10 +288,10 @@ class Sweep:
             "total": progress.total,
             "cell": str(planned.cell),
             "repeat": planned.repeat,
-            "run": self._bench.run,
+            "run": self._context.run,
             "trial": planned.number,
         }
-        self._bench.events.emit(Event("trial-begun", text, data))
+        self._context.events.emit(Event("trial-begun", text, data))
 
     def _note(self, record: TrialRecord, todo: Sequence[PlannedTrial]) -> None:
         progress = self._progress
@@ -299,10 +301,10 @@ class Sweep:
         data = {
             "ended": progress.ended, "total": progress.total, "eta_seconds": eta, "cell": str(record.cell),
             "repeat": record.repeat, "outcome": record.outcome.value, "elapsed_seconds": record.elapsed_seconds,
-            "reason": record.reason, "run": self._bench.run, "trial": record.trial,
+            "reason": record.reason, "run": self._context.run, "trial": record.trial,
         }  # fmt: skip
         text = f"{record.cell}: {record.outcome.value}" + (f" ({record.reason})" if record.reason else "")
-        self._bench.events.emit(Event("trial-ended", text, data))
+        self._context.events.emit(Event("trial-ended", text, data))
 
     # -- when things break --------------------------------------------------------------------------------------
     def _reconnect(self, trial: int) -> None:
@@ -311,56 +313,56 @@ class Sweep:
         Raises:
             ToolkitError: TK-0202 when the server does not come back.
         """
-        bench = self._bench
-        bench.sessions.close()
-        # Whoever took this run over ended our sessions; theirs are not ghosts.
-        bench.stop.look()
-        bench.stop.refuse_if_disowned()
+        context = self._context
+        context.sessions.close()
+        # Whoever took this run over ended our sessions; theirs are not orphaned sessions.
+        context.stop.look()
+        context.stop.refuse_if_disowned()
         last = ""
         for seconds in _RECONNECT_SECONDS:
-            if bench.stop.wait(seconds):
+            if context.stop.wait(seconds):
                 return
             try:
-                end_ghosts(self._target, bench.dialect, bench.run)
-                bench.sessions.get(Role.CONTROL)
-                note_completed(bench.run, bench.experiment, bench.changes, bench.store, bench.warn)
+                end_orphaned_sessions(self._target, context.dialect, context.run)
+                context.sessions.get(Role.CONTROL)
+                note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
                 self._undo_trials()
-                bench.warn(f"the connection was lost in trial {trial} and is back")
+                context.warn(f"the connection was lost in trial {trial} and is back")
                 return
             except (ToolkitError, DatabaseError) as error:
-                bench.sessions.close()
+                context.sessions.close()
                 last = f": {error.sentence}"
         raise ToolkitError(
             f"the server did not come back after trial {trial}{last}",
             code="TK-0202",
-            hint=f"`dbatk runs resume {bench.run}` when it is back",
+            hint=f"`dbatk runs resume {context.run}` when it is back",
         )
 
     def _undo_trials(self) -> None:
-        undone = self._bench.changes.undo_trials()
+        undone = self._context.changes.undo_trials()
         for sentence in undone.left:
-            self._bench.warn(sentence)
+            self._context.warn(sentence)
 
     def _put_workers_back(self) -> None:
-        bench = self._bench
-        bench.workers.put_back(
-            bench.sessions,
-            lambda _, error: bench.warn(
+        context = self._context
+        context.workers.put_back(
+            context.sessions,
+            lambda _, error: context.warn(
                 f"a worker session could not be put back and was closed: {error.sentence}"
             ),
         )
 
     def _cleanup(self) -> None:
         """Drop what setup made; what cannot be dropped now stays in the journal for `dbatk clean`."""
-        bench = self._bench
+        context = self._context
         try:
-            note_completed(bench.run, bench.experiment, bench.changes, bench.store, bench.warn)
-            undone = bench.changes.undo_all()
+            note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
+            undone = context.changes.undo_all()
         except (DatabaseError, ToolkitError) as error:
-            bench.warn(f"cleanup could not run ({error.sentence}); run `dbatk clean`")
+            context.warn(f"cleanup could not run ({error.sentence}); run `dbatk clean`")
             return
         for sentence in undone.left:
-            bench.warn(sentence)
+            context.warn(sentence)
 
 
 def _from_items(planned: PlannedTrial, attempt: int, items: Sequence[ItemRecord]) -> TrialRecord:

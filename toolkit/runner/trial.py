@@ -22,20 +22,20 @@ from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Effect, Keep, Outcome, Role
 from toolkit.operations.base import Piece
 from toolkit.runner import gathering, output
-from toolkit.runner.bench import Bench
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
-from toolkit.runner.judging import Judged, judge_trial
+from toolkit.runner.context import RunContext
+from toolkit.runner.external import external_factors
+from toolkit.runner.findings import ask_for_plan, keep_plan, plan_of, tell
+from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.runner.monitor import answers, give_up, in_time
-from toolkit.runner.outer import outer_factors
 from toolkit.runner.sampler import Sampler
-from toolkit.runner.told import ask_for_plan, keep_plan, plan_of, tell
 from toolkit.runner.workers import stays
 from toolkit.store import CANNOT_BE_WRITTEN
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedTrial:
     """A trial that ended: its record, and whether a session was lost, so that nothing was put back.
 
     `errors` is what the database said in full, where that is more than the record's one line.
@@ -47,7 +47,7 @@ class Ended:
 
 
 @dataclass(slots=True)
-class Course:
+class TrialState:
     """What has been seen of a trial so far."""
 
     planned: PlannedTrial
@@ -88,232 +88,234 @@ class Course:
 
 
 def run_trial(
-    bench: Bench,
+    context: RunContext,
     planned: PlannedTrial,
     attempt: int,
     pieces: tuple[Piece, ...],
     stages: Stages,
     on_item: Callable[[ItemRecord], None] = lambda _: None,
-) -> Ended:
+) -> EndedTrial:
     """Run one trial; errors of the database are outcomes, not exceptions."""
-    course = Course(planned, attempt, datetime.now(UTC), left_out=stages.timed.left_out)
+    state = TrialState(planned, attempt, datetime.now(UTC), left_out=stages.timed.left_out)
     try:
-        with outer_factors(bench, planned, stages.timed.workers):
-            _before(bench, course, stages)
-            if course.error is None:
-                _clock(bench, course, stages, on_item)
-            _after(bench, course, stages)
+        with external_factors(context, planned, stages.timed.workers):
+            _before(context, state, stages)
+            if state.error is None:
+                _clock(context, state, stages, on_item)
+            _after(context, state, stages)
     except (DatabaseError, ToolkitError) as error:
-        course.failed(error)
-    if course.timed is not None and course.error is None:
-        told = tell(bench, planned, pieces[0].work, course.kept, course.peaks, course.timed.elapsed_seconds)
-        course.metrics += told.metrics
-        course.items = told.items
-        course.metrics += gathering.counted(course.kept)
-    judged = judge_trial(bench, course.timed, course.error, pieces, course.kept, course.peaks, course.notices)
+        state.failed(error)
+    if state.timed is not None and state.error is None:
+        told = tell(context, planned, pieces[0].work, state.kept, state.peaks, state.timed.elapsed_seconds)
+        state.metrics += told.metrics
+        state.items = told.items
+        state.metrics += gathering.counted(state.kept)
+    judged = judge_trial(context, state.timed, state.error, pieces, state.kept, state.peaks, state.notices)
     if judged.has_time:
-        keep_plan(bench, planned, course.kept)
-    return Ended(_record(course, judged), course.lost, _errors_in_full(course))
+        keep_plan(context, planned, state.kept)
+    return EndedTrial(_record(state, judged), state.lost, _errors_in_full(state))
 
 
-def _before(bench: Bench, course: Course, stages: Stages) -> None:
+def _before(context: RunContext, state: TrialState, stages: Stages) -> None:
     # The number first: an engine may cut what is longer than it shows.
-    tag = f"trial {course.planned.number} {bench.experiment.operation} {course.planned.cell}"
+    tag = f"trial {state.planned.number} {context.experiment.operation} {state.planned.cell}"
     try:
-        with course.phase("prepare"):
-            course.kept.update(bench.changes.run(stages.prepare, course.planned.number))
-            gathering.refuse_unsafe(course.kept)
-        with course.phase("begin"):
+        with state.phase("prepare"):
+            state.kept.update(context.changes.run(stages.prepare, state.planned.number))
+            gathering.refuse_unsafe(state.kept)
+        with state.phase("begin"):
             for number in range(stages.timed.workers):
-                session = bench.sessions.get(Role.WORKER, number)
+                session = context.sessions.get(Role.WORKER, number)
                 session.tag(tag)
-                course.workers += 1
-                for step in bench.workers.due(number, session.identity, stages):
-                    _in_worker(bench, course, step, number)
+                state.workers += 1
+                for step in context.workers.due(number, session.identity, stages):
+                    _in_worker(context, state, step, number)
     except (DatabaseError, ToolkitError) as error:
-        course.failed(error)
+        state.failed(error)
 
 
-def _in_worker(bench: Bench, course: Course, step: Step, number: int) -> None:
-    answer = bench.sessions.run(step, number)
+def _in_worker(context: RunContext, state: TrialState, step: Step, number: int) -> None:
+    answer = context.sessions.run(step, number)
     if number == 0:
-        course.notices += answer.notices
+        state.notices += answer.notices
         if step.keep_as is not None:
-            course.kept[step.keep_as] = output.rows_of(step, answer)
+            state.kept[step.keep_as] = output.rows_of(step, answer)
 
 
-def _clock(bench: Bench, course: Course, stages: Stages, on_item: Callable[[ItemRecord], None]) -> None:
+def _clock(context: RunContext, state: TrialState, stages: Stages, on_item: Callable[[ItemRecord], None]) -> None:
     """Take snapshots just outside the clock, sample meanwhile, run the queue, and read the evidence."""
     entries: list[Intended] = []
     try:
-        with course.phase("intend"):
+        with state.phase("intend"):
             steps = [step for item in stages.timed.items for step in item.steps]
-            entries = bench.changes.intend(steps, course.planned.number)
-        course.timed = _timed(bench, course, stages, on_item)
+            entries = context.changes.intend(steps, state.planned.number)
+        state.timed = _timed(context, state, stages, on_item)
     except (DatabaseError, ToolkitError) as error:
-        course.failed(error)
-    if course.timed is not None:
-        course.notices += [notice for result in course.timed.items for notice in result.notices]
-        course.kept.update(output.kept_of(course.timed))
-        output.keep_log(bench, course.planned.number, bench.experiment.operation, output.log_of(course.timed))
-        went_wrong = course.timed.error or output.not_whole(course.kept)
+        state.failed(error)
+    if state.timed is not None:
+        state.notices += [notice for result in state.timed.items for notice in result.notices]
+        state.kept.update(output.kept_of(state.timed))
+        output.keep_log(context, state.planned.number, context.experiment.operation, output.log_of(state.timed))
+        went_wrong = state.timed.error or output.not_whole(state.kept)
         if went_wrong is not None:
-            course.failed(went_wrong)
-        if course.error is None:
-            _read_evidence(bench, course, stages)
-        with course.phase("snapshot"):
-            _end(bench, course, after_evidence=True)
-    _journal_made(bench, course, entries)
+            state.failed(went_wrong)
+        if state.error is None:
+            _read_evidence(context, state, stages)
+        with state.phase("snapshot"):
+            _end(context, state, after_evidence=True)
+    _journal_made(context, state, entries)
 
 
-def _timed(bench: Bench, course: Course, stages: Stages, on_item: Callable[[ItemRecord], None]) -> TimedResult:
-    sampler = Sampler(bench.providers, evidence=degree_of(course.planned.cell) != 1)
-    with course.phase("snapshot"):
-        for provider in bench.providers:
-            in_time(bench, provider, provider.begin, None)
+def _timed(
+    context: RunContext, state: TrialState, stages: Stages, on_item: Callable[[ItemRecord], None]
+) -> TimedResult:
+    sampler = Sampler(context.providers, evidence=degree_of(state.planned.cell) != 1)
+    with state.phase("snapshot"):
+        for provider in context.providers:
+            in_time(context, provider, provider.begin, None)
     sampler.begin()
     return run_timed(
         stages.timed,
-        bench.sessions,
-        bench.stop,
-        limit_seconds=bench.experiment.time_limit_seconds,
+        context.sessions,
+        context.stop,
+        limit_seconds=context.experiment.time_limit_seconds,
         on_item=lambda result: on_item(item_record(result)),
-        on_end=lambda: _stop_watching(bench, course, sampler, stages),
-        reachable=lambda: answers(bench),
+        on_end=lambda: _stop_watching(context, state, sampler, stages),
+        reachable=lambda: answers(context),
     )
 
 
-def _stop_watching(bench: Bench, course: Course, sampler: Sampler, stages: Stages) -> None:
+def _stop_watching(context: RunContext, state: TrialState, sampler: Sampler, stages: Stages) -> None:
     """End sampling and read what goes with the workers' threads or with time."""
-    with course.phase("snapshot"):
+    with state.phase("snapshot"):
         if not sampler.end():
-            give_up(bench, "samples")
-        ask_for_plan(bench, course.planned, stages)
-        _end(bench, course, after_evidence=False)
-    course.samples = sampler.samples()
+            give_up(context, "samples")
+        ask_for_plan(context, state.planned, stages)
+        _end(context, state, after_evidence=False)
+    state.samples = sampler.samples()
 
 
-def _read_evidence(bench: Bench, course: Course, stages: Stages) -> None:
+def _read_evidence(context: RunContext, state: TrialState, stages: Stages) -> None:
     """Read what tells the granted degree; what is refused is left out and said, for the work itself is done."""
-    with course.phase("evidence"):
+    with state.phase("evidence"):
         read: dict[str, tuple[Row, ...]] = {}
         for step in stages.evidence:
             try:
-                _ask_worker(bench, course, step, read)
+                _ask_worker(context, state, step, read)
             except DatabaseError as error:
                 # A program that verifies, or what puts a backup where it stays, is part of the work.
                 if error.lost or step.kind in ON_HOST:
-                    output.keep_log(bench, course.planned.number, step.name, error.lines)
-                    course.failed(error)
+                    output.keep_log(context, state.planned.number, step.name, error.lines)
+                    state.failed(error)
                     return
-                bench.warn(f"evidence was refused (`{step.name}`): {error.sentence}")
-    course.kept.update(read)
-    for name, sentence in bench.refusals.said.items():
-        bench.warn(f"evidence was refused (`{name}`): {sentence}")
+                context.warn(f"evidence was refused (`{step.name}`): {error.sentence}")
+    state.kept.update(read)
+    for name, sentence in context.refusals.said.items():
+        context.warn(f"evidence was refused (`{name}`): {sentence}")
 
 
-def _ask_worker(bench: Bench, course: Course, step: Step, read: dict[str, tuple[Row, ...]]) -> None:
+def _ask_worker(context: RunContext, state: TrialState, step: Step, read: dict[str, tuple[Row, ...]]) -> None:
     """Run a step of the evidence; several reads in one go without those that are refused, and under one key."""
     if not step.own_read or step.keep_as is None or step.tolerates:
-        _in_worker(bench, course, step, 0)
+        _in_worker(context, state, step, 0)
         return
-    rows = bench.refusals.read(step, bench.sessions.run)
+    rows = context.refusals.read(step, context.sessions.run)
     read[step.keep_as] = read.get(step.keep_as, ()) + rows
 
 
-def _end(bench: Bench, course: Course, *, after_evidence: bool) -> None:
-    for provider in bench.providers:
+def _end(context: RunContext, state: TrialState, *, after_evidence: bool) -> None:
+    for provider in context.providers:
         if provider.after_evidence is after_evidence:
             nothing: tuple[Metric, ...] = ()
-            course.metrics += in_time(bench, provider, provider.end, nothing)
-            course.peaks.update(provider.peaks())
-            course.kept.update(plan_of(provider))
+            state.metrics += in_time(context, provider, provider.end, nothing)
+            state.peaks.update(provider.peaks())
+            state.kept.update(plan_of(provider))
             for sentence in provider.warnings():
-                bench.warn(f"{provider.name}: {sentence}")
+                context.warn(f"{provider.name}: {sentence}")
 
 
-def _journal_made(bench: Bench, course: Course, entries: Sequence[Intended]) -> None:
+def _journal_made(context: RunContext, state: TrialState, entries: Sequence[Intended]) -> None:
     """Write what proves that the objects are ours; after a lost session the intention has to do."""
-    if course.lost:
+    if state.lost:
         return
     try:
-        with course.phase("journal"):
-            bench.changes.made(entries)
+        with state.phase("journal"):
+            context.changes.made(entries)
     except (DatabaseError, ToolkitError) as error:
-        course.failed(error)
+        state.failed(error)
 
 
-def _after(bench: Bench, course: Course, stages: Stages) -> None:
+def _after(context: RunContext, state: TrialState, stages: Stages) -> None:
     """Put the workers back and conclude, also after a failure; a lost session has nothing to put back.
 
     What cannot be put back does not make the measured time wrong: it is said, and stays in the journal.
     """
-    if course.lost:
+    if state.lost:
         for number in range(stages.timed.workers):
-            bench.workers.forget(number)
+            context.workers.forget(number)
         return
-    if course.error is not None or not stays(stages):
-        with course.phase("end"):
-            for number in range(course.workers):
-                bench.workers.forget(number)
-                _put_worker_back(bench, course, stages, number)
-        output.say_left(bench, course.kept)
-    with course.phase("conclude"):
+    if state.error is not None or not stays(stages):
+        with state.phase("end"):
+            for number in range(state.workers):
+                context.workers.forget(number)
+                _put_worker_back(context, state, stages, number)
+        output.say_left(context, state.kept)
+    with state.phase("conclude"):
         try:
-            _conclude(bench, course, stages)
+            _conclude(context, state, stages)
         except (DatabaseError, ToolkitError) as error:
-            course.noted(error)
-            bench.warn(f"trial {course.planned.number} could not be concluded: {error.sentence}")
-            _undo(bench, course)
+            state.noted(error)
+            context.warn(f"trial {state.planned.number} could not be concluded: {error.sentence}")
+            _undo(context, state)
 
 
-def _put_worker_back(bench: Bench, course: Course, stages: Stages, number: int) -> None:
+def _put_worker_back(context: RunContext, state: TrialState, stages: Stages, number: int) -> None:
     """Put a worker's session back; one that cannot be is given up, for a new one begins as it should."""
     try:
         for step in stages.worker_end:
-            _in_worker(bench, course, step, number)
+            _in_worker(context, state, step, number)
     except (DatabaseError, ToolkitError) as error:
-        bench.sessions.forget(Role.WORKER, number)
-        bench.warn(f"a worker session could not be put back and was closed: {error.sentence}")
+        context.sessions.forget(Role.WORKER, number)
+        context.warn(f"a worker session could not be put back and was closed: {error.sentence}")
 
 
-def _conclude(bench: Bench, course: Course, stages: Stages) -> None:
+def _conclude(context: RunContext, state: TrialState, stages: Stages) -> None:
     """Settle or drop what the trial made; after a failure the journal knows what there is to settle.
 
     What a job made stays in the journal while the store cannot be written: that it was made is told there alone.
     """
-    trial = course.planned.number
-    if bench.job and course.error is not None and course.error.code in CANNOT_BE_WRITTEN:
+    trial = state.planned.number
+    if context.job and state.error is not None and state.error.code in CANNOT_BE_WRITTEN:
         return
-    if course.error is not None:
-        bench.changes.run((step for step in stages.conclude if step.effect is Effect.DROPS), trial)
-        _undo(bench, course)
+    if state.error is not None:
+        context.changes.run((step for step in stages.conclude if step.effect is Effect.DROPS), trial)
+        _undo(context, state)
         return
-    course.kept.update(bench.changes.run(stages.conclude, trial))
-    if bench.experiment.keep is Keep.ALL:
-        bench.changes.release(
+    state.kept.update(context.changes.run(stages.conclude, trial))
+    if context.experiment.keep is Keep.ALL:
+        context.changes.release(
             step.object for item in stages.timed.items for step in item.steps if step.object is not None
         )
-    bench.changes.close_trial(trial)
+    context.changes.close_trial(trial)
 
 
-def _undo(bench: Bench, course: Course) -> None:
+def _undo(context: RunContext, state: TrialState) -> None:
     """Put back, entry by entry, what the trial changed and did not settle."""
     try:
-        undone = bench.changes.undo_trial(course.planned.number)
+        undone = context.changes.undo_trial(state.planned.number)
     except (DatabaseError, ToolkitError) as error:
-        course.noted(error)
-        bench.warn(f"trial {course.planned.number} could not be undone: {error.sentence}")
+        state.noted(error)
+        context.warn(f"trial {state.planned.number} could not be undone: {error.sentence}")
         return
     for sentence in undone.left:
-        bench.warn(sentence)
+        context.warn(sentence)
 
 
-def _errors_in_full(course: Course) -> str:
+def _errors_in_full(state: TrialState) -> str:
     """Return every error of more than one line as the database gave it: the stack tells where it comes from."""
-    found = [(result.item.label, result.error) for result in (course.timed.items if course.timed else ())]
-    if isinstance(course.error, DatabaseError) and all(error is not course.error for _, error in found):
-        found.append(("the trial", course.error))
+    found = [(result.item.label, result.error) for result in (state.timed.items if state.timed else ())]
+    if isinstance(state.error, DatabaseError) and all(error is not state.error for _, error in found):
+        found.append(("the trial", state.error))
     stacks = ((label, error.message.strip()) for label, error in found if error is not None)
     return "\n\n".join(f"{label}:\n{text}" for label, text in stacks if "\n" in text)
 
@@ -334,28 +336,28 @@ def item_record(result: ItemResult) -> ItemRecord:
     )
 
 
-def _items(course: Course) -> tuple[ItemRecord, ...]:
-    if course.timed is None:
+def _items(state: TrialState) -> tuple[ItemRecord, ...]:
+    if state.timed is None:
         return ()
-    begun = sorted(course.timed.items, key=lambda result: result.begin_seconds)
-    skipped = tuple(ItemRecord(item.label, Outcome.SKIPPED, reason="not begun") for item in course.timed.not_begun)
-    left_out = tuple(ItemRecord(label, Outcome.SKIPPED, reason=why) for label, why in course.left_out)
-    parts = (*course.items, *gathering.objects(course.kept))
+    begun = sorted(state.timed.items, key=lambda result: result.begin_seconds)
+    skipped = tuple(ItemRecord(item.label, Outcome.SKIPPED, reason="not begun") for item in state.timed.not_begun)
+    left_out = tuple(ItemRecord(label, Outcome.SKIPPED, reason=why) for label, why in state.left_out)
+    parts = (*state.items, *gathering.objects(state.kept))
     return (*(item_record(result) for result in begun), *skipped, *left_out, *parts)
 
 
-def _record(course: Course, judged: Judged) -> TrialRecord:
-    timed = course.timed
+def _record(state: TrialState, judged: JudgedTrial) -> TrialRecord:
+    timed = state.timed
     elapsed = timed.elapsed_seconds if timed is not None and judged.has_time else None
-    cpu = course.peaks.get("cpu_seconds")
+    cpu = state.peaks.get("cpu_seconds")
     granted: Granted | None = judged.granted
     return TrialRecord(
-        trial=course.planned.number,
-        attempt=course.attempt,
-        cell=course.planned.cell,
-        repeat=course.planned.repeat,
+        trial=state.planned.number,
+        attempt=state.attempt,
+        cell=state.planned.cell,
+        repeat=state.planned.repeat,
         outcome=judged.outcome,
-        began_at=course.began_at,
+        began_at=state.began_at,
         ended_at=datetime.now(UTC),
         reason=judged.reason,
         error_code=judged.error_code,
@@ -367,10 +369,10 @@ def _record(course: Course, judged: Judged) -> TrialRecord:
         rows=judged.rows,
         bytes=judged.bytes,
         disturbed=judged.disturbed,
-        phases=course.phases,
-        items=_items(course),
-        metrics=course.metrics,
-        samples=course.samples,
+        phases=state.phases,
+        items=_items(state),
+        metrics=state.metrics,
+        samples=state.samples,
     )
 
 

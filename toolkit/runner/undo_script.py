@@ -99,7 +99,7 @@ class UndoScript:
     def _entry(self, entry: JournalEntry) -> tuple[list[str], list[Step]] | None:
         """Return the heading and the steps of an entry, or None when there is nothing to undo."""
         ref = ref_of(entry)
-        if creates(entry) and entry.ours:
+        if creates(entry) and entry.scratch:
             drops = [step_of(self.dialect, call) for call in self.dialect.drop(ref)]
             if any(step.kind in ON_HOST for step in drops):
                 return self._heading(entry), drops
@@ -116,7 +116,7 @@ class UndoScript:
     def _heading(self, entry: JournalEntry) -> list[str]:
         where = f"trial {entry.trial}" if entry.trial is not None else "the setup"
         done = "made" if entry.state is EntryState.MADE else "about to be made"
-        verb = "is ours, " if entry.ours and creates(entry) else "was changed, "
+        verb = "is ours, " if entry.scratch and creates(entry) else "was changed, "
         lines = [f"{named(entry)} {verb}{done} in {where}"]
         if entry.proof.get("before"):
             lines.append(f"its former value was `{entry.proof['before']}`")

@@ -3,6 +3,6 @@
 All of it is text made from plain values; nothing here writes a file or reaches a database.
 """
 
-from toolkit.schedule.job import Job, Opening, openings_of, read_at
+from toolkit.schedule.job import Opening, SchedulerJob, openings_of, read_at
 
-__all__ = ["Job", "Opening", "openings_of", "read_at"]
+__all__ = ["Opening", "SchedulerJob", "openings_of", "read_at"]

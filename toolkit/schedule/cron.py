@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolkit.schedule.job import EVERY_DAY, Job, Opening
+from toolkit.schedule.job import EVERY_DAY, Opening, SchedulerJob
 
 _BEGIN, _END = "# >>> dbatk schedule ", "# <<< dbatk schedule "
 _PLAN = "# plan: "
@@ -28,7 +28,7 @@ class Entry:
     lines: tuple[str, ...]
 
 
-def block(job: Job, *, host_zone: str, zone_after: str | None = None) -> str:
+def block(job: SchedulerJob, *, host_zone: str, zone_after: str | None = None) -> str:
     """Return the lines of a job.
 
     Args:
@@ -49,7 +49,7 @@ def block(job: Job, *, host_zone: str, zone_after: str | None = None) -> str:
     return "\n".join((*lines, f"{_END}{job.name}")) + "\n"
 
 
-def line(job: Job, opening: Opening) -> str:
+def line(job: SchedulerJob, opening: Opening) -> str:
     """Return the one line of an opening: five fields and the command."""
     # Sunday is 0 for every cron, Monday 1
     days = (
@@ -60,7 +60,7 @@ def line(job: Job, opening: Opening) -> str:
     return f"{opening.minute} {opening.hour} * * {days} {command(job)}"
 
 
-def command(job: Job) -> str:
+def command(job: SchedulerJob) -> str:
     """Return the command as a crontab takes it; variables that say where things are stand before the program."""
     places = [f"{name}={shlex.quote(value)}" for name, value in job.environment]
     words = " ".join((*places, *map(shlex.quote, job.command)))
@@ -69,7 +69,7 @@ def command(job: Job) -> str:
     return words.replace("%", "\\%")
 
 
-def zones_needed(job: Job, host_zone: str) -> tuple[str, ...]:
+def zones_needed(job: SchedulerJob, host_zone: str) -> tuple[str, ...]:
     """Return the zones that cron must be told by CRON_TZ."""
     return tuple(sorted({one.zone for one in job.openings} - {host_zone}))
 
@@ -104,7 +104,7 @@ def without(crontab: str, name: str) -> str:
     return "".join((*lines[:begin], *lines[end + 1 :]))
 
 
-def with_job(crontab: str, job: Job, *, host_zone: str) -> str:
+def with_job(crontab: str, job: SchedulerJob, *, host_zone: str) -> str:
     """Return a crontab with a job of ours as its last lines; a former one of the name is replaced."""
     others = without(crontab, job.name)
     if others and not others.endswith("\n"):

@@ -37,7 +37,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SchedulerJob:
     """A plan as a scheduler runs it.
 
     Attributes:

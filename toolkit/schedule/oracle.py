@@ -19,7 +19,7 @@ from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.words import Effect, StepKind
-from toolkit.schedule.job import EVERY_DAY, Job, Opening
+from toolkit.schedule.job import EVERY_DAY, Opening, SchedulerJob
 
 MARK = "dbatk schedule "
 PREFIX = "DBATK_"
@@ -35,7 +35,7 @@ _PLACES = {
 users; RDS user guide: no shell on either)."""
 
 
-def jobs(job: Job, credential: str, now: datetime) -> tuple[Call, ...]:
+def jobs(job: SchedulerJob, credential: str, now: datetime) -> tuple[Call, ...]:
     """Return a call for each opening of a plan: it makes the job, gives it its arguments, and enables it last.
 
     Args:
@@ -46,7 +46,7 @@ def jobs(job: Job, credential: str, now: datetime) -> tuple[Call, ...]:
     return tuple(_job(job, at, one, credential, now) for at, one in enumerate(job.openings, 1))
 
 
-def names(job: Job) -> tuple[str, ...]:
+def names(job: SchedulerJob) -> tuple[str, ...]:
     """Return the names of a plan's jobs."""
     return tuple(job_name(job.name, at) for at in range(1, len(job.openings) + 1))
 
@@ -104,7 +104,7 @@ def drop(name: str) -> Call:
     return Call("schedule_drop", {"job_name": name}, kind=StepKind.BLOCK, effect=Effect.DROPS)
 
 
-def comment(job: Job) -> str:
+def comment(job: SchedulerJob) -> str:
     """Return the comment by which a job is known as ours."""
     return f"{MARK}{job.name}: {job.plan}"
 
@@ -123,7 +123,7 @@ def first(opening: Opening, now: datetime) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S} {opening.zone}"
 
 
-def _job(job: Job, number: int, opening: Opening, credential: str, now: datetime) -> Call:
+def _job(job: SchedulerJob, number: int, opening: Opening, credential: str, now: datetime) -> Call:
     program, arguments = _program(job)
     return Call(
         "schedule_job",
@@ -141,7 +141,7 @@ def _job(job: Job, number: int, opening: Opening, credential: str, now: datetime
     )
 
 
-def _program(job: Job) -> tuple[str, tuple[str, ...]]:
+def _program(job: SchedulerJob) -> tuple[str, tuple[str, ...]]:
     """Return program and arguments; env(1) sets the variables, for an external job is given none."""
     places: Sequence[str] = [f"{name}={value}" for name, value in job.environment]
     if not places:

@@ -6,7 +6,7 @@ Sources: systemd.service(5), systemd.exec(5), systemd.timer(5), systemd.time(7) 
 from __future__ import annotations
 
 from toolkit.design.window import DAYS
-from toolkit.schedule.job import EVERY_DAY, Job, Opening
+from toolkit.schedule.job import EVERY_DAY, Opening, SchedulerJob
 from toolkit.schedule.text import render
 
 PREFIX = "dbatk-"
@@ -19,7 +19,7 @@ def unit_name(job: str, kind: str) -> str:
     return f"{PREFIX}{job}.{kind}"
 
 
-def units(job: Job, *, system: bool) -> dict[str, str]:
+def units(job: SchedulerJob, *, system: bool) -> dict[str, str]:
     """Return the texts of a job's units by file name.
 
     Args:

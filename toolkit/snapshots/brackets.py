@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolkit.dialects.base import Dialect
-from toolkit.dialects.repositories import Mark, Repository
+from toolkit.dialects.repositories import Repository, RepositorySnapshot
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.executors import refused
@@ -44,7 +44,7 @@ class Repositories:
     mark: str
     taken: int = 0
 
-    def take(self) -> Mark:
+    def take(self) -> RepositorySnapshot:
         """Take a snapshot and find it again.
 
         Raises:
@@ -65,7 +65,9 @@ class Repositories:
     def _newest(self) -> dict[tuple[int, int], int]:
         return _numbers(self._rows(self.repository.newest))
 
-    def _ours(self, before: Mapping[tuple[int, int], int], after: Mapping[tuple[int, int], int]) -> Mark:
+    def _ours(
+        self, before: Mapping[tuple[int, int], int], after: Mapping[tuple[int, int], int]
+    ) -> RepositorySnapshot:
         """Return the snapshot of this instance that was not there before: which database id it has is found so."""
         place = self._rows(self.repository.place)
         instance = int(str(place[0]["instance_number"])) if place else 1
@@ -78,7 +80,7 @@ class Repositories:
                 hint="is its interval 0? then it takes none by hand either; `--snapshot vstat` needs neither",
             )
         key = self._own_container(mine)
-        return Mark(self.repository.provider, key[0], key[1], new[key])
+        return RepositorySnapshot(self.repository.provider, key[0], key[1], new[key])
 
     def _own_container(self, keys: Sequence[tuple[int, int]]) -> tuple[int, int]:
         """Choose among several database ids the one of this container: the root may have taken one meanwhile."""
@@ -100,7 +102,7 @@ class Repositories:
             return ()
 
     # -- between two ----------------------------------------------------------------------------------------
-    def check(self, begin: Mark, end: Mark) -> tuple[str, ...]:
+    def check(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> tuple[str, ...]:
         """Return why nothing of a bracket can be trusted; nothing where all is well."""
         if (begin.dbid, begin.instance) != (end.dbid, end.instance):
             return (f"its snapshots are of two instances or containers ({_named(begin)} and {_named(end)})",)
@@ -114,7 +116,7 @@ class Repositories:
         ]
         return tuple(_faults(rows, begin, end, self._flags(begin, binds)))
 
-    def _flags(self, begin: Mark, binds: Mapping[str, Scalar]) -> dict[int, int]:
+    def _flags(self, begin: RepositorySnapshot, binds: Mapping[str, Scalar]) -> dict[int, int]:
         if self.repository.flags is None:
             return {}
         rows = self._optional(self.repository.flags, binds)
@@ -124,13 +126,13 @@ class Repositories:
             if _int(row, "instance_number") == begin.instance and row.get("snap_flag") is not None
         }
 
-    def strangers(self, begin: Mark, end: Mark) -> int:
+    def strangers(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> int:
         """Return how many snapshots others took between the two."""
         rows = self._rows(self.repository.range, _range_binds(begin, end))
         between = {_int(row, "snap_id") for row in rows if _int(row, "instance_number") == begin.instance}
         return len(between - {begin.snapshot, end.snapshot})
 
-    def between(self, begin: Mark, end: Mark) -> dict[str, tuple[Row, ...]]:
+    def between(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> dict[str, tuple[Row, ...]]:
         """Return what lies between two snapshots, by section.
 
         Raises:
@@ -139,7 +141,7 @@ class Repositories:
         binds = {**_range_binds(begin, end), "instance": begin.instance}
         return {name: self._rows(call, binds) for name, call in self.repository.deltas.items()}
 
-    def report(self, begin: Mark, end: Mark) -> str | None:
+    def report(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> str | None:
         """Return the database's own report; None where it writes none.
 
         Raises:
@@ -151,17 +153,17 @@ class Repositories:
         lines = ("" if row.get("output") is None else str(row["output"]).rstrip("\n") for row in rows)
         return "\n".join(lines) + "\n"
 
-    def extras(self, begin: Mark, end: Mark) -> dict[str, tuple[Row, ...]]:
+    def extras(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> dict[str, tuple[Row, ...]]:
         """Return what more is told where it is granted."""
         binds = {**_range_binds(begin, end), "instance": begin.instance}
         return {name: self._optional(call, binds) for name, call in self.repository.extras.items()}
 
 
-def _range_binds(begin: Mark, end: Mark) -> dict[str, Scalar]:
+def _range_binds(begin: RepositorySnapshot, end: RepositorySnapshot) -> dict[str, Scalar]:
     return {"dbid": begin.dbid, "first_snap": begin.snapshot, "last_snap": end.snapshot}
 
 
-def _named(mark: Mark) -> str:
+def _named(mark: RepositorySnapshot) -> str:
     return f"{mark.dbid}, instance {mark.instance}"
 
 
@@ -173,7 +175,9 @@ def _numbers(rows: Iterable[Row]) -> dict[tuple[int, int], int]:
     return {(_int(row, "dbid"), _int(row, "instance_number")): _int(row, "snap_id") for row in rows}
 
 
-def _faults(rows: Sequence[Row], begin: Mark, end: Mark, flags: Mapping[int, int]) -> Iterator[str]:
+def _faults(
+    rows: Sequence[Row], begin: RepositorySnapshot, end: RepositorySnapshot, flags: Mapping[int, int]
+) -> Iterator[str]:
     there = {_int(row, "snap_id") for row in rows}
     for mark in (begin, end):
         if mark.snapshot not in there:
@@ -223,7 +227,7 @@ class BracketProvider:
     after_evidence: bool = True
     expected_seconds: float | None = None
     """What the trial that comes next is expected to take; whoever knows sets it."""
-    begun: Mark | None = None
+    begun: RepositorySnapshot | None = None
     name: str = field(init=False)
     _said: list[str] = field(default_factory=list)
 
@@ -248,7 +252,7 @@ class BracketProvider:
         after = self.attempt()
         return () if after is None else self.told(self.begun, after)
 
-    def attempt(self) -> Mark | None:
+    def attempt(self) -> RepositorySnapshot | None:
         """Take a snapshot; what goes wrong is said."""
         try:
             return self.repositories.take()
@@ -258,7 +262,7 @@ class BracketProvider:
             self._said.append(f"{error.sentence}; {error.hint}")
             return None
 
-    def told(self, begin: Mark, end: Mark) -> tuple[Metric, ...]:
+    def told(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> tuple[Metric, ...]:
         """Check a bracket and return its metrics."""
         try:
             faults = self.repositories.check(begin, end)

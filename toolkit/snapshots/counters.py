@@ -30,7 +30,7 @@ _PLAN = "plan"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CounterReading:
     """One metric at one instant."""
 
     value: float
@@ -39,7 +39,7 @@ class Reading:
     kind: str = ""
 
 
-def readings(rows: tuple[Row, ...]) -> dict[str, Reading]:
+def readings(rows: tuple[Row, ...]) -> dict[str, CounterReading]:
     """Turn the rows of a snapshot file into readings by name; null values are left out."""
     return {
         str(row["metric_name"]): _reading(row, str(row["metric_kind"]))
@@ -48,9 +48,9 @@ def readings(rows: tuple[Row, ...]) -> dict[str, Reading]:
     }
 
 
-def _reading(row: Row, kind: str) -> Reading:
+def _reading(row: Row, kind: str) -> CounterReading:
     plain = kind in {"counter", "gauge"}
-    return Reading(
+    return CounterReading(
         float(row["metric_value"] or 0),
         str(row["metric_unit"]),
         kind in {"counter", "ranked"},
@@ -59,7 +59,7 @@ def _reading(row: Row, kind: str) -> Reading:
 
 
 def difference(
-    before: Mapping[str, Reading], after: Mapping[str, Reading], source: str
+    before: Mapping[str, CounterReading], after: Mapping[str, CounterReading], source: str
 ) -> tuple[tuple[Metric, ...], tuple[str, ...]]:
     """Return the metrics between two readings, and the names of counters that went down."""
     metrics, reset = [], []
@@ -76,7 +76,7 @@ def difference(
     return _largest(metrics, after), tuple(reset)
 
 
-def _largest(metrics: Sequence[Metric], after: Mapping[str, Reading]) -> tuple[Metric, ...]:
+def _largest(metrics: Sequence[Metric], after: Mapping[str, CounterReading]) -> tuple[Metric, ...]:
     """Keep the largest of the ranked differences, and all others."""
     ranked = sorted(
         (each for each in metrics if after[each.name].kind == "ranked" and each.value > 0),
@@ -86,8 +86,8 @@ def _largest(metrics: Sequence[Metric], after: Mapping[str, Reading]) -> tuple[M
 
 
 def without_changed(
-    before: Mapping[str, Reading], after: Mapping[str, Reading]
-) -> tuple[dict[str, Reading], tuple[str, ...]]:
+    before: Mapping[str, CounterReading], after: Mapping[str, CounterReading]
+) -> tuple[dict[str, CounterReading], tuple[str, ...]]:
     """Return the later readings without those that count from another begin, and what is another now."""
     changed = {
         name: late.unit
@@ -151,7 +151,7 @@ class CounterProvider:
         self._run = run
         self._snapshot = _files(snapshot)
         self._sample = _files(sample)
-        self._before: dict[str, Reading] = {}
+        self._before: dict[str, CounterReading] = {}
         self._peaks: dict[str, float] = {}
         self._executions: dict[str, set[float]] = {}
         self._warnings: list[str] = []

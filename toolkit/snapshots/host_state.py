@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import psutil
 
-from toolkit.model.state import BEGUN, ColumnRole, Section, StateColumn
+from toolkit.model.state import BEGUN, ColumnRole, StateColumn, StateSection
 from toolkit.model.values import Scalar
 
 SINCE = "host_begun"
@@ -32,11 +32,11 @@ def host_identity(*, alone: bool) -> dict[str, Scalar]:
     return found
 
 
-def host_sections() -> dict[str, Section]:
+def host_sections() -> dict[str, StateSection]:
     """Return what this host counts and has."""
     return {
-        "host": Section(_PLAIN, tuple(_host()), (SINCE,)),
-        "disks": Section(
+        "host": StateSection(_PLAIN, tuple(_host()), (SINCE,)),
+        "disks": StateSection(
             (
                 StateColumn("device", ColumnRole.KEY),
                 *(StateColumn(name, ColumnRole.COUNTER, _UNITS[name]) for name in _DISK),

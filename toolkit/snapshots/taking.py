@@ -10,7 +10,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.states import StateRead
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
-from toolkit.model.state import ColumnRole, Section, StateColumn
+from toolkit.model.state import ColumnRole, StateColumn, StateSection
 from toolkit.model.steps import Step
 from toolkit.model.values import Row, Scalar
 from toolkit.rendering import step_of
@@ -29,7 +29,7 @@ class Taking:
     """What has been read so far."""
 
     identity: dict[str, Scalar] = field(default_factory=dict)
-    sections: dict[str, Section] = field(default_factory=dict)
+    sections: dict[str, StateSection] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -66,7 +66,7 @@ def _keep(taken: Taking, read: StateRead, rows: Sequence[Row]) -> None:
         taken.sections[read.section] = _section(read, rows)
 
 
-def _section(read: StateRead, rows: Sequence[Row]) -> Section:
+def _section(read: StateRead, rows: Sequence[Row]) -> StateSection:
     columns = (
         *(StateColumn(name, ColumnRole.KEY) for name in read.keys),
         *(StateColumn(name, ColumnRole.WORD) for name in read.words),
@@ -74,7 +74,7 @@ def _section(read: StateRead, rows: Sequence[Row]) -> Section:
         *(StateColumn(name, ColumnRole.GAUGE, unit) for name, unit in read.gauges.items()),
     )
     values = tuple(tuple(row.get(column.name) for column in columns) for row in rows)
-    return Section(columns, values, read.since, cut=read.most is not None and len(rows) >= read.most)
+    return StateSection(columns, values, read.since, cut=read.most is not None and len(rows) >= read.most)
 
 
 def _keep_plain(taken: Taking, read: StateRead, rows: Sequence[Row]) -> None:
@@ -88,7 +88,7 @@ def _keep_plain(taken: Taking, read: StateRead, rows: Sequence[Row]) -> None:
             total, gauge = (value, None) if kind in _COUNTED else (None, value)
             found.append((name, row["metric_unit"], total, gauge))
     before = taken.sections.get(read.section)
-    taken.sections[read.section] = Section(_PLAIN, (*(before.rows if before else ()), *found), read.since)
+    taken.sections[read.section] = StateSection(_PLAIN, (*(before.rows if before else ()), *found), read.since)
 
 
 _WATCHED = (
@@ -122,4 +122,4 @@ def watch_sessions(
             seen[key] = seen.get(key, 0.0) + float(row["sessions"] or 0) * (now - last)
         last = now
     taken.identity["watched_seconds"] = last - begun
-    taken.sections["watched"] = Section(_WATCHED, tuple((*key, spent) for key, spent in seen.items()))
+    taken.sections["watched"] = StateSection(_WATCHED, tuple((*key, spent) for key, spent in seen.items()))

@@ -8,12 +8,12 @@ from sqlalchemy import select
 
 from toolkit.model.audit import AuditMark
 from toolkit.store import schema
-from toolkit.store.part import Part
+from toolkit.store.part import StorePart
 
 _table = schema.audit_mark
 
 
-class AuditMarks(Part):
+class AuditMarks(StorePart):
     """Writes and reads marks."""
 
     def audit_mark(self, path: str) -> AuditMark | None:

@@ -20,7 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from toolkit.errors import ToolkitError
 from toolkit.store.errors import translate
-from toolkit.store.location import Place
+from toolkit.store.location import StoreLocation
 
 BUSY_SECONDS = 30.0
 POSTGRESQL_SCHEMA = "dbatk"
@@ -35,7 +35,7 @@ class Database:
         busy_seconds: how long to wait for another process's lock.
     """
 
-    def __init__(self, place: Place, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(self, place: StoreLocation, busy_seconds: float = BUSY_SECONDS) -> None:
         self.place = place
         self.is_sqlite = place.path is not None
         self._engine = _sqlite(place.path, busy_seconds) if place.path else _postgresql(place, busy_seconds)
@@ -125,7 +125,7 @@ def _begin_sqlite(connection: Connection) -> None:
         connection.exec_driver_sql(begin)
 
 
-def _postgresql(place: Place, busy_seconds: float) -> Engine:
+def _postgresql(place: StoreLocation, busy_seconds: float) -> Engine:
     options = f"-c search_path={POSTGRESQL_SCHEMA} -c lock_timeout={round(busy_seconds * 1000)}"
     try:
         return create_engine(

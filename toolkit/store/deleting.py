@@ -8,10 +8,10 @@ from toolkit.errors import ToolkitError
 from toolkit.store import schema
 from toolkit.store.journal import OPEN_STATES
 from toolkit.store.leases import refuse_live
-from toolkit.store.part import Part, require_run
+from toolkit.store.part import StorePart, require_run
 
 
-class Deleting(Part):
+class Deleting(StorePart):
     """Deletes runs."""
 
     def delete_run(self, run: str) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from toolkit.errors import ToolkitError
-from toolkit.store.location import HIDDEN, Place
+from toolkit.store.location import HIDDEN, StoreLocation
 
 CANNOT_BE_WRITTEN = frozenset({"TK-0401", "TK-0404"})
 """A store that is full, read-only, away or locked: what may pass, and what nothing can be told meanwhile."""
@@ -42,7 +42,7 @@ _SENTENCES = {
 }
 
 
-def translate(error: SQLAlchemyError, place: Place, what: str) -> ToolkitError:
+def translate(error: SQLAlchemyError, place: StoreLocation, what: str) -> ToolkitError:
     """Return the error that a user can act upon.
 
     Args:
@@ -77,13 +77,13 @@ def _conflict(error: IntegrityError, what: str) -> ToolkitError:
     return ToolkitError(f"{what} lacks a value that the store needs", code="TK-0901", hint="nothing was changed")
 
 
-def _own_words(error: DBAPIError, place: Place) -> str:
+def _own_words(error: DBAPIError, place: StoreLocation) -> str:
     """Return the first line of the driver's message, unless it might show what the address holds."""
     first = str(error.orig).strip().partition("\n")[0]
     return "" if _shows_secret(first, place) else first
 
 
-def _shows_secret(text: str, place: Place) -> bool:
+def _shows_secret(text: str, place: StoreLocation) -> bool:
     if place.shown.endswith(HIDDEN):
         return True
     address = (place.url or "").partition("://")[2]
@@ -92,7 +92,7 @@ def _shows_secret(text: str, place: Place) -> bool:
     return any(part and (part in text or unquote(part) in text) for part in parts)
 
 
-def _sentence(code: str, place: Place, reason: str, database_code: str | None) -> ToolkitError:
+def _sentence(code: str, place: StoreLocation, reason: str, database_code: str | None) -> ToolkitError:
     sentence = _SENTENCES[code].format(place=place)
     hint = _FULL if database_code in ("SQLITE_FULL", "53100") else None
     return ToolkitError(

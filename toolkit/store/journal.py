@@ -18,7 +18,7 @@ from toolkit.model.values import Scalar
 from toolkit.model.words import EntryState
 from toolkit.store import schema
 from toolkit.store.database import Database
-from toolkit.store.part import Part
+from toolkit.store.part import StorePart
 
 OPEN_STATES = (EntryState.INTENDED.value, EntryState.MADE.value)
 _BEFORE = {
@@ -29,7 +29,7 @@ _BEFORE = {
 _table = schema.journal
 
 
-class Journals(Part):
+class Journals(StorePart):
     """Gives the journals of runs."""
 
     def journal(self, run: str) -> RunJournal:
@@ -133,7 +133,7 @@ def _row(step: Step, ref: ObjectRef, proof: Mapping[str, Scalar]) -> dict[str, o
         "object_kind": ref.kind.value,
         "schema_name": ref.name.schema,
         "name": ref.name.name,
-        "ours": ref.ours,
+        "ours": ref.scratch,
         "table_schema": ref.table.schema if ref.table else None,
         "table_name": ref.table.name if ref.table else None,
         "undo": json.dumps(step.undo),
@@ -153,7 +153,7 @@ def _entry_of(row: Row[*tuple[object, ...]]) -> JournalEntry:
         object_kind=values["object_kind"],
         schema=values["schema_name"],
         name=values["name"],
-        ours=values["ours"],
+        scratch=values["ours"],
         undo=tuple(json.loads(values["undo"])),
         proof=_unpack(values["proof"]),
         identity=_unpack(values["identity"]),

@@ -17,14 +17,14 @@ from toolkit.errors import ToolkitError
 from toolkit.model.records import Holder, Lease
 from toolkit.store import schema
 from toolkit.store.liveness import lease_is_live, process_alive, process_began, this_boot, this_host
-from toolkit.store.part import Part
+from toolkit.store.part import StorePart
 from toolkit.store.rows import AnyRow
 
 _table = schema.lease
 _PART = 500
 
 
-class Leases(Part):
+class Leases(StorePart):
     """Takes, keeps and gives back leases."""
 
     def acquire_lease(self, target: str, run: str) -> Lease:

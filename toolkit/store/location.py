@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[\w.:\[\]/-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoreLocation:
     """An address of a store: either `path` (SQLite) or `url` (PostgreSQL) is set."""
 
     shown: str
@@ -35,7 +35,7 @@ class Place:
         return self.shown
 
 
-def find_place(location: str | Path | None) -> Place:
+def find_place(location: str | Path | None) -> StoreLocation:
     """Return the address that the user means.
 
     Args:
@@ -52,7 +52,7 @@ def find_place(location: str | Path | None) -> Place:
     if scheme in _SQLITE:
         return _file(_sqlite_path(rest))
     if scheme in _POSTGRESQL and rest.count("@") <= 1:
-        return Place(f"postgresql://{_shown_address(rest)}", url=f"postgresql+psycopg://{rest}")
+        return StoreLocation(f"postgresql://{_shown_address(rest)}", url=f"postgresql+psycopg://{rest}")
     if scheme in _POSTGRESQL:
         raise _refused("the address of the store has more than one `@`", "write an `@` within a password as %40")
     raise _refused(f"a results store cannot live in `{scheme if _PLAIN.fullmatch(scheme) else 'this URL'}`")
@@ -63,14 +63,14 @@ def default_path() -> Path:
     return home_based(lambda: platformdirs.user_data_dir("dbatk", appauthor=False)) / "store.sqlite"
 
 
-def audit_path(place: Place) -> Path:
+def audit_path(place: StoreLocation) -> Path:
     """Return where the audit log of a store lies: beside it, or for a database in the user's data folder."""
     if place.path is not None:
         return place.path.with_name(f"{place.path.name}.audit.jsonl")
     return default_path().with_name(f"store-{sha256(place.shown.encode()).hexdigest()[:8]}.audit.jsonl")
 
 
-def address_to_send(place: Place) -> str | None:
+def address_to_send(place: StoreLocation) -> str | None:
     """Return the address of a database without any secret, for another host to open it with its own.
 
     None for a file. Parameters are kept that say how to find the server and how safely to talk to it.
@@ -85,9 +85,9 @@ def address_to_send(place: Place) -> str | None:
     return f"postgresql://{who.partition(':')[0]}{at}{where}{tail}"
 
 
-def _file(text: str) -> Place:
+def _file(text: str) -> StoreLocation:
     path = Path(text).expanduser().absolute()
-    return Place(str(path), path=path)
+    return StoreLocation(str(path), path=path)
 
 
 def _sqlite_path(rest: str) -> str:

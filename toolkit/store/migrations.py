@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, select, text
 from toolkit import __version__
 from toolkit.errors import ToolkitError
 from toolkit.store.database import Database
-from toolkit.store.location import Place
+from toolkit.store.location import StoreLocation
 from toolkit.store.schema import SCHEMA_VERSION, metadata, schema_version
 
 
@@ -114,7 +114,7 @@ def create_tables(connection: Connection) -> None:
     _stamp(connection, SCHEMA_VERSION)
 
 
-def version_of(connection: Connection, place: Place) -> int:
+def version_of(connection: Connection, place: StoreLocation) -> int:
     """Return the version of the store.
 
     Raises:
@@ -141,9 +141,9 @@ def bring_up_to_date(database: Database, version: int, migrations: Sequence[Migr
         return
     with database.write("a migration") as connection:
         database.serialize(connection)
-        reached = version_of(connection, database.place)
+        resolved = version_of(connection, database.place)
         for migration in migrations:
-            if migration.to > reached:
+            if migration.to > resolved:
                 migration.apply(connection)
                 _stamp(connection, migration.to)
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from toolkit.errors import ToolkitError
 from toolkit.store import schema
-from toolkit.store.part import Part
+from toolkit.store.part import StorePart
 
 _LOOKED_AT = 500
 _SAME_RUN = 0.9
@@ -16,7 +16,7 @@ _AFTER_ANY = "\x7f"
 """Sorts behind every character of a run id."""
 
 
-class Names(Part):
+class Names(StorePart):
     """Finds runs by name."""
 
     def resolve(self, ref: str) -> str:

@@ -12,7 +12,7 @@ from sqlalchemy.schema import CreateSchema
 
 from toolkit.errors import ToolkitError
 from toolkit.store.database import POSTGRESQL_SCHEMA, Database
-from toolkit.store.location import Place
+from toolkit.store.location import StoreLocation
 from toolkit.store.migrations import bring_up_to_date, create_tables, version_of
 from toolkit.store.network import refuse_network
 from toolkit.store.schema import APPLICATION_ID
@@ -22,7 +22,7 @@ _FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 _RETRY_SECONDS = 0.02
 
 
-def open_database(place: Place, busy_seconds: float) -> Database:
+def open_database(place: StoreLocation, busy_seconds: float) -> Database:
     """Open the store at a place; a place that is empty becomes a new store.
 
     Raises:
@@ -115,11 +115,11 @@ def _refuse_other_files(path: Path) -> None:
     if not path.exists():
         return
     if not stat.S_ISREG(path.stat().st_mode):
-        raise _foreign(Place(str(path)))
+        raise _foreign(StoreLocation(str(path)))
     with path.open("rb") as file:
         first = file.read(len(_MAGIC))
     if first and first != _MAGIC:
-        raise _foreign(Place(str(path)))
+        raise _foreign(StoreLocation(str(path)))
 
 
 def _tighten(path: Path) -> None:
@@ -129,7 +129,7 @@ def _tighten(path: Path) -> None:
         path.chmod(_FILE_MODE)
 
 
-def _foreign(place: Place) -> ToolkitError:
+def _foreign(place: StoreLocation) -> ToolkitError:
     return ToolkitError(f"`{place}` belongs to another program or is damaged", code="TK-0402")
 
 

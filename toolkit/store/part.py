@@ -9,7 +9,7 @@ from toolkit.store import schema
 from toolkit.store.database import Database
 
 
-class Part:
+class StorePart:
     """One side of the store: a few methods on the same database."""
 
     def __init__(self, database: Database) -> None:

@@ -15,7 +15,7 @@ from toolkit.model.values import Cell, Level, Scalar
 from toolkit.model.words import EngineName, Outcome, RunState
 from toolkit.store import rows, schema
 from toolkit.store.codec import experiment_from_json
-from toolkit.store.part import Part, unknown_run
+from toolkit.store.part import StorePart, unknown_run
 from toolkit.store.values import unpack
 
 ARTIFACT_LIMIT_BYTES = 256 * 1024
@@ -23,7 +23,7 @@ ITEM_COLUMNS = tuple(column.name for column in schema.item.c if column.name not 
 _TEXT_TYPES = ("application/json", "application/sql", "application/toml", "application/xml")
 
 
-class Reading(Part):
+class RunReader(StorePart):
     """Reads runs."""
 
     def load_run(self, run: str, *, samples: bool = True) -> RunRecord:

@@ -13,11 +13,11 @@ from toolkit.model.values import Scalar
 from toolkit.model.words import RunState
 from toolkit.store import schema
 from toolkit.store.codec import experiment_to_json
-from toolkit.store.part import Part, require_run, unknown_run
+from toolkit.store.part import StorePart, require_run, unknown_run
 from toolkit.store.values import pack
 
 
-class Runs(Part):
+class Runs(StorePart):
     """Writes runs."""
 
     def create_run(self, head: RunHead) -> None:

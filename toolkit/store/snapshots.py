@@ -11,11 +11,11 @@ from sqlalchemy import Column, Row, Select, select
 from toolkit.errors import ToolkitError
 from toolkit.model.state import DATABASE, Snapshot, SnapshotHead, State
 from toolkit.store import rows, schema
-from toolkit.store.part import Part
+from toolkit.store.part import StorePart
 from toolkit.store.state_codec import state_from_bytes, state_to_bytes
 
 
-class Snapshots(Part):
+class Snapshots(StorePart):
     """Keeps snapshots under labels; of several with one label all are kept, and the newest is meant."""
 
     def add_snapshot(self, label: str, target: str, taken_at: datetime, state: State) -> SnapshotHead:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 
 from toolkit.errors import ToolkitError
-from toolkit.model.state import ColumnRole, Section, State, StateColumn
+from toolkit.model.state import ColumnRole, State, StateColumn, StateSection
 
 FORMAT = 1
 _LARGEST = 512 * 2**20
@@ -50,7 +50,7 @@ def state_from_bytes(content: bytes) -> State:
         raise ToolkitError("a snapshot in the store is damaged", code="TK-0402", hint="take it again") from error
 
 
-def _section_out(section: Section) -> dict[str, object]:
+def _section_out(section: StateSection) -> dict[str, object]:
     return {
         "columns": [[column.name, column.role.value, column.unit] for column in section.columns],
         "rows": section.rows,
@@ -59,12 +59,12 @@ def _section_out(section: Section) -> dict[str, object]:
     }
 
 
-def _section_in(document: Mapping[str, object]) -> Section:
+def _section_in(document: Mapping[str, object]) -> StateSection:
     columns, rows, since = document["columns"], document["rows"], document["since"]
     assert isinstance(columns, list)
     assert isinstance(rows, list)
     assert isinstance(since, list)
-    return Section(
+    return StateSection(
         tuple(StateColumn(name, ColumnRole(role), unit) for name, role, unit in columns),
         tuple(map(tuple, rows)),
         tuple(since),

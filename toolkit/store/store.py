@@ -17,14 +17,14 @@ from toolkit.store.location import address_to_send, audit_path, default_path, fi
 from toolkit.store.names import Names
 from toolkit.store.opening import open_database
 from toolkit.store.plans import Plans
-from toolkit.store.reading import Reading
+from toolkit.store.reading import RunReader
 from toolkit.store.runs import Runs
 from toolkit.store.snapshots import Snapshots
 from toolkit.store.transfer import Transfer
 from toolkit.store.trials import Trials
 
 
-class Store(Runs, Plans, Trials, Journals, Leases, Reading, Names, Deleting, Transfer, Snapshots, AuditMarks):
+class Store(Runs, Plans, Trials, Journals, Leases, RunReader, Names, Deleting, Transfer, Snapshots, AuditMarks):
     """Keeps runs. Safe to use from several threads and several processes at once.
 
     Every method is one short transaction; what is written is durable when the method returns. Methods raise

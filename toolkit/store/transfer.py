@@ -17,7 +17,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.words import EntryState
 from toolkit.store import rows, schema
 from toolkit.store.journal import OPEN_STATES
-from toolkit.store.part import Part, require_run
+from toolkit.store.part import StorePart, require_run
 from toolkit.store.reading import read_run
 from toolkit.store.values import instant_of, instant_text
 
@@ -28,7 +28,7 @@ _OF_TRIAL = (schema.trial_factor, schema.item, schema.phase, schema.metric, sche
 _Rows = list[dict[str, object]]
 
 
-class Transfer(Part):
+class Transfer(StorePart):
     """Exports and imports runs."""
 
     def export_run(self, run: str) -> bytes:

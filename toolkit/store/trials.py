@@ -14,11 +14,11 @@ from toolkit.errors import ToolkitError
 from toolkit.model.records import ItemRecord, Sample, TrialMark, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.store import rows, schema
-from toolkit.store.part import Part
+from toolkit.store.part import StorePart
 from toolkit.store.values import thin
 
 
-class Trials(Part):
+class Trials(StorePart):
     """Writes trials."""
 
     def begin_trial(

@@ -18,7 +18,7 @@ from toolkit.targets import oracle_driver as driver
 from toolkit.targets import oracle_rman
 from toolkit.targets.base import Access, ProgramAccess, SessionTag
 from toolkit.targets.binds import names_in
-from toolkit.targets.oracle_guard import Guard
+from toolkit.targets.oracle_guard import LicenceGuard
 from toolkit.targets.scalars import plain_rows
 
 # DDL would commit a read-only transaction and go on, so a session that only reads is kept so here.
@@ -34,7 +34,7 @@ class OracleConnection:
     """One session; `cancel` may come from another thread, nothing else."""
 
     raw: driver.RawConnection
-    guard: Guard
+    guard: LicenceGuard
     observe: Callable[[], Callable[[str], None] | None]
     identity: str = ""
     read_only: bool = False
@@ -104,10 +104,10 @@ class OracleTarget:
     engine: EngineName = EngineName.ORACLE
     _instance: str | None = field(default=None, repr=False)
     """Where the first session landed: the others follow, for V$ views speak of one instance."""
-    guard: Guard = field(init=False)
+    guard: LicenceGuard = field(init=False)
 
     def __post_init__(self) -> None:
-        self.guard = Guard(self.access.licences)
+        self.guard = LicenceGuard(self.access.licences)
 
     @property
     def display(self) -> str:

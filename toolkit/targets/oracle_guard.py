@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from toolkit import resources
-from toolkit.dialects.oracle.licences import Findings, Use, licences, look
-from toolkit.dialects.oracle.licences.ground import Ground, refuse
+from toolkit.dialects.oracle.licences import LicenceFindings, Use, licences, look
+from toolkit.dialects.oracle.licences.context import LicenceContext, refuse
 from toolkit.dialects.oracle.releases import read_release
 from toolkit.model.values import Row
 
@@ -21,14 +21,14 @@ Ask = Callable[[str], Row | None]
 
 
 @dataclass(slots=True)
-class Guard:
+class LicenceGuard:
     """Looks at every statement of one target; shared by its sessions.
 
     `used` gathers what was sent that belongs to a licence.
     """
 
     declared: frozenset[str] = frozenset()
-    ground: Ground | None = None
+    context: LicenceContext | None = None
     used: dict[Use, None] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -41,23 +41,23 @@ class Guard:
         findings = look(text)
         if not findings.uses and not findings.changes_packs:
             return
-        refuse(findings, self._ground(findings, ask))
+        refuse(findings, self._context(findings, ask))
         with self._lock:
             self.used.update(dict.fromkeys(findings.uses))
 
-    def _ground(self, findings: Findings, ask: Ask) -> Ground:
+    def _context(self, findings: LicenceFindings, ask: Ask) -> LicenceContext:
         with self._lock:
-            if self.ground is None and any(licences()[use.licence].declarable for use in findings.uses):
-                self.ground = learn(self.declared, ask)
-            return self.ground or Ground(self.declared)
+            if self.context is None and any(licences()[use.licence].declarable for use in findings.uses):
+                self.context = learn(self.declared, ask)
+            return self.context or LicenceContext(self.declared)
 
 
-def learn(declared: frozenset[str], ask: Ask) -> Ground:
+def learn(declared: frozenset[str], ask: Ask) -> LicenceContext:
     """Ask the database for what a declaration is held against."""
     release = read_release(ask(statement("server")) or {})
     access = (ask(statement("pack_access")) or {}).get("pack_access")
     service = (ask(statement("cloud_service")) or {}).get("cloud_service")
-    return Ground(
+    return LicenceContext(
         declared, release.edition, release.number, bool(service), None if access is None else str(access)
     )
 

@@ -14,7 +14,8 @@ HOUR = 3600.0
 def origin(name: str = "one", *, day: int = 0, **more: object) -> Origin:
     begin = BEGIN + timedelta(days=day)
     values: dict[str, object] = {
-        "rung": "awr", "scope": "instance", "database": "ACME", "dbid": 7, "instance": "acme1", "host": "box",
+        "snapshot_source": "awr", "scope": "instance", "database": "ACME", "dbid": 7, "instance": "acme1",
+        "host": "box",
         "version": "19.0.0.0.0", "cpus": 8.0, "startup": datetime(2025, 1, 1), "begin": begin,
         "end": begin + timedelta(hours=1), "begin_snapshot": 10 + day, "end_snapshot": 11 + day,
         "elapsed_seconds": HOUR,

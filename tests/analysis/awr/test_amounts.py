@@ -9,8 +9,8 @@ import pytest
 from tests.analysis.awr.made import HOUR, interval, origin
 from toolkit.analysis.awr.causes import load_factor
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
+from toolkit.analysis.awr.findings import cause_sentence
 from toolkit.analysis.awr.from_report import interval_of
-from toolkit.analysis.awr.told import cause_sentence
 from toolkit.model.interval import Listing, Statement, Wait
 
 TENTH = {"transactions": 1.0, "user_calls": 5.0, "executes": 10.0}

@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.awr.made import HOUR, interval, origin, segments
 from toolkit.analysis.awr.causes import load_factor
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
-from toolkit.analysis.awr.told import cause_sentence, headline, measures
+from toolkit.analysis.awr.findings import cause_sentence, headline, measures
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval, Listing, Statement, Wait
 
@@ -71,7 +71,7 @@ def test_the_wrong_order_is_swapped_and_said() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"rung": "statspack"}, "count differently"),
+        ({"snapshot_source": "statspack"}, "count differently"),
         ({"scope": "rac_global"}, "whole cluster"),
         ({"database": "OTHER", "dbid": 8}, "different databases"),
         ({"elapsed_seconds": None}, "how long"),
@@ -163,10 +163,10 @@ def test_a_new_statement_is_told_as_new_to_the_list_only() -> None:
 
 
 def test_a_block_of_plsql_does_not_stand_before_the_statement_it_calls() -> None:
-    outer = Statement("outer", 10, 5000.0, None, 2e7, text="BEGIN shop.run; END;")
+    external = Statement("outer", 10, 5000.0, None, 2e7, text="BEGIN shop.run; END;")
     quick = Statement("outer", 10, 500.0, None, 1e6, text="BEGIN shop.run; END;")
     before = interval(statements=(quick, sql("inner", 1e4, 480, 1e6)))
-    after = interval(day=1, cpu=5500, statements=(outer, sql("inner", 1e4, 4900, 2e7)))
+    after = interval(day=1, cpu=5500, statements=(external, sql("inner", 1e4, 4900, 2e7)))
     assert compare_intervals(before, after).causes[0].key == "inner"
 
 

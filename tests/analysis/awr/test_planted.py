@@ -10,8 +10,8 @@ import pytest
 
 from tests.analysis.awr.planting import Plan, buffer_cache, cpus, host_cpu, plant
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
+from toolkit.analysis.awr.findings import cause_sentence
 from toolkit.analysis.awr.from_report import interval_of
-from toolkit.analysis.awr.told import cause_sentence
 from toolkit.readers.awr.report import read_report
 
 REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere")) / "awr"

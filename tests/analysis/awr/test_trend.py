@@ -68,7 +68,13 @@ def test_gaps_restarts_and_doubles_are_told() -> None:
 
 def test_databases_and_instances_are_series_of_their_own() -> None:
     found = trends(
-        [day(0), day(1), day(2, instance="acme2"), day(0, database="OTHER", dbid=9), day(0, rung="statspack")]
+        [
+            day(0),
+            day(1),
+            day(2, instance="acme2"),
+            day(0, database="OTHER", dbid=9),
+            day(0, snapshot_source="statspack"),
+        ]
     )
     assert [(one.name, len(one.points)) for one in found] == [
         ("ACME / acme1", 2), ("ACME / acme1 (Statspack)", 1), ("ACME / acme2", 1), ("OTHER / acme1", 1),

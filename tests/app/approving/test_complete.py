@@ -15,7 +15,7 @@ from toolkit import resources
 from toolkit.app.approvals import Approvals
 from toolkit.app.approving import approve, check, subject_of_plan
 from toolkit.app.approving.checking import admitted
-from toolkit.app.maintenance import Place, places_of, run_plan
+from toolkit.app.maintenance import PlanTarget, places_of, run_plan
 from toolkit.design.approval_file import dump_approval
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -58,7 +58,7 @@ needs = ["index"]
 ALLOWED = Approvals(not_production=True)
 
 
-def made(url: str, steps: str, store: Store, folder: Path) -> tuple[MaintenancePlan, tuple[Place, ...]]:
+def made(url: str, steps: str, store: Store, folder: Path) -> tuple[MaintenancePlan, tuple[PlanTarget, ...]]:
     text = f'[plan]\nname = "n"\ntarget = "{url}"\n{steps}'
     (folder / "n.toml").write_text(text)
     plan = read_plan(parse_document(text, "n.toml"), folder)
@@ -173,7 +173,7 @@ def test_a_target_that_cannot_be_reached_keeps_only_itself_from_running(store: S
     approve(subject_of_plan(tmp_path / "n.toml", plan, places), store)
     (tmp_path / "b.duckdb").unlink()
     held = check(subject_of_plan(tmp_path / "n.toml", plan, places), store)
-    assert list(held.unreached) == [urls[1]]
+    assert list(held.unresolved) == [urls[1]]
     (tmp_path / "a.duckdb").unlink()
     with pytest.raises(ToolkitError) as caught:
         check(subject_of_plan(tmp_path / "n.toml", plan, places), store)

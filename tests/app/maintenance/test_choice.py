@@ -10,9 +10,9 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolkit.app.maintenance.choice import Choice, Verdict, choose
+from toolkit.app.maintenance.choice import Choice, NextStep, choose
 from toolkit.app.maintenance.expect import Size, expected
-from toolkit.app.maintenance.places import Job
+from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.design.plan_step import experiment_of
 from toolkit.model.plan import MaintenancePlan, PlanStep
 from toolkit.model.plan_records import StepRecord, StepState
@@ -46,7 +46,7 @@ def choice(
     working = frozenset(name for name, record in records.items() if record.state is StepState.RUNNING)
     return Choice(
         MaintenancePlan("p", ("dwh",), tuple(steps), **plan),  # type: ignore[arg-type]
-        [Job(each, experiment_of(each, "dwh")) for each in steps],
+        [TargetStep(each, experiment_of(each, "dwh")) for each in steps],
         records,
         history or {},
         working,
@@ -66,22 +66,22 @@ def test_a_step_waits_for_what_it_needs() -> None:
     steps = [step("b", needs=("a",)), step("a")]
     assert choose(choice(steps)).step == "a"
     running = {"a": replace(night("a", 0), state=StepState.RUNNING)}
-    assert choose(choice(steps, tonight=running, concurrency=2)) == Verdict()
-    assert choose(choice(steps, tonight={"a": night("a", 0)})) == Verdict("b")
+    assert choose(choice(steps, tonight=running, concurrency=2)) == NextStep()
+    assert choose(choice(steps, tonight={"a": night("a", 0)})) == NextStep("b")
 
 
 def test_what_an_earlier_night_prepared_counts_so_that_a_chain_goes_on_where_it_was_cut() -> None:
     steps = [step("a"), step("b", needs=("a",))]
     cut = {"a": [night("a", 1)], "b": [night("b", 2)]}
-    assert choose(choice(steps, cut)) == Verdict("b")
+    assert choose(choice(steps, cut)) == NextStep("b")
     whole = {"a": [night("a", 1)], "b": [night("b", 0.9)]}
-    assert choose(choice(steps, whole)) == Verdict("a")
+    assert choose(choice(steps, whole)) == NextStep("a")
 
 
 def test_what_was_done_tonight_is_done_although_the_clock_was_set_back() -> None:
     steps = [step("a"), step("b", needs=("a",))]
     ahead = {"b": [night("b", -3)]}
-    assert choose(choice(steps, ahead, tonight={"a": night("a", 0)})) == Verdict("b")
+    assert choose(choice(steps, ahead, tonight={"a": night("a", 0)})) == NextStep("b")
 
 
 def test_what_fails_keeps_only_those_that_need_it() -> None:
@@ -91,12 +91,12 @@ def test_what_fails_keeps_only_those_that_need_it() -> None:
     assert (verdict.step, verdict.state) == ("b", StepState.STOPPED)
     assert "needs `a`, which failed" in str(verdict.reason)
     both = failed | {"b": StepRecord(1, "dwh", "b", StepState.STOPPED)}
-    assert choose(choice(steps, tonight=both)) == Verdict("c")
+    assert choose(choice(steps, tonight=both)) == NextStep("c")
 
 
 def test_a_need_whose_condition_did_not_hold_is_no_hindrance() -> None:
     steps = [step("a"), step("b", needs=("a",))]
-    assert choose(choice(steps, tonight={"a": StepRecord(0, "dwh", "a", StepState.SKIPPED)})) == Verdict("b")
+    assert choose(choice(steps, tonight={"a": StepRecord(0, "dwh", "a", StepState.SKIPPED)})) == NextStep("b")
 
 
 def test_what_cannot_end_before_the_window_closes_is_not_begun() -> None:
@@ -104,8 +104,8 @@ def test_what_cannot_end_before_the_window_closes_is_not_begun() -> None:
     copy = step("a", operation=OperationName.CTAS, options={"source": "S", "table": "T"})
     verdict = choose(choice([copy], history, left=1800))
     assert verdict.state is StepState.STOPPED and "closes in 30 min" in str(verdict.reason)
-    assert choose(choice([copy], history, left=3700)) == Verdict("a")
-    assert choose(choice([copy], left=1)) == Verdict("a"), "nothing is known of it"
+    assert choose(choice([copy], history, left=3700)) == NextStep("a")
+    assert choose(choice([copy], left=1)) == NextStep("a"), "nothing is known of it"
     assert choose(choice([step("a")], left=0)).state is StepState.STOPPED
 
 
@@ -113,20 +113,20 @@ def test_what_works_through_several_objects_is_begun_with_those_that_fit() -> No
     history = {"a": [night("a", days, seconds=3600) for days in range(1, 8)]}
     whole = step("a", operation=OperationName.CTAS, options={"source": "S", "table": "T"})
     assert choose(choice([whole], history, left=1800)).state is StepState.STOPPED
-    assert choose(choice([step("a")], history, left=1800)) == Verdict("a")
+    assert choose(choice([step("a")], history, left=1800)) == NextStep("a")
 
 
 def test_sessions_and_degrees_stay_within_the_limits_of_the_plan() -> None:
     steps = [step("a"), step("b"), step("c", levels={"degree": 1})]
     running = {"a": replace(night("a", 0), state=StepState.RUNNING)}
-    assert choose(choice(steps, tonight=running)) == Verdict()
-    assert choose(choice(steps, tonight=running, concurrency=2)) == Verdict("b")
-    assert choose(choice(steps, tonight=running, concurrency=2, max_degree=3)) == Verdict("c")
+    assert choose(choice(steps, tonight=running)) == NextStep()
+    assert choose(choice(steps, tonight=running, concurrency=2)) == NextStep("b")
+    assert choose(choice(steps, tonight=running, concurrency=2, max_degree=3)) == NextStep("c")
 
 
 def test_once_halted_nothing_begins_and_every_step_says_why() -> None:
     halted = replace(choice([step("a"), step("b")]), halted="the window closed")
-    assert choose(halted) == Verdict("a", StepState.STOPPED, "the window closed")
+    assert choose(halted) == NextStep("a", StepState.STOPPED, "the window closed")
 
 
 def test_expectations_are_the_median_and_the_slow_tail_of_nights_in_one_piece() -> None:
@@ -155,7 +155,7 @@ def test_expectations_grow_with_what_is_worked_on() -> None:
 def test_what_has_grown_too_large_for_the_window_is_not_begun_and_says_by_which_numbers() -> None:
     load = step("a", operation=OperationName.CTAS, options={"source": "S.T", "table": "S.N"}, levels={})
     known = {"a": [night("a", days, seconds=60, size_bytes=1e9) for days in range(1, 7)]}
-    assert choose(choice([load], known, left=100)) == Verdict("a")
+    assert choose(choice([load], known, left=100)) == NextStep("a")
     grown = replace(choice([load], known, left=100), size_of=lambda _: Size(2e9))
     verdict = choose(grown)
     assert (verdict.state, verdict.reason) == (
@@ -242,4 +242,4 @@ def test_every_step_of_a_plan_without_circles_gets_its_turn_once(order: list[str
         assert set(needs) <= set(tonight)
         ended = NOW + timedelta(seconds=turn)
         tonight[verdict.step] = replace(night(verdict.step, 0), ended_at=ended)
-    assert choose(choice(drawn, tonight=tonight)) == Verdict()
+    assert choose(choice(drawn, tonight=tonight)) == NextStep()

@@ -29,14 +29,14 @@ from tests.app.maintenance.test_dispatch import (
     store,
 )
 from tests.engines.arena import Heard
-from tests.servers.dask import PATIENCE_SECONDS, ROOT, DaskCluster
+from tests.servers.dask import ROOT, TIMEOUT_SECONDS, DaskCluster
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import places_of
 from toolkit.app.maintenance.dispatch import cluster as client_side
 from toolkit.app.maintenance.dispatch import worker
 from toolkit.app.maintenance.dispatch.cluster import Cluster, cluster_at
-from toolkit.app.maintenance.dispatch.order import Carried, Order, allowed_by
+from toolkit.app.maintenance.dispatch.order import OrderResult, TargetOrder, allowed_by
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
@@ -45,7 +45,7 @@ from toolkit.store.location import address_to_send, find_place
 
 __all__ = ["cluster", "databases", "folder", "store"]
 pytestmark = pytest.mark.postgresql
-ORDER = Order(
+ORDER = TargetOrder(
     worker.__version__, plan_of(COPY.format(query=QUICK)).text, "20261122-000000-0001", "pg0", ("copy",),
     "plan many on pg0", "postgresql://h/db", None, None, {},
 )  # fmt: skip
@@ -123,7 +123,7 @@ def test_a_worker_with_another_store_does_nothing(store: Store, databases: Serve
     carried = worker.carry_out(order, Heard())
     assert carried.error is not None and carried.error.code == "TK-0210"
     assert "is not that of the plan" in carried.error.message
-    assert Carried.from_text(carried.to_text()) == carried
+    assert OrderResult.from_text(carried.to_text()) == carried
 
 
 def test_no_secret_travels(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_no_secret_travels(monkeypatch: pytest.MonkeyPatch) -> None:
     asking = Approvals(not_production=True, yes_production="dwh", ask=lambda question: True)
     order = replace(ORDER, store=sent, allowed=allowed_by(asking))
     assert b"s3cret" not in pickle.dumps(order.to_text())
-    assert Order.from_text(order.to_text()) == order
+    assert TargetOrder.from_text(order.to_text()) == order
     assert order.approvals.yes_production == "dwh" and order.approvals.ask is None
 
 
@@ -146,7 +146,7 @@ def test_a_worker_stops_when_the_conductor_is_gone(store: Store) -> None:
     steps = (StepRecord(0, "pg0", "copy"),)
     night = PlanRunRecord(ORDER.plan_run, "many", "0", RunState.RUNNING, began, "far", plan.text, steps=steps)
     store.begin_plan_run(night)
-    lock = f"plan many on {places[0].reached.target.lease_key}"
+    lock = f"plan many on {places[0].resolved.target.lease_key}"
     carried = worker.carry_out(replace(ORDER, plan_text=plan.text, store=str(store.address), lock=lock), Heard())
     assert carried.stopped_by == ("the plan was stopped",), "nobody holds the lock of the plan"
     (step,) = store.load_plan_run(ORDER.plan_run).steps
@@ -171,7 +171,7 @@ def at_work(
 
 
 def _until_two_run(store: Store) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
+    until = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < until:
         nights = store.plan_runs("many")
         if nights and sum(step.state is StepState.RUNNING for step in nights[0].steps) == 2:
@@ -183,7 +183,7 @@ def _until_two_run(store: Store) -> None:
 def test_control_c_ends_a_plan_on_a_cluster_cleanly(at_work: subprocess.Popen[str], store: Store) -> None:
     _until_two_run(store)
     at_work.send_signal(signal.SIGINT)
-    out, err = at_work.communicate(timeout=PATIENCE_SECONDS)
+    out, err = at_work.communicate(timeout=TIMEOUT_SECONDS)
     assert at_work.returncode == ExitCode.INTERRUPTED, err
     assert out.count('"stopped"') == 4 and "Traceback" not in err
     (night,) = store.plan_runs("many")
@@ -200,7 +200,7 @@ def test_a_second_start_exits_5_and_says_who_is_at_work(
     assert second.returncode == ExitCode.REFUSED, second.stderr
     assert f"process {at_work.pid} on" in second.stdout and "since" in second.stdout
     at_work.send_signal(signal.SIGINT)
-    at_work.communicate(timeout=PATIENCE_SECONDS)
+    at_work.communicate(timeout=TIMEOUT_SECONDS)
 
 
 def _environment(process: subprocess.Popen[str]) -> dict[str, str]:

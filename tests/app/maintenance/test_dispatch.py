@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import update
 
 from tests.engines.arena import Heard
-from tests.servers.dask import PATIENCE_SECONDS, DaskCluster
+from tests.servers.dask import TIMEOUT_SECONDS, DaskCluster
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import places_of, run_plan
@@ -129,7 +129,7 @@ def rows(server: Server, target: str) -> int:
 
 
 def no_lease_is_left(store: Store) -> bool:
-    return all(store.lease_of(f"plan many on {each.reached.target.lease_key}") is None for each in
+    return all(store.lease_of(f"plan many on {each.resolved.target.lease_key}") is None for each in
                places_of(plan_of(COPY.format(query=QUICK)), store, Approvals()))  # fmt: skip
 
 
@@ -195,7 +195,7 @@ def test_what_worker_after_worker_leaves_behind_is_done_exactly_once_by_the_othe
             host = _host_at_work(store, own)
             own.kill(host)
             _let_leases_of_end(store, host)
-        working.join(PATIENCE_SECONDS)
+        working.join(TIMEOUT_SECONDS)
     assert ended, "the night does not end"
     assert set(states(ended[0]).values()) == {"done"}, [step.reason for step in ended[0].steps]
     assert {rows(databases, name) for name in TARGETS} == {250}
@@ -209,10 +209,10 @@ def _host_at_work(store: Store, cluster: DaskCluster) -> str:
     """Return a living worker's host that holds a target with a trial on the clock, when there is one."""
     places = places_of(plan_of(COPY.format(query=QUICK)), store, Approvals())
     alive = [host for host, process in cluster.workers.items() if process.poll() is None]
-    until = time.monotonic() + PATIENCE_SECONDS
+    until = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < until:
         for place in places:
-            lease = store.lease_of(place.reached.target.lease_key)
+            lease = store.lease_of(place.resolved.target.lease_key)
             at = next((host for host in alive if lease and lease.host.startswith(host)), None)
             heads = store.children_of(lease.run, place.name) if lease and at else []
             if at and any(store.unended_trials(head.run) for head in heads):

@@ -13,9 +13,9 @@ import pytest
 
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import Place, places_of, run_plan
+from toolkit.app.maintenance import PlanTarget, places_of, run_plan
 from toolkit.app.maintenance.guards import GuardKeeper, guard_rows
-from toolkit.app.maintenance.guards.look import Behind, Look, Reading, behind, breach
+from toolkit.app.maintenance.guards.readings import Behind, GuardReading, GuardReadings, behind, breach
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.guards import Guard, Guards
@@ -55,15 +55,15 @@ def test_our_own_sessions_and_those_before_us_are_nobodys_victims() -> None:
 
 def test_a_limit_is_passed_beyond_it_and_a_free_size_below_it() -> None:
     guards = Guards({Guard.LOAD: 0.9, Guard.TEMP: 1024.0})
-    assert breach(guards, Guard.LOAD, Reading(0.9, "load 0.90 per CPU")) is None
-    assert breach(guards, Guard.LOAD, Reading(0.95, "load 0.95 per CPU")) == (
+    assert breach(guards, Guard.LOAD, GuardReading(0.9, "load 0.90 per CPU")) is None
+    assert breach(guards, Guard.LOAD, GuardReading(0.95, "load 0.95 per CPU")) == (
         "load 0.95 per CPU, the limit is 0.900"
     )
-    assert breach(guards, Guard.TEMP, Reading(1024.0, "")) is None
-    assert breach(guards, Guard.TEMP, Reading(512.0, "512 B free in `TEMP`")) == (
+    assert breach(guards, Guard.TEMP, GuardReading(1024.0, "")) is None
+    assert breach(guards, Guard.TEMP, GuardReading(512.0, "512 B free in `TEMP`")) == (
         "512 B free in `TEMP`, the limit is 1.00 KiB"
     )
-    assert breach(guards, Guard.TEMP, Reading(None, "no such place")) is None
+    assert breach(guards, Guard.TEMP, GuardReading(None, "no such place")) is None
 
 
 # -- the keeper, shown looks one by one -------------------------------------------------------------------------
@@ -78,9 +78,9 @@ class Shown:
         self.keeper = GuardKeeper(
             place, "night", lambda: {"run": "gather"}, self.said.append, lambda: self.now, in_window=in_window
         )
-        place.reached.target.close()
+        place.resolved.target.close()
 
-    def show(self, look: Look) -> None:
+    def show(self, look: GuardReadings) -> None:
         assert self.keeper._watch is not None
         self.keeper._watch.latest = (self.keeper._watch.latest[0] + 1, look)
 
@@ -88,17 +88,17 @@ class Shown:
         return [error.message for _, error in self.keeper.to_stop(["gather"])]
 
 
-def placed(store: Store, folder: Path, guards: str, *steps: str) -> Place:
+def placed(store: Store, folder: Path, guards: str, *steps: str) -> PlanTarget:
     text = f'[plan]\nname = "n"\ntarget = "duckdb:///{folder / "x.duckdb"}"\n[plan.guards]\n{guards}\n'
     (place,) = places_of(read_plan(parse_document(text + "\n".join(steps), "n.toml"), folder), store, Approvals())
     return place
 
 
-def load(value: float) -> Look:
-    return Look({Guard.LOAD: Reading(value, f"load {value}")})
+def load(value: float) -> GuardReadings:
+    return GuardReadings({Guard.LOAD: GuardReading(value, f"load {value}")})
 
 
-UNREAD = Look({Guard.LOAD: Reading(None, "not known", "no privilege")})
+UNREAD = GuardReadings({Guard.LOAD: GuardReading(None, "not known", "no privilege")})
 
 
 def test_a_limit_passed_for_one_look_stops_nothing_and_for_three_it_does(store: Store, tmp_path: Path) -> None:
@@ -153,11 +153,11 @@ def test_what_cannot_be_read_is_said_once_and_counts_only_on_demand(store: Store
 
 def test_who_waits_too_long_behind_a_step_ends_it_at_once_and_only_it(store: Store, tmp_path: Path) -> None:
     shown = Shown(store, tmp_path, 'max_blocking = "20s"')
-    quiet = {Guard.BLOCKING: Reading(None, "1 session waiting for a lock")}
-    shown.show(Look(quiet, {"another run": Behind(1, 50.0)}))
+    quiet = {Guard.BLOCKING: GuardReading(None, "1 session waiting for a lock")}
+    shown.show(GuardReadings(quiet, {"another run": Behind(1, 50.0)}))
     assert shown.stopped() == []
     assert shown.keeper.before(shown.step) is not None, "no other step begins while one blocks"
-    shown.show(Look(quiet, {"run": Behind(3, 25.0)}))
+    shown.show(GuardReadings(quiet, {"run": Behind(3, 25.0)}))
     assert shown.stopped() == [
         "stopped by the guard `max_blocking`: a session has waited 25.0 s for a lock behind it,"
         " the limit is 20.0 s"

@@ -239,7 +239,7 @@ def test_a_guard_that_is_not_granted_is_said_once_and_stops_only_on_demand(serve
 def test_a_session_of_the_guards_that_hangs_holds_up_nothing(
     server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(watch, "TIMEOUT_SECONDS", 0.3)
     monkeypatch.setattr(reader, "sql_file", lambda engine, name: "SELECT pg_sleep(120), :ours::text")
     record = run(server, store, "max_active_sessions = 40", COPY)
     assert only(record).state == "done"

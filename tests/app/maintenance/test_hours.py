@@ -12,23 +12,23 @@ import pytest
 from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, Standin, running_standin
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import Place, places_of, run_plan
+from toolkit.app.maintenance import PlanTarget, places_of, run_plan
 from toolkit.app.maintenance.hours import Closed, Hours, hours_of, scheduler_sentences
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan, SchedulerWindows
 from toolkit.model.plan_records import PlanRunRecord
-from toolkit.model.window import DatabaseWindow, Span
+from toolkit.model.window import DatabaseWindow, TimeSpan
 from toolkit.model.words import OperationName
 from toolkit.store import Store
 
 WARN, AVOID, INSIDE = SchedulerWindows
 EVENING = datetime(2026, 11, 23, 20, tzinfo=UTC)
-SPAN = Span(EVENING, EVENING + timedelta(hours=8))
+SPAN = TimeSpan(EVENING, EVENING + timedelta(hours=8))
 MONDAY = DatabaseWindow(
     "MONDAY_WINDOW",
-    Span(EVENING + timedelta(hours=2), EVENING + timedelta(hours=6)),
+    TimeSpan(EVENING + timedelta(hours=2), EVENING + timedelta(hours=6)),
     "DEFAULT_MAINTENANCE_PLAN",
     True,
 )
@@ -49,7 +49,7 @@ def test_without_a_wish_nothing_is_closed_and_the_overlap_is_said() -> None:
         "its resource plan `DEFAULT_MAINTENANCE_PLAN` may limit our CPU and parallel degree; "
         'keep out of it by `scheduler_windows = "avoid"`'
     ]
-    assert Hours(Span(at(6), at(8)), WARN, (MONDAY,)).sentences([], at(6)) == []
+    assert Hours(TimeSpan(at(6), at(8)), WARN, (MONDAY,)).sentences([], at(6)) == []
 
 
 def test_a_plan_that_avoids_ends_when_the_window_opens_and_goes_on_when_it_closes() -> None:
@@ -57,7 +57,7 @@ def test_a_plan_that_avoids_ends_when_the_window_opens_and_goes_on_when_it_close
     assert (hours.closed(at(1)), hours.left_seconds(at(1))) == (None, 3600)
     assert hours.closed(at(3)) == Closed("the database's window `MONDAY_WINDOW` is open until 02:00 UTC", at(6))
     assert (hours.closed(at(6)), hours.end(at(6))) == (None, SPAN.end)
-    closing_before = Hours(Span(at(0), at(5)), AVOID, (MONDAY,)).closed(at(3))
+    closing_before = Hours(TimeSpan(at(0), at(5)), AVOID, (MONDAY,)).closed(at(3))
     assert closing_before is not None and closing_before.until is None
     assert Hours(None, AVOID, (MONDAY,)).end(at(7)) is None
 
@@ -96,7 +96,7 @@ def windows(open_now: bool, *, lasts: timedelta = timedelta(hours=4)) -> Mapping
 @contextmanager
 def planned(
     scenario: Scenario, store: Store, monkeypatch: pytest.MonkeyPatch, wish: str
-) -> Iterator[tuple[Standin, MaintenancePlan, tuple[Place, ...]]]:
+) -> Iterator[tuple[Standin, MaintenancePlan, tuple[PlanTarget, ...]]]:
     with running_standin(scenario) as standin:
         monkeypatch.setenv("DBATK_PASSWORD", standin.password)
         text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\nscheduler_windows = "{wish}"\n{STATS}'
@@ -104,7 +104,7 @@ def planned(
         yield standin, plan, places_of(plan, store, APPROVALS)
 
 
-def run(plan: MaintenancePlan, places: tuple[Place, ...], store: Store) -> PlanRunRecord:
+def run(plan: MaintenancePlan, places: tuple[PlanTarget, ...], store: Store) -> PlanRunRecord:
     return run_plan(plan, places, store=store, approvals=APPROVALS, events=Heard())
 
 

@@ -61,8 +61,8 @@ def cut_off(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, step: s
 def test_the_next_night_finds_out_that_it_was_done(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, table: str, rows: int
 ) -> None:
-    def lost(bench: object, course: trial.Course, stages: object) -> None:
-        course.failed(DatabaseError("server closed the connection unexpectedly", code="57P01", lost=True))
+    def lost(context: object, state: trial.TrialState, stages: object) -> None:
+        state.failed(DatabaseError("server closed the connection unexpectedly", code="57P01", lost=True))
 
     with monkeypatch.context() as broken:
         broken.setattr(trial, "_read_evidence", lost)

@@ -14,7 +14,7 @@ import pytest
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt as attempting
-from toolkit.app.maintenance import expect, place_night, places_of, run_plan
+from toolkit.app.maintenance import expect, places_of, run_plan, target_run
 from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -22,7 +22,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import PlanRunRecord, StepState
 from toolkit.model.protocols import Event
-from toolkit.model.window import Span, Windows
+from toolkit.model.window import TimeSpan, Windows
 from toolkit.model.words import RunState
 from toolkit.runner import Stop
 from toolkit.store import Store
@@ -178,11 +178,11 @@ class _Opening(Windows):
     def __init__(self, seconds: float) -> None:
         began = datetime.now(UTC)
         object.__setattr__(self, "each", (None,))
-        object.__setattr__(self, "_span", Span(began, began + timedelta(seconds=seconds)))
+        object.__setattr__(self, "_span", TimeSpan(began, began + timedelta(seconds=seconds)))
 
     __slots__ = ("_span",)
 
-    def now(self, instant: datetime) -> Span | None:
+    def now(self, instant: datetime) -> TimeSpan | None:
         return self._span if self._span.holds(instant) else None  # type: ignore[attr-defined]
 
 
@@ -222,7 +222,7 @@ def test_of_several_objects_those_that_fit_are_done_and_the_others_in_the_next_n
     gather = '[[step]]\nname = "all"\noperation = "stats-gather"\nschema = "main"\n'
     assert states(run(gather)) == {"all": "done"}
     real = expect.slow_items
-    monkeypatch.setattr(place_night, "slow_items", lambda nights: real(nights) | {"main.a": 7200.0})
+    monkeypatch.setattr(target_run, "slow_items", lambda nights: real(nights) | {"main.a": 7200.0})
     cut = run(gather, change=closing_in(3600))
     assert states(cut) == {"all": "stopped"}
     assert "1 would not have ended before the window closes: `main.a`" in str(cut.steps[0].reason)
@@ -281,13 +281,13 @@ def test_the_best_level_of_a_measurement_is_taken(run: Runner, store: Store, dat
     from toolkit.model.values import Factor
     from toolkit.model.words import Mode, OperationName
 
-    reached = find_target(f"duckdb:///{database}")
+    resolved = find_target(f"duckdb:///{database}")
     measured = Experiment(
         f"duckdb:///{database}", OperationName.CTAS, {"source": "g", "table": "m"}, (Factor("degree", (2,)),),
         Mode.MEASUREMENT, repeat=1, seed=1, label="sweep",
     )  # fmt: skip
-    start(measured, reached.target, store=store, approvals=Approvals(), events=Heard())
-    reached.target.close()
+    start(measured, resolved.target, store=store, approvals=Approvals(), events=Heard())
+    resolved.target.close()
     record = run(COPY + 'degree = {best_of = "sweep"}\n')
     (child,) = store.children_of(record.plan_run)
     assert child.experiment.factors[0].levels == (2,)

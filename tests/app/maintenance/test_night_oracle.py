@@ -46,7 +46,7 @@ def test_statistics_from_before_a_step_are_a_fault(tmp_path: Path, monkeypatch: 
         text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\n{STATS}'
         (place,) = places_of(read_plan(parse_document(text, "n.toml"), tmp_path), store, APPROVALS)
         said = look_at(place.jobs[0], place, -1e6, run="", store=store, before=None, stop=Stop()).fault
-        place.reached.target.close()
+        place.resolved.target.close()
         assert said == "1 table with statistics from before it began: `GTEST`"
 
 

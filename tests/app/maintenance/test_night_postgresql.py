@@ -10,9 +10,9 @@ import pytest
 from tests.engines.arena import Heard
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import Place, places_of, run_plan
+from toolkit.app.maintenance import PlanTarget, places_of, run_plan
 from toolkit.app.maintenance import attempt as attempting
-from toolkit.app.maintenance.places import Job
+from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.app.maintenance.verify import look_at
 from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
@@ -39,7 +39,7 @@ def server(postgresql_server: Server) -> Iterator[Server]:
         yield postgresql_server
 
 
-def made(server: Server, store: Store, *steps: str) -> tuple[MaintenancePlan, tuple[Place, ...]]:
+def made(server: Server, store: Store, *steps: str) -> tuple[MaintenancePlan, tuple[PlanTarget, ...]]:
     text = f'[plan]\nname = "n"\ntarget = "{server.url}"\n' + "\n".join(steps)
     plan = read_plan(parse_document(text, "n.toml"), Path())
     return plan, places_of(plan, store, Approvals(not_production=True))
@@ -69,7 +69,7 @@ def test_indexes_are_rebuilt_when_they_are_large_enough(server: Server, store: S
     assert states(done) == {"rebuild": "done"}, done.steps[0].reason
 
 
-def fault_of(job: Job, place: Place, took_seconds: float, store: Store) -> str | None:
+def fault_of(job: TargetStep, place: PlanTarget, took_seconds: float, store: Store) -> str | None:
     return look_at(job, place, took_seconds, run="", store=store, before=None, stop=Stop()).fault
 
 
@@ -83,7 +83,7 @@ def test_statistics_older_than_the_step_and_invalid_indexes_are_faults(server: S
         session.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'night.a_ix'::regclass")
     assert fault_of(stats, place, 60, store) is None
     assert fault_of(rebuild, place, 60, store) == "1 index invalid afterwards: `a_ix`"
-    place.reached.target.close()
+    place.resolved.target.close()
 
 
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "night.a"\ntable = "night.b"\nwhere = "id <= 100"\n'

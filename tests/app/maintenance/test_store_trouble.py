@@ -10,8 +10,8 @@ import pytest
 
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import insisting as insists
 from toolkit.app.maintenance import places_of, run_plan
+from toolkit.app.maintenance import retry as insists
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
@@ -57,7 +57,7 @@ def test_a_store_that_is_full_for_a_moment_costs_time_only(
 def test_a_store_that_stays_full_ends_the_night_with_nothing_at_work_and_the_next_one_goes_on(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(insists, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(insists, "TIMEOUT_SECONDS", 0.0)
     monkeypatch.setattr(insists, "_LOOK_SECONDS", 0.01)
     real = Store.note_step
 

@@ -292,12 +292,12 @@ class Block:
         """Let the channels take sets in turn; every line is written at its instant."""
         begun = time.monotonic()
         speed = float(self.told.get("bytes_per_second", 2**30))
-        ceiling = float(self.told.get("most_bytes_per_second", 2**40))
+        degree_limit = float(self.told.get("most_bytes_per_second", 2**40))
         channels = self.channels[:1] if self.told.get("edition") == "se2" else list(self.channels)
         rate = min(
             [
                 speed,
-                ceiling / max(1, len(channels)),
+                degree_limit / max(1, len(channels)),
                 *[bytes_of(channel["rate"]) for channel in channels if channel["rate"]],
             ]
         )

@@ -305,7 +305,7 @@ def _ind_statistics(state: State, _: Session) -> list[CatalogueRow]:
 
 def _all_users(state: State, _: Session) -> list[CatalogueRow]:
     users = (("SYS", "Y"), ("APP", "N"), (state.scenario.user, "N"))
-    return [{"USERNAME": name, "CREATED": BEGAN, "ORACLE_MAINTAINED": ours} for name, ours in users]
+    return [{"USERNAME": name, "CREATED": BEGAN, "ORACLE_MAINTAINED": scratch} for name, scratch in users]
 
 
 def _user_users(_: State, session: Session) -> list[CatalogueRow]:

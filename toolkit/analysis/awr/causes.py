@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from toolkit.analysis.awr import families, waiting
 from toolkit.analysis.awr.changes import Change, matched, rates
-from toolkit.analysis.awr.families import Ground, Part
+from toolkit.analysis.awr.families import IntervalPair, RisePart
 from toolkit.analysis.awr.own import own_parts
 from toolkit.model.interval import Interval
 
@@ -152,14 +152,14 @@ def _rises(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
     ]
     parts = waiting.parts_of(before, after, factor)
     owned = sum(one.weight for one in statements)
-    groups = _without_owned(families.groups(Ground(before, after, factor), parts), owned)
+    groups = _without_owned(families.groups(IntervalPair(before, after, factor), parts), owned)
     yield from statements
     for one in groups:
         if one.impact > 0:
             yield Cause(one.kind, one.key, one.impact, one.part, one.evidence, one.events)
 
 
-def _without_owned(groups: Sequence[Part], owned: float) -> list[Part]:
+def _without_owned(groups: Sequence[RisePart], owned: float) -> list[RisePart]:
     """Take from what is mere work the time that statements account for by their own."""
     work = sum(one.impact for one in groups if one.work and one.impact > 0)
     left = max(0.0, 1 - owned / work) if work > 0 else 0.0

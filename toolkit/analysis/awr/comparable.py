@@ -15,7 +15,7 @@ _SCOPES = {
     "rac_global": "a whole cluster", "instance": "one instance", "pdb": "one pluggable database",
     "database": "one database",
 }  # fmt: skip
-_RUNGS = {
+_SNAPSHOT_SOURCES = {
     "awr": "AWR", "statspack": "Statspack", "vstat": "counters of the instance",
     "pgstat": "counters of PostgreSQL", "duckstat": "counters of DuckDB",
 }  # fmt: skip
@@ -26,7 +26,7 @@ _LACKING = re.compile(r"cut off|not whole|has no |contradict|cannot be told apar
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class IntervalDifference:
     """Something the two intervals differ in; `kind` is a word a program can look for."""
 
     kind: str
@@ -45,8 +45,8 @@ def refuse_unlike(before: Interval, after: Interval, *, anyway: bool = False) ->
         ToolkitError: TK-0115.
     """
     a, b = before.origin, after.origin
-    if a.rung != b.rung:
-        kinds = " against ".join(_RUNGS.get(one.rung, one.rung) for one in (a, b))
+    if a.snapshot_source != b.snapshot_source:
+        kinds = " against ".join(_SNAPSHOT_SOURCES.get(one.snapshot_source, one.snapshot_source) for one in (a, b))
         raise _unlike(f"{kinds}: they count differently", "compare two of one kind")
     if a.scope != b.scope:
         scopes = " against ".join(_SCOPES.get(one.scope, one.scope) for one in (a, b))
@@ -88,7 +88,7 @@ def wrong_order(before: Interval, after: Interval) -> bool:
     return a.dbid == b.dbid and a.begin > b.begin
 
 
-def doubts(before: Interval, after: Interval) -> list[Doubt]:
+def doubts(before: Interval, after: Interval) -> list[IntervalDifference]:
     """Return what differs between the two besides what is to be told, the gravest first."""
     found = [*_identity(before.origin, after.origin), *_times(before.origin, after.origin), *_loads(before, after)]
     found.extend(_parameters(before, after))
@@ -96,16 +96,18 @@ def doubts(before: Interval, after: Interval) -> list[Doubt]:
         if side.changed_parameters:
             names = ", ".join(f"`{one}`" for one in list(side.changed_parameters)[:5])
             found.append(
-                Doubt("parameters_within", f"parameters were changed within the interval {name}: {names}")
+                IntervalDifference(
+                    "parameters_within", f"parameters were changed within the interval {name}: {names}"
+                )
             )
         if lacking := next((one for one in side.warnings if _LACKING.search(one)), None):
-            found.append(Doubt("incomplete", f"the source of {name} is not whole: {lacking}"))
+            found.append(IntervalDifference("incomplete", f"the source of {name} is not whole: {lacking}"))
     return found
 
 
-def _identity(a: Origin, b: Origin) -> Iterator[Doubt]:
+def _identity(a: Origin, b: Origin) -> Iterator[IntervalDifference]:
     if a.database != b.database or a.dbid != b.dbid:
-        yield Doubt("database", f"different databases: {_named(a)} and {_named(b)}")
+        yield IntervalDifference("database", f"different databases: {_named(a)} and {_named(b)}")
     pairs = (
         ("container", "containers", a.container, b.container), ("host", "hosts", a.host, b.host),
         ("instance", "instances", a.instance, b.instance), ("version", "releases", a.version, b.version),
@@ -113,26 +115,32 @@ def _identity(a: Origin, b: Origin) -> Iterator[Doubt]:
     )  # fmt: skip
     for kind, words, one, other in pairs:
         if one and other and one != other:
-            yield Doubt(kind, f"different {words}: `{one}` and `{other}`")
+            yield IntervalDifference(kind, f"different {words}: `{one}` and `{other}`")
     if a.cpus and b.cpus and a.cpus != b.cpus:
-        yield Doubt("cpus", f"{number(int(a.cpus))} CPUs before, {number(int(b.cpus))} after")
+        yield IntervalDifference("cpus", f"{number(int(a.cpus))} CPUs before, {number(int(b.cpus))} after")
     if a.memory_bytes and b.memory_bytes and abs(a.memory_bytes / b.memory_bytes - 1) > 0.02:
-        yield Doubt("memory", f"{byte_size(a.memory_bytes)} of memory before, {byte_size(b.memory_bytes)} after")
+        yield IntervalDifference(
+            "memory", f"{byte_size(a.memory_bytes)} of memory before, {byte_size(b.memory_bytes)} after"
+        )
 
 
 def _named(origin: Origin) -> str:
     return f"`{origin.database or '?'}` ({origin.dbid or 'no id'})"
 
 
-def _times(a: Origin, b: Origin) -> Iterator[Doubt]:
+def _times(a: Origin, b: Origin) -> Iterator[IntervalDifference]:
     same = (a.dbid, a.instance) == (b.dbid, b.instance)
     if same and a.startup and b.startup and a.startup != b.startup:
-        yield Doubt("restart", "the instance was restarted between them: caches began cold, and counters anew")
+        yield IntervalDifference(
+            "restart", "the instance was restarted between them: caches began cold, and counters anew"
+        )
     if a.begin and b.begin and _zoned(a.begin) == _zoned(b.begin) and a.begin > b.begin:
-        yield Doubt("order", "of two databases the order is kept: what is called after is the earlier one in time")
+        yield IntervalDifference(
+            "order", "of two databases the order is kept: what is called after is the earlier one in time"
+        )
     long, other = a.elapsed_seconds, b.elapsed_seconds
     if long and other and max(long / other, other / long) >= _LENGTHS:
-        yield Doubt(
+        yield IntervalDifference(
             "length",
             f"unequal lengths: {seconds(long)} before and {seconds(other)} after; everything is told per second, "
             "but a short interval shows peaks that a long one evens out",
@@ -148,18 +156,18 @@ def _times(a: Origin, b: Origin) -> Iterator[Doubt]:
         and a.begin < b.end
         and b.begin < a.end
     ):
-        yield Doubt("overlap", "the two intervals overlap: part of each is the same time")
+        yield IntervalDifference("overlap", "the two intervals overlap: part of each is the same time")
     if a.begin and b.begin and (a.begin.weekday() >= 5) != (b.begin.weekday() >= 5):
-        yield Doubt("weekday", f"{a.begin:%A} before, {b.begin:%A} after: a weekend is another load")
+        yield IntervalDifference("weekday", f"{a.begin:%A} before, {b.begin:%A} after: a weekend is another load")
     elif a.begin and b.begin and min(hours := abs(a.begin.hour - b.begin.hour), 24 - hours) >= 3:
-        yield Doubt("hour", f"other hours of the day: {a.begin:%H:%M} before, {b.begin:%H:%M} after")
+        yield IntervalDifference("hour", f"other hours of the day: {a.begin:%H:%M} before, {b.begin:%H:%M} after")
 
 
 def _zoned(moment: datetime) -> bool:
     return moment.tzinfo is not None
 
 
-def _loads(before: Interval, after: Interval) -> Iterator[Doubt]:
+def _loads(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
     for name, words in (
         ("transactions", "transactions"),
         ("executes", "executions"),
@@ -167,7 +175,7 @@ def _loads(before: Interval, after: Interval) -> Iterator[Doubt]:
     ):
         a, b = before.load.get(name), after.load.get(name)
         if a and b and max(a / b, b / a) >= _LOAD:
-            yield Doubt(
+            yield IntervalDifference(
                 "load", f"the load is not the same: {number(a)} {words} a second before, {number(b)} after "
                 f"({change(b / a)})"
             )  # fmt: skip
@@ -175,19 +183,21 @@ def _loads(before: Interval, after: Interval) -> Iterator[Doubt]:
     for words, side in (("before", before), ("after", after)):
         begin, end = side.origin.begin_sessions, side.origin.end_sessions
         if begin and end and max(begin, end) >= 20 and abs(end - begin) / max(begin, end) > _BATCH:
-            yield Doubt(
+            yield IntervalDifference(
                 "sessions", f"{number(int(begin))} sessions at the begin of the interval {words} and "
                 f"{number(int(end))} at its end: a snapshot may lie within a batch"
             )  # fmt: skip
 
 
-def _parameters(before: Interval, after: Interval) -> Iterator[Doubt]:
+def _parameters(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
     names = list(changed_parameters(before, after))
     if names:
         shown = ", ".join(f"`{name}`" for name in names[:6])
         more = f" and {len(names) - 6} more" if len(names) > 6 else ""
         said = "changed" if before.origin.dbid == after.origin.dbid else "differ" if names[1:] else "differs"
-        yield Doubt("parameters", f"{len(names)} parameter{'s' if len(names) > 1 else ''} {said}: {shown}{more}")
+        yield IntervalDifference(
+            "parameters", f"{len(names)} parameter{'s' if len(names) > 1 else ''} {said}: {shown}{more}"
+        )
 
 
 def changed_parameters(before: Interval, after: Interval) -> dict[str, tuple[str | None, str | None]]:

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 
 from toolkit.analysis.awr.causes import Cause, causes, load_factor, whole_change
 from toolkit.analysis.awr.changes import Amount, Change, amount, matched, rates
-from toolkit.analysis.awr.comparable import Doubt, changed_parameters, doubts, refuse_unlike, wrong_order
+from toolkit.analysis.awr.comparable import (
+    IntervalDifference,
+    changed_parameters,
+    doubts,
+    refuse_unlike,
+    wrong_order,
+)
 from toolkit.analysis.awr.cut_names import whole_names
 from toolkit.analysis.awr.own import changes_of
 from toolkit.model.interval import LOAD, InputOutput, Interval, Listing, Wait
@@ -85,7 +91,7 @@ class IntervalDiff:
     before: Interval
     after: Interval
     swapped: bool
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[IntervalDifference, ...]
     factor: float
     whole: float | None
     db_time: Change

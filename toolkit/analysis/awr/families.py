@@ -41,7 +41,7 @@ _BUSIER = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class IntervalPair:
     """The two intervals, and how many times as much was asked of the database."""
 
     before: Interval
@@ -59,7 +59,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RisePart:
     """A part of the rise: `work` is what statements that do more account for."""
 
     kind: str
@@ -71,13 +71,13 @@ class Part:
     work: bool = False
 
 
-def groups(ground: Ground, parts: dict[str, Split]) -> list[Part]:
+def groups(ground: IntervalPair, parts: dict[str, Split]) -> list[RisePart]:
     """Return the parts, those that have one cause together.
 
     Each event is in one part for its longer waits and in one for their number, so nothing counts twice.
     """
     left = dict(parts)
-    found: list[Part] = []
+    found: list[RisePart] = []
     for make in (_parsing, _library, _saturated, _redo, _temp, _cluster, _cache, _storage):
         one, claimed = make(ground, left)
         if one is not None:
@@ -90,7 +90,7 @@ def groups(ground: Ground, parts: dict[str, Split]) -> list[Part]:
     return found
 
 
-_Claim = tuple[Part | None, dict[str, str]]
+_Claim = tuple[RisePart | None, dict[str, str]]
 _NONE: _Claim = (None, {})
 
 
@@ -107,13 +107,13 @@ def _without(parts: dict[str, Split], claimed: dict[str, str]) -> dict[str, Spli
     return kept
 
 
-def _single(name: str, split: Split) -> Iterable[Part]:
+def _single(name: str, split: Split) -> Iterable[RisePart]:
     if name in _ON_CPU:
-        yield Part("cpu", name, split.rise, "count", split.evidence, (name,), work=True)
+        yield RisePart("cpu", name, split.rise, "count", split.evidence, (name,), work=True)
         return
     works = _WORK.match(name) is not None
     if not works:
-        yield Part(
+        yield RisePart(
             "event",
             name,
             split.rise,
@@ -122,8 +122,8 @@ def _single(name: str, split: Split) -> Iterable[Part]:
             (name,),
         )
         return
-    yield Part("event", name, split.latency, "latency", split.evidence, (name,))
-    yield Part("event", name, split.count, "count", split.evidence, (name,), work=True)
+    yield RisePart("event", name, split.latency, "latency", split.evidence, (name,))
+    yield RisePart("event", name, split.count, "count", split.evidence, (name,), work=True)
 
 
 def _of(parts: dict[str, Split], pattern: re.Pattern[str]) -> dict[str, Split]:
@@ -134,7 +134,7 @@ def _named(evidence: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(one for one in evidence if one.before.rate is not None or one.after.rate is not None)
 
 
-def _parsing(ground: Ground, parts: dict[str, Split]) -> _Claim:
+def _parsing(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     hard = ground.rates("hard_parses")
     if (
         hard.after.rate is None
@@ -156,10 +156,10 @@ def _parsing(ground: Ground, parts: dict[str, Split]) -> _Claim:
     cpu = next((parts[one] for one in _ON_CPU if one in parts), None)
     if cpu is not None and spent - waited >= 0.5 * cpu.rise:
         claimed[cpu.name] = "all"
-    return Part("parsing", "hard parses", impact, "count", _named((hard, times)), tuple(events)), claimed
+    return RisePart("parsing", "hard parses", impact, "count", _named((hard, times)), tuple(events)), claimed
 
 
-def _library(_: Ground, parts: dict[str, Split]) -> _Claim:
+def _library(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
     """Put together what sessions wait for each other for in the library cache, for whatever reason."""
     events = _of(parts, _PARSING)
     if len(events) < 2:
@@ -167,10 +167,10 @@ def _library(_: Ground, parts: dict[str, Split]) -> _Claim:
     names = _largest(events)
     first = events[names[0]]
     rise = sum(one.rise for one in events.values())
-    return Part("event", names[0], rise, "count", first.evidence, tuple(names)), dict.fromkeys(events, "all")
+    return RisePart("event", names[0], rise, "count", first.evidence, tuple(names)), dict.fromkeys(events, "all")
 
 
-def _saturated(ground: Ground, parts: dict[str, Split]) -> _Claim:
+def _saturated(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     """Say that the host has no CPU left: the time that is neither CPU nor wait is spent in its queue."""
     busy = Change("host_cpu", *(Amount(side.host_cpu.get("busy_pct"), None, 1.0) for side in ground.sides))
     if busy.after.rate is None or busy.after.rate < _BUSY or busy.after.rate < (busy.before.rate or 0.0) + _BUSIER:
@@ -181,12 +181,12 @@ def _saturated(ground: Ground, parts: dict[str, Split]) -> _Claim:
     impact = (0.0 if queue is None else queue.impact) + sum(one.rise for one in managed.values())
     if impact <= 0:
         return _NONE
-    return Part("queue", "host CPU", impact, "size", _named((busy, cpus)), tuple(managed)), dict.fromkeys(
+    return RisePart("queue", "host CPU", impact, "size", _named((busy, cpus)), tuple(managed)), dict.fromkeys(
         managed, "all"
     )
 
 
-def _queue(ground: Ground) -> Part | None:
+def _queue(ground: IntervalPair) -> RisePart | None:
     """Return the rise of DB time that is neither CPU nor any wait that is listed."""
     rest = Change("unaccounted", *map(_unaccounted, ground.sides))
     a, b = rest.before.rate, rest.after.rate
@@ -194,7 +194,7 @@ def _queue(ground: Ground) -> Part | None:
         return None
     impact = b - ground.factor * max(a, 0.0)
     name = "time neither on CPU nor waiting"
-    return Part("queue", name, impact, "count", (rest,), (), work=True) if impact > 0 else None
+    return RisePart("queue", name, impact, "count", (rest,), (), work=True) if impact > 0 else None
 
 
 def _unaccounted(side: Interval) -> Amount:
@@ -205,7 +205,7 @@ def _unaccounted(side: Interval) -> Amount:
     return amount(side, total - sum(named))
 
 
-def _redo(ground: Ground, parts: dict[str, Split]) -> _Claim:
+def _redo(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     redo = ground.rates("redo_size_bytes")
     grown = (redo.ratio or 0.0) / ground.factor
     events = _of(parts, _LOGGING)
@@ -216,12 +216,12 @@ def _redo(ground: Ground, parts: dict[str, Split]) -> _Claim:
     if longest.longer > 2.5 * grown:
         return _NONE
     impact = sum(one.rise for one in events.values())
-    return Part("redo", "redo", impact, "size", (redo, *longest.evidence), tuple(events)), dict.fromkeys(
+    return RisePart("redo", "redo", impact, "size", (redo, *longest.evidence), tuple(events)), dict.fromkeys(
         events, "all"
     )
 
 
-def _temp(ground: Ground, parts: dict[str, Split]) -> _Claim:
+def _temp(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     events = _of(parts, _TEMP)
     if not events:
         return _NONE
@@ -230,12 +230,12 @@ def _temp(ground: Ground, parts: dict[str, Split]) -> _Claim:
     if size.ratio is not None and size.ratio < _RISEN * ground.factor:
         return _NONE
     impact = sum(one.rise for one in events.values())
-    return Part("temp", "temporary I/O", impact, "size", _named((size,)), tuple(events)), dict.fromkeys(
+    return RisePart("temp", "temporary I/O", impact, "size", _named((size,)), tuple(events)), dict.fromkeys(
         events, "all"
     )
 
 
-def _cluster(_: Ground, parts: dict[str, Split]) -> _Claim:
+def _cluster(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
     events = _of(parts, _CLUSTER)
     if len(events) < 2:
         return _NONE
@@ -243,7 +243,7 @@ def _cluster(_: Ground, parts: dict[str, Split]) -> _Claim:
     latency = sum(one.latency for one in events.values())
     rise = sum(one.rise for one in events.values())
     part = "latency" if latency >= rise / 2 else "count"
-    made = Part("cluster", "cluster waits", rise, part, longest.evidence, tuple(_largest(events)))
+    made = RisePart("cluster", "cluster waits", rise, part, longest.evidence, tuple(_largest(events)))
     return made, dict.fromkeys(events, "all")
 
 
@@ -251,7 +251,7 @@ def _largest(events: dict[str, Split], by: Callable[[Split], float] = lambda one
     return sorted(events, key=lambda name: -by(events[name]))
 
 
-def _cache(ground: Ground, parts: dict[str, Split]) -> _Claim:
+def _cache(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     """Say that more is read from disk for the same logical reads: the buffer cache holds less of it."""
     physical, logical = ground.rates("physical_reads"), ground.rates("logical_reads")
     if (
@@ -268,7 +268,7 @@ def _cache(ground: Ground, parts: dict[str, Split]) -> _Claim:
     hit = Change("Buffer Hit", *(Amount(side.ratios.get("Buffer Hit"), None, 1.0) for side in ground.sides))
     evidence = _named((physical, logical, size, hit))
     names = tuple(_largest(events, lambda one: one.count))
-    return Part("cache", "buffer cache", impact, "size", evidence, names), dict.fromkeys(events, "count")
+    return RisePart("cache", "buffer cache", impact, "size", evidence, names), dict.fromkeys(events, "count")
 
 
 def _cache_size(side: Interval) -> Amount:
@@ -276,7 +276,7 @@ def _cache_size(side: Interval) -> Amount:
     return Amount(both[1] if both[1] is not None else both[0], None, 1.0)
 
 
-def _storage(_: Ground, parts: dict[str, Split]) -> _Claim:
+def _storage(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
     """Put the reads together that all take longer: it is the storage, not one of the events."""
     events = {
         name: split for name, split in _of(parts, _READS).items() if split.longer >= _LONGER and split.latency > 0
@@ -286,6 +286,6 @@ def _storage(_: Ground, parts: dict[str, Split]) -> _Claim:
     names = _largest(events, lambda one: one.latency)
     first = events[names[0]]
     impact = sum(one.latency for one in events.values())
-    return Part("reads", names[0], impact, "latency", first.evidence, tuple(names)), dict.fromkeys(
+    return RisePart("reads", names[0], impact, "latency", first.evidence, tuple(names)), dict.fromkeys(
         events, "latency"
     )

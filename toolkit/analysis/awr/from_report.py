@@ -70,7 +70,7 @@ def _origin(report: Record) -> Origin:
     dbid = report.get("dbid")
     return Origin(
         name=str(report.get("file") or ""),
-        rung=str(report.get("kind") or "awr"),
+        snapshot_source=str(report.get("kind") or "awr"),
         scope=str(report.get("scope") or "instance"),
         database=text(report.get("db_name")),
         dbid=dbid if isinstance(dbid, int | str) else None,

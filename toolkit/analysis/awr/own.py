@@ -20,7 +20,7 @@ _MEASURES = ("executions", "elapsed_s", "cpu_s", "gets", "reads", "temp_blocks")
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnShare:
     """A statement's own part of the change, in DB time per second, why, and how certain it is its own."""
 
     key: str
@@ -35,7 +35,7 @@ class Own:
         return self.impact * self.certainty
 
 
-def own_parts(before: Interval, after: Interval, factor: float) -> list[Own]:
+def own_parts(before: Interval, after: Interval, factor: float) -> list[OwnShare]:
     """Return the statements that account for a rise by themselves, the largest first.
 
     A block of PL/SQL holds the time of the statements it calls: it counts for half where one of them, or several
@@ -82,7 +82,7 @@ def _amount(side: Interval, key: str, measure: str) -> Amount:
     return amount(side, value, most)
 
 
-def _own(before: Interval, after: Interval, key: str, row: Statement, factor: float) -> Own | None:
+def _own(before: Interval, after: Interval, key: str, row: Statement, factor: float) -> OwnShare | None:
     changes = changes_of(before, after, key)
     elapsed = changes["elapsed_s"]
     rise = elapsed.delta
@@ -111,7 +111,7 @@ def _own(before: Interval, after: Interval, key: str, row: Statement, factor: fl
         work = _by_work(slower, times * elapsed.before.rate, each)
     part = "executions" if often >= work * certain else "slower" if certain < 1 else "work"
     impact = min(often + work, excess)
-    return Own(key, impact, part, shown, (often + work * certain) / (often + work) if impact else 1.0)
+    return OwnShare(key, impact, part, shown, (often + work * certain) / (often + work) if impact else 1.0)
 
 
 def _more_cpu(cpu: Change, times: float) -> float:
@@ -150,7 +150,7 @@ def _ratio(change: Change) -> float | None:
     return change.after.rate / before if change.after.rate is not None and before else None
 
 
-def _new(key: str, rise: float, changes: dict[str, Change], shown: tuple[Change, ...]) -> Own | None:
+def _new(key: str, rise: float, changes: dict[str, Change], shown: tuple[Change, ...]) -> OwnShare | None:
     """Judge a statement that the earlier interval does not list.
 
     It was there perhaps, below the last row: only more executions or gets than that prove that it did more.
@@ -161,17 +161,17 @@ def _new(key: str, rise: float, changes: dict[str, Change], shown: tuple[Change,
         and change.delta > 0.2 * change.before.most_rate
         for change in (changes["executions"], changes["gets"])
     )
-    return Own(key, rise, "new", shown, 1.0 if proved else _UNKNOWN)
+    return OwnShare(key, rise, "new", shown, 1.0 if proved else _UNKNOWN)
 
 
 def _without_executions(
     key: str, excess: float, changes: dict[str, Change], shown: tuple[Change, ...], factor: float
-) -> Own | None:
+) -> OwnShare | None:
     """Judge a statement whose executions are not told, or that never ended: all its work together must tell."""
     grown = _ratio(changes["gets"])
     if grown is None:
-        return Own(key, excess, "slower", shown, _UNKNOWN)
+        return OwnShare(key, excess, "slower", shown, _UNKNOWN)
     if grown <= _MORE_WORK * factor:
         return None
     before = changes["elapsed_s"].before.rate or 0.0
-    return Own(key, min(excess, before * (grown - factor)), "work", shown)
+    return OwnShare(key, min(excess, before * (grown - factor)), "work", shown)

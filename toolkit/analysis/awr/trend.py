@@ -39,7 +39,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TrendLine:
     """One measure over the points; None where an interval does not tell it, with what is known of it then.
 
     `most` holds, for an event or statement that is not listed, how large it can be at most.
@@ -59,7 +59,7 @@ class Series:
 
     name: str
     points: tuple[Point, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TrendLine, ...]
     notes: tuple[str, ...]
 
     @property
@@ -84,14 +84,14 @@ def trends(intervals: Sequence[Interval], sql: Sequence[str] = ()) -> list[Serie
 
 
 def _identity(origin: Origin) -> tuple[object, ...]:
-    return (origin.rung, origin.scope, origin.database, origin.dbid, origin.instance, origin.container)
+    return (origin.snapshot_source, origin.scope, origin.database, origin.dbid, origin.instance, origin.container)
 
 
 def _name(origin: Origin) -> str:
     parts = [origin.database or "?", origin.instance or "", origin.container or ""]
     named = " / ".join(dict.fromkeys(filter(None, parts)))
     kind = {"rac_global": " (cluster)", "pdb": " (PDB)"}.get(origin.scope, "")
-    return f"{named}{kind}{' (Statspack)' if origin.rung == 'statspack' else ''}"
+    return f"{named}{kind}{' (Statspack)' if origin.snapshot_source == 'statspack' else ''}"
 
 
 def _begin(one: Interval) -> tuple[datetime, datetime]:
@@ -121,7 +121,7 @@ def _series(members: Sequence[Interval], sql: Sequence[str]) -> Series:
     return Series(_name(ordered[0].origin), tuple(_points(ordered)), lines, tuple(notes))
 
 
-def _known(line: Line) -> bool:
+def _known(line: TrendLine) -> bool:
     return any(value is not None for value in line.values)
 
 
@@ -142,7 +142,7 @@ def _points(ordered: Sequence[Interval]) -> list[Point]:
     return points
 
 
-def _lines(ordered: Sequence[Interval], sql: Sequence[str]) -> list[Line]:
+def _lines(ordered: Sequence[Interval], sql: Sequence[str]) -> list[TrendLine]:
     found = [_line(ordered, title, "load", unit, _rate(name)) for name, (title, unit) in _RATES.items()]
     found += [_line(ordered, title, "host", "%", _host(name)) for name, title in _HOST.items()]
     found += [_line(ordered, name, "event", "active sessions", _event(name)) for name in _top_events(ordered)]
@@ -158,12 +158,14 @@ def _lines(ordered: Sequence[Interval], sql: Sequence[str]) -> list[Line]:
 Told = tuple[float | None, float | None]
 
 
-def _line(ordered: Sequence[Interval], name: str, kind: str, unit: str, read: Callable[[Interval], Told]) -> Line:
+def _line(
+    ordered: Sequence[Interval], name: str, kind: str, unit: str, read: Callable[[Interval], Told]
+) -> TrendLine:
     told = [read(one) for one in ordered]
     values = [value for value, _ in told]
     # a row below the last of its list is not nothing, and not far from it either: its bound stands in
     used = [most if value is None else value for value, most in told]
-    return Line(name, kind, unit, tuple(values), tuple(most for _, most in told), tuple(shifts(used)))
+    return TrendLine(name, kind, unit, tuple(values), tuple(most for _, most in told), tuple(shifts(used)))
 
 
 def _rate(name: str) -> Callable[[Interval], Told]:
@@ -216,9 +218,9 @@ def _top_events(ordered: Sequence[Interval]) -> list[str]:
     return sorted(totals, key=lambda name: -totals[name])[:_TOP_EVENTS]
 
 
-def changes_of(series: Series) -> Mapping[int, list[tuple[Line, Shift]]]:
+def changes_of(series: Series) -> Mapping[int, list[tuple[TrendLine, Shift]]]:
     """Return the changes of a series by the point they begin with."""
-    found: dict[int, list[tuple[Line, Shift]]] = {}
+    found: dict[int, list[tuple[TrendLine, Shift]]] = {}
     for line in series.lines:
         for shift in line.changes:
             found.setdefault(shift.index, []).append((line, shift))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from toolkit import __version__, resources
 from toolkit.app.approvals import Approvals
 from toolkit.app.approving.identity import identity_of
-from toolkit.app.approving.subject import Subject, Work
-from toolkit.app.maintenance.places import Place
+from toolkit.app.approving.subject import Subject, TargetWork
+from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, is_signed
 from toolkit.design.approval_diff import differences
@@ -28,14 +28,14 @@ _AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ApprovalCheck:
     """What is as approved, and the targets of which that could not be told: nothing may be done there."""
 
     approval: Approval
-    unreached: Mapping[str, ToolkitError] = field(default_factory=dict)
+    unresolved: Mapping[str, ToolkitError] = field(default_factory=dict)
 
 
-def check(subject: Subject, store: Store) -> Held:
+def check(subject: Subject, store: Store) -> ApprovalCheck:
     """Refuse what is not exactly what somebody approved; only what the databases say of themselves is read.
 
     Raises:
@@ -52,7 +52,7 @@ def check(subject: Subject, store: Store) -> Held:
         )
     _check_signed(approval, subject)
     _check_logged(approval, subject, store)
-    now, unreached = _now(subject, approval)
+    now, unresolved = _now(subject, approval)
     found = list(differences(approval.approved, now))
     if found:
         more = f"\n- and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
@@ -63,9 +63,9 @@ def check(subject: Subject, store: Store) -> Held:
             code="TK-0313",
             hint=f"put it back, or look at it and approve it anew: `dbatk plan {subject.file} --approve`",
         )
-    if unreached and len(unreached) == len(subject.works):
-        raise next(iter(unreached.values()))
-    return Held(approval, unreached)
+    if unresolved and len(unresolved) == len(subject.works):
+        raise next(iter(unresolved.values()))
+    return ApprovalCheck(approval, unresolved)
 
 
 def _check_signed(approval: Approval, subject: Subject) -> None:
@@ -106,31 +106,31 @@ def _check_logged(approval: Approval, subject: Subject, store: Store) -> None:
 
 def _now(subject: Subject, approval: Approval) -> tuple[Approved, dict[str, ToolkitError]]:
     """Return what would run now, in the terms of an approval, and the targets that could not be reached."""
-    engines = {work.reached.target.engine.value for work in subject.works}
+    engines = {work.resolved.target.engine.value for work in subject.works}
     files = {path: value for engine in sorted(engines) for path, value in resources.hashes(engine).items()}
     used = {path: files[path] for path in approval.approved.files if path in files}
     others = {path: value for path, value in files.items() if path not in used}
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="identity") as pool:
         asked = dict(zip((work.target for work in subject.works), pool.map(_identity, subject.works), strict=True))
-    unreached = {target: parts for target, parts in asked.items() if isinstance(parts, ToolkitError)}
+    unresolved = {target: parts for target, parts in asked.items() if isinstance(parts, ToolkitError)}
     identities = {
         target: approval.approved.databases.get(target, {}) if isinstance(parts, ToolkitError) else parts
         for target, parts in asked.items()
     }
     version, program = __version__, resources.program_hash()
     now = Approved(subject.name, subject.kind, subject.values, identities, version, program, used, others)
-    return now, unreached
+    return now, unresolved
 
 
-def _identity(work: Work) -> Mapping[str, str] | ToolkitError:
+def _identity(work: TargetWork) -> Mapping[str, str] | ToolkitError:
     try:
-        return identity_of(work.reached.target)[0]
+        return identity_of(work.resolved.target)[0]
     except ToolkitError as error:
         return error
 
 
 @contextmanager
-def admitted(approvals: Approvals, place: Place) -> Iterator[None]:
+def admitted(approvals: Approvals, place: PlanTarget) -> Iterator[None]:
     """Hold a worker on another host against the approval that came with its order; see `guarding`.
 
     Raises:
@@ -141,10 +141,10 @@ def admitted(approvals: Approvals, place: Place) -> Iterator[None]:
         yield
         return
     approval = read_approval(parse_document(approvals.approval_text, "the approval"))
-    then, files = approval.approved, resources.hashes(place.reached.target.engine.value)
+    then, files = approval.approved, resources.hashes(place.resolved.target.engine.value)
     here = replace(
         then,
-        databases={place.name: identity_of(place.reached.target)[0]},
+        databases={place.name: identity_of(place.resolved.target)[0]},
         version=__version__,
         program=resources.program_hash(),
         files={**then.files, **{path: value for path, value in files.items() if path in then.files}},

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from toolkit import __version__, resources
 from toolkit.app.approving.identity import identity_of
-from toolkit.app.approving.subject import Subject, Work
+from toolkit.app.approving.subject import Subject, TargetWork
 from toolkit.app.runs.planning import facts_of, scripts_of
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, sign
@@ -91,13 +91,13 @@ def _approved(subject: Subject) -> tuple[Approved, tuple[str, ...]]:
     with resources.noting() as used:
         for work in subject.works:
             try:
-                databases[work.target], unread = identity_of(work.reached.target)
+                databases[work.target], unread = identity_of(work.resolved.target)
                 notes += [f"{work.target}: {sentence}" for sentence in unread]
                 notes += _rehearsed(work)
-                _note_around(work.reached.target.engine, subject.values)
+                _note_around(work.resolved.target.engine, subject.values)
             finally:
-                work.reached.target.close()
-    engines = {work.reached.target.engine.value for work in subject.works}
+                work.resolved.target.close()
+    engines = {work.resolved.target.engine.value for work in subject.works}
     hashes = {path: value for engine in sorted(engines) for path, value in resources.hashes(engine).items()}
     files = {path: hashes[path] for path in sorted(used) if path in hashes}
     others = {path: value for path, value in hashes.items() if path not in files}
@@ -108,14 +108,14 @@ def _approved(subject: Subject) -> tuple[Approved, tuple[str, ...]]:
 
 
 # -- the rehearsal ------------------------------------------------------------------------------------------------
-def _rehearsed(work: Work) -> Iterator[str]:
+def _rehearsed(work: TargetWork) -> Iterator[str]:
     """Make the script of each step, so that its files are noted; yield what could not be made."""
-    target, standing = work.reached.target, work.reached.standing
+    target, policy = work.resolved.target, work.resolved.policy
     dialect = dialect_of(target.engine)
     for name, experiment in work.experiments.items():
         sessions = Sessions(target, "dbatk approve", read_only=True)
         try:
-            facts = facts_of(experiment, dialect, sessions, standing)
+            facts = facts_of(experiment, dialect, sessions, policy)
             _watch(dialect, facts)
             yield from _scripted(name, experiment, dialect, facts)
         except DatabaseError as error:

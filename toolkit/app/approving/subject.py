@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolkit.app.maintenance.places import Job, Place
-from toolkit.app.targets import Reached
+from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.app.targets import ResolvedTarget
 from toolkit.design.approval_file import approval_path
 from toolkit.design.canonical import experiment_values, plan_values
 from toolkit.model.approval import Value
@@ -16,11 +16,11 @@ from toolkit.model.plan import MaintenancePlan
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class TargetWork:
     """What is done on one target: steps by name."""
 
     target: str
-    reached: Reached
+    resolved: ResolvedTarget
     experiments: Mapping[str, Experiment]
 
 
@@ -32,26 +32,27 @@ class Subject:
     name: str
     kind: str
     values: Mapping[str, Value]
-    works: tuple[Work, ...]
+    works: tuple[TargetWork, ...]
 
     @property
     def approval_path(self) -> Path:
         return approval_path(self.file)
 
 
-def subject_of_plan(file: Path, plan: MaintenancePlan, places: Sequence[Place]) -> Subject:
+def subject_of_plan(file: Path, plan: MaintenancePlan, places: Sequence[PlanTarget]) -> Subject:
     """Return a plan as it is approved: with what its places resolve from elsewhere."""
     values = plan_values(plan)
     for place in places:
         for job in place.jobs:
             values.update(_resolved(place.name, job))
     works = tuple(
-        Work(place.name, place.reached, {job.step.name: job.experiment for job in place.jobs}) for place in places
+        TargetWork(place.name, place.resolved, {job.step.name: job.experiment for job in place.jobs})
+        for place in places
     )
     return Subject(file, plan.name, "plan", values, works)
 
 
-def _resolved(target: str, job: Job) -> Mapping[str, Value]:
+def _resolved(target: str, job: TargetStep) -> Mapping[str, Value]:
     """Return what a step takes from a measurement and from the target's profile."""
     found: dict[str, Value] = {}
     for factor in job.experiment.factors:
@@ -62,8 +63,8 @@ def _resolved(target: str, job: Job) -> Mapping[str, Value]:
     return found
 
 
-def subject_of_experiment(file: Path, experiment: Experiment, reached: Reached) -> Subject:
+def subject_of_experiment(file: Path, experiment: Experiment, resolved: ResolvedTarget) -> Subject:
     """Return an experiment as it is approved."""
     name = experiment.name or file.stem
-    work = Work(experiment.target, reached, {name: experiment})
+    work = TargetWork(experiment.target, resolved, {name: experiment})
     return Subject(file, name, "experiment", experiment_values(experiment), (work,))

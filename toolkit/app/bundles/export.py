@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from toolkit import __version__, resources
-from toolkit.app.approvals import Standing
+from toolkit.app.approvals import TargetPolicy
 from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.folders import write_folder
 from toolkit.app.runs import licensing
@@ -78,7 +78,7 @@ def export_bundle(
     address: Address | None,
     folder: Path,
     *,
-    standing: Standing | None = None,
+    policy: TargetPolicy | None = None,
 ) -> Exported:
     """Write a bundle.
 
@@ -87,7 +87,7 @@ def export_bundle(
         known: from `read_known`, `assumed_known` or `given_known`.
         address: where, for the hint how to connect; None when nothing but a release is known.
         folder: must not exist, or be empty.
-        standing: what the target's profile says, its licences above all.
+        policy: what the target's profile says, its licences above all.
 
     Raises:
         ToolkitError: TK-0304 for what a script cannot do or the database cannot have, TK-0303 for what would need
@@ -96,12 +96,12 @@ def export_bundle(
     """
     _refuse_unscripted(experiment, known.facts)
     dialect = dialect_of(known.facts.engine)
-    standing = standing or Standing()
-    known = replace(known, facts=with_licences(known.facts, standing.licences))
+    policy = policy or TargetPolicy()
+    known = replace(known, facts=with_licences(known.facts, policy.licences))
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
     trials = _trials(experiment, dialect, known.facts, run)
     _refuse_decisions(trials)
-    bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, standing)
+    bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, policy)
     notes = tuple(_notes(experiment, trials))
     licences = tuple(bill.sentences()) if bill is not None else ()
     if experiment.operation is OperationName.BACKUP:
@@ -113,8 +113,8 @@ def export_bundle(
         )  # fmt: skip
     for path, text in files.items():
         if path.endswith((".sql", ".rman")):
-            licensing.check_script(text, known.facts, standing.licences)
-    manifest = _manifest(experiment, known, run, trials, standing.licences, files, bill)
+            licensing.check_script(text, known.facts, policy.licences)
+    manifest = _manifest(experiment, known, run, trials, policy.licences, files, bill)
     write_folder(folder, {**files, MANIFEST: manifest_text(manifest)})
     return Exported(run, folder, sum(each.stages is not None for each in trials), notes)
 
@@ -125,12 +125,12 @@ def address_of(text: str) -> Address:
 
 
 # -- facts ------------------------------------------------------------------------------------------------------
-def read_known(experiment: Experiment, target: Target, standing: Standing) -> Known:
+def read_known(experiment: Experiment, target: Target, policy: TargetPolicy) -> Known:
     """Read facts on a read-only connection."""
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, "dbatk export", read_only=True)
     try:
-        facts = facts_of(experiment, dialect, sessions, standing)
+        facts = facts_of(experiment, dialect, sessions, policy)
         rows = sessions.get(Role.CONTROL).execute(step_of(dialect, dialect.instant()).text).rows
         return Known(facts, database_of(facts, target), rows[0].get("born") if rows else None)
     finally:
@@ -156,10 +156,10 @@ def _refuse_unscripted(experiment: Experiment, facts: Facts) -> None:
             code="TK-0304",
             hint="`dbatk run --dry-run` prints the script of other engines",
         )
-    outer = [factor.name for factor in experiment.factors if factor.command is not None]
-    if outer:
+    external = [factor.name for factor in experiment.factors if factor.command is not None]
+    if external:
         raise ToolkitError(
-            f"the factor `{outer[0]}` is read, set and put back by dbatk itself, which a script cannot do",
+            f"the factor `{external[0]}` is read, set and put back by dbatk itself, which a script cannot do",
             code="TK-0304",
             hint="leave the factor out of the file; export a bundle for each of its levels, set by hand",
         )

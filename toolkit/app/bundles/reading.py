@@ -11,7 +11,7 @@ from pathlib import Path
 from toolkit.errors import ToolkitError
 from toolkit.model.bundle import MANIFEST, SPOOLS, Manifest
 from toolkit.readers.manifest import not_a_bundle, read_manifest
-from toolkit.readers.spool import Line, Mark, read_spool
+from toolkit.readers.spool import Line, SpoolMark, read_spool
 
 _SPOOL = re.compile(r"t(\d{4,6})-a(\d{1,4})(?:-(before|after|s\d{1,4}))?\.lst", re.ASCII)
 _CLIENT = re.compile(r"SQL(?:\*Plus|cl)\b[\w .:,*-]*")
@@ -21,7 +21,7 @@ PROVENANCE = "provenance"
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class SpooledAttempt:
     """The spools of one attempt of a trial, in the order before, sessions, after."""
 
     trial: int
@@ -37,7 +37,7 @@ class Folder:
     manifest: Manifest
     manifest_bytes: bytes
     client: str
-    attempts: Mapping[int, Sequence[Attempt]] = field(default_factory=dict)
+    attempts: Mapping[int, Sequence[SpooledAttempt]] = field(default_factory=dict)
 
     def around(self, name: str) -> tuple[tuple[Line, ...], ...]:
         """Return the spool of `check` or `setup`, or none."""
@@ -65,11 +65,11 @@ def open_folder(path: Path) -> Folder:
     raw = _bytes(path / MANIFEST)
     manifest = read_manifest(raw.decode("utf-8", "replace"))
     _refuse_altered(path, manifest)
-    attempts: dict[int, list[Attempt]] = {}
+    attempts: dict[int, list[SpooledAttempt]] = {}
     for trial, number, names in _found(path):
         spools = tuple(_spool(name) for name in names)
         _refuse_foreign(manifest, trial, names, spools)
-        attempts.setdefault(trial, []).append(Attempt(trial, number, spools))
+        attempts.setdefault(trial, []).append(SpooledAttempt(trial, number, spools))
     return Folder(path, manifest, raw, _client(path), attempts)
 
 
@@ -108,7 +108,7 @@ def _refuse_foreign(
 ) -> None:
     known = {each.number for each in manifest.trials}
     for name, lines in zip(names, spools, strict=True):
-        marks = [line for line in lines if isinstance(line, Mark)]
+        marks = [line for line in lines if isinstance(line, SpoolMark)]
         if trial not in known or any(mark.run != manifest.run or mark.trial != trial for mark in marks):
             raise ToolkitError(
                 f"`{SPOOLS}/{name.name}` is the spool of another run or trial",

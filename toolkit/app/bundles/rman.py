@@ -18,7 +18,7 @@ from toolkit.executors.scripted.files import digest
 from toolkit.model.bundle import DRIVER, PLAN, SPOOLS, SUMS, script_name
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial, degree_level
 from toolkit.model.facts import Facts
-from toolkit.model.protocols import DatabaseError, Line
+from toolkit.model.protocols import DatabaseError, OutputLine
 from toolkit.model.records import TrialRecord
 from toolkit.model.runid import run_key
 from toolkit.model.steps import Step
@@ -94,7 +94,7 @@ def record_of(
     planned: PlannedTrial, log: Path, experiment: Experiment, run: str, dialect: Dialect, facts: Facts
 ) -> TrialRecord:
     """Return what a trial's log tells."""
-    lines = [Line(0.0, text) for text in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    lines = [OutputLine(0.0, text) for text in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     begun, ended = _times(log.with_suffix(".times"))
     work = _work(planned, experiment, run, dialect, facts)
     [call] = dialect.timed(work, facts)

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from toolkit.app.bundles.reading import Attempt
+from toolkit.app.bundles.reading import SpooledAttempt
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
 from toolkit.executors.scripted.trial import APART, SNAPSHOT
@@ -24,9 +24,9 @@ from toolkit.operations.base import Piece
 from toolkit.readers.attempts import AttemptRead, ItemRead, read_attempt
 from toolkit.readers.spool import Failure
 from toolkit.runner import gathering, spec_of
-from toolkit.runner.bench import Others
 from toolkit.runner.clock import ItemResult, TimedResult
-from toolkit.runner.judging import Judged, judge_trial
+from toolkit.runner.context import BackgroundLoad
+from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.runner.stop import Stop
 from toolkit.runner.trial import item_record
 from toolkit.snapshots import CounterProvider
@@ -45,10 +45,10 @@ class Recorder:
     client: str
     source_has_rows: bool
     stop: Stop = field(default_factory=Stop)
-    others: Others = field(default_factory=Others)
+    others: BackgroundLoad = field(default_factory=BackgroundLoad)
     warnings: list[str] = field(default_factory=list)
 
-    def record(self, planned: PlannedTrial, attempt: Attempt) -> TrialRecord:
+    def record(self, planned: PlannedTrial, attempt: SpooledAttempt) -> TrialRecord:
         """Return the record of an attempt; one without an end is interrupted."""
         read = read_attempt(attempt.spools)
         began = read.begun_at or datetime.fromisoformat(self.manifest.created_at)
@@ -62,7 +62,7 @@ class Recorder:
         return self._ended(planned, attempt, read, (began, ended))
 
     def _ended(
-        self, planned: PlannedTrial, attempt: Attempt, read: AttemptRead, span: tuple[datetime, datetime]
+        self, planned: PlannedTrial, attempt: SpooledAttempt, read: AttemptRead, span: tuple[datetime, datetime]
     ) -> TrialRecord:
         pieces = self._pieces(planned)
         timed = self._timed(planned, read)
@@ -135,7 +135,7 @@ class Recorder:
         self, planned: PlannedTrial, pieces: Sequence[Piece], kept: MutableMapping[str, tuple[Row, ...]],
         peaks: MutableMapping[str, float], seconds: float,
     ) -> tuple[Metric, ...]:  # fmt: skip
-        """Say what the evidence tells besides the degree, as the runner does (`toolkit.runner.told`)."""
+        """Say what the evidence tells besides the degree, as the runner does (`toolkit.runner.findings`)."""
         told = self.dialect.tell(pieces[0].work, kept, peaks, seconds)
         self.warnings += [f"{planned.cell}: {sentence}" for sentence in told.sentences]
         if told.bytes is not None:
@@ -144,7 +144,7 @@ class Recorder:
             peaks.setdefault("cpu_seconds", told.cpu_seconds)
         return (*told.metrics, *gathering.counted(kept))
 
-    def _client_metric(self, read: AttemptRead, judged: Judged) -> tuple[Metric, ...]:
+    def _client_metric(self, read: AttemptRead, judged: JudgedTrial) -> tuple[Metric, ...]:
         seconds = _client_seconds(read)
         if seconds is None or not judged.has_time:
             return ()

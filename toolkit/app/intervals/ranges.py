@@ -10,14 +10,14 @@ from itertools import pairwise
 
 from toolkit.analysis.cluster_interval import cluster_interval
 from toolkit.analysis.repository_interval import interval_of_rows
-from toolkit.app.runs.planning import ground_of, with_licences
-from toolkit.app.snapshots.rungs import rung_of
-from toolkit.app.targets import Reached
+from toolkit.app.runs.planning import context_of, with_licences
+from toolkit.app.snapshots.sources import snapshot_source_of
+from toolkit.app.targets import ResolvedTarget
 from toolkit.dialects.base import Dialect
-from toolkit.dialects.oracle import ladder
+from toolkit.dialects.oracle import snapshot_sources
 from toolkit.dialects.oracle.reports import report_call, report_text
 from toolkit.dialects.registry import dialect_of
-from toolkit.dialects.repositories import Mark, Repository
+from toolkit.dialects.repositories import Repository, RepositorySnapshot
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, refused
@@ -69,7 +69,7 @@ def range_of(text: str) -> Range:
 
 
 @dataclass(slots=True)
-class Asked:
+class OpenRepository:
     """An open database and the repository of its snapshots that may be read."""
 
     dialect: Dialect
@@ -82,7 +82,9 @@ class Asked:
         """AWR or Statspack."""
         return self.repositories.repository
 
-    def marks(self, first: int, last: int, *, container: bool = False) -> tuple[Mark, Mark]:
+    def marks(
+        self, first: int, last: int, *, container: bool = False
+    ) -> tuple[RepositorySnapshot, RepositorySnapshot]:
         """Return two snapshots of this instance, under the database id that has them both.
 
         Raises:
@@ -96,12 +98,14 @@ class Asked:
             there = {int(str(row["snap_id"])) for row in rows if int(str(row["instance_number"])) == instance}
             if {first, last} <= there:
                 provider = self.repository.provider
-                return Mark(provider, dbid, instance, first), Mark(provider, dbid, instance, last)
+                return RepositorySnapshot(provider, dbid, instance, first), RepositorySnapshot(
+                    provider, dbid, instance, last
+                )
         raise ToolkitError(
             f"{self.repository.provider} has no snapshots {first} and {last} of this instance",
             code="TK-0114",
             hint="`SELECT snap_id, end_interval_time FROM dba_hist_snapshot ORDER BY 1` lists them (it is free)"
-            if self.repository is ladder.AWR
+            if self.repository is snapshot_sources.AWR
             else "`SELECT snap_id, snap_time FROM perfstat.stats$snapshot ORDER BY 1` lists them",
         )
 
@@ -135,39 +139,41 @@ class Asked:
 
 
 @contextmanager
-def opened(reached: Reached, wanted: str) -> Iterator[Asked]:
+def opened(resolved: ResolvedTarget, wanted: str) -> Iterator[OpenRepository]:
     """Open a database whose own snapshots are read; nothing of a pack is asked before the guard has judged.
 
     Raises:
         ToolkitError: TK-0303 for AWR that nobody declared, TK-0304 where there are none.
     """
-    target = reached.target
+    target = resolved.target
     if target.engine is not EngineName.ORACLE:
         raise ToolkitError(
             f"{target.engine.value} keeps no snapshots itself",
             code="TK-0304",
             hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`",
         )
-    dialect, declared = dialect_of(target.engine), reached.standing.licences
+    dialect, declared = dialect_of(target.engine), resolved.policy.licences
     sessions = Sessions(target, "dbatk awr", read_only=True)
     try:
-        facts = with_licences(ground_of(dialect, sessions), declared)
-        rung = rung_of(wanted, dialect, facts, sessions, declared, reading=True)
-        if rung.repository is None:
+        facts = with_licences(context_of(dialect, sessions), declared)
+        snapshot_source = snapshot_source_of(wanted, dialect, facts, sessions, declared, reading=True)
+        if snapshot_source.repository is None:
             raise ToolkitError(
-                f"this database has no snapshots that may be read: {rung.why}",
-                code="TK-0303" if "licence" in rung.why else "TK-0304",
+                f"this database has no snapshots that may be read: {snapshot_source.why}",
+                code="TK-0303" if "licence" in snapshot_source.why else "TK-0304",
                 hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`; or, where it is "
                 "licensed, declare it in the profile: `licenses.diagnostics_pack = {by, on, until}`",
             )
-        yield Asked(dialect, sessions, facts, Repositories(rung.repository, dialect, sessions.run, ""))
+        yield OpenRepository(
+            dialect, sessions, facts, Repositories(snapshot_source.repository, dialect, sessions.run, "")
+        )
     except DatabaseError as error:
         raise refused(dialect, error, "the snapshots could not be read") from None
     finally:
         sessions.close()
 
 
-def database_interval(reached: Reached, asked: Range, name: str) -> Interval:
+def database_interval(resolved: ResolvedTarget, asked: Range, name: str) -> Interval:
     """Return what a database did between two of its own snapshots; of a cluster each instance, and the whole.
 
     Statspack numbers the snapshots of each instance for itself: of a cluster it tells this one.
@@ -175,7 +181,7 @@ def database_interval(reached: Reached, asked: Range, name: str) -> Interval:
     Raises:
         ToolkitError: TK-0114 when they are not there, TK-0115 when nothing of them can be trusted; as `opened`.
     """
-    with opened(reached, "auto") as open_:
+    with opened(resolved, "auto") as open_:
         begin, end = open_.marks(asked.first, asked.last)
         faults = open_.repositories.check(begin, end)
         if faults:
@@ -183,7 +189,7 @@ def database_interval(reached: Reached, asked: Range, name: str) -> Interval:
         return _whole(open_, begin, end, name)
 
 
-def database_series(reached: Reached, asked: Range, name: str) -> tuple[list[Interval], list[str]]:
+def database_series(resolved: ResolvedTarget, asked: Range, name: str) -> tuple[list[Interval], list[str]]:
     """Return what a database did between each of its own snapshots and the next, and what cannot be told of it.
 
     Of a cluster AWR tells the whole and each instance; the whole only where every instance has both snapshots.
@@ -193,7 +199,7 @@ def database_series(reached: Reached, asked: Range, name: str) -> tuple[list[Int
     """
     intervals: list[Interval] = []
     gaps: list[str] = []
-    with opened(reached, "auto") as open_:
+    with opened(resolved, "auto") as open_:
         first, last = open_.marks(asked.first, asked.last)
         numbers = sorted({int(str(row["snap_id"])) for row in _ends(open_, first, last)})
         for one, following in pairwise(numbers):
@@ -206,24 +212,24 @@ def database_series(reached: Reached, asked: Range, name: str) -> tuple[list[Int
             intervals += [*whole.instances] if whole.instances and whole.warnings else [whole, *whole.instances]
             if whole.instances:
                 gaps += [f"`{name}`: {one}-{following}: {said}" for said in whole.warnings]
-        if open_.repository is not ladder.AWR and len(open_.facts.rows("doctor_instances")) > 1:
+        if open_.repository is not snapshot_sources.AWR and len(open_.facts.rows("doctor_instances")) > 1:
             gaps.append(f"`{name}`: the series is of this instance; the cluster has others")
     return intervals, gaps
 
 
-def _interval(open_: Asked, begin: Mark, end: Mark, name: str) -> Interval:
+def _interval(open_: OpenRepository, begin: RepositorySnapshot, end: RepositorySnapshot, name: str) -> Interval:
     sections = {**open_.repositories.between(begin, end), **open_.repositories.extras(begin, end)}
     return interval_of_rows(name, begin, end, _ends(open_, begin, end), sections, open_.facts)
 
 
-def _whole(open_: Asked, begin: Mark, end: Mark, name: str) -> Interval:
+def _whole(open_: OpenRepository, begin: RepositorySnapshot, end: RepositorySnapshot, name: str) -> Interval:
     """Return the interval of this instance, or of the whole cluster where others have the same snapshots."""
     own = _interval(open_, begin, end, name)
     there: dict[int, set[int]] = {}
     for row in _range(open_, begin, end):
         there.setdefault(int(str(row["instance_number"])), set()).add(int(str(row["snap_id"])))
     others = [one for one in sorted(there) if one != begin.instance]
-    if open_.repository is not ladder.AWR:
+    if open_.repository is not snapshot_sources.AWR:
         if len(open_.facts.rows("doctor_instances")) > 1:
             said = "Statspack tells of this instance only, and the cluster has others"
             own = replace(own, warnings=(*own.warnings, said))
@@ -240,7 +246,7 @@ def _whole(open_: Asked, begin: Mark, end: Mark, name: str) -> Interval:
     return cluster_interval(instances, warnings) if others else own
 
 
-def _named(open_: Asked, interval: Interval, number: int) -> Interval:
+def _named(open_: OpenRepository, interval: Interval, number: int) -> Interval:
     """Return the interval of another instance than ours under its own name, which V$ACTIVE_INSTANCES has."""
     rows = open_.facts.rows("doctor_instances")
     found = [str(row["instance_name"]) for row in rows if str(row["instance_number"]) == str(number)]
@@ -248,7 +254,7 @@ def _named(open_: Asked, interval: Interval, number: int) -> Interval:
     return replace(interval, origin=replace(interval.origin, instance=name, host=host or None))
 
 
-def _range(open_: Asked, begin: Mark, end: Mark) -> Sequence[Row]:
+def _range(open_: OpenRepository, begin: RepositorySnapshot, end: RepositorySnapshot) -> Sequence[Row]:
     """Return the snapshots of a range, of every instance."""
     binds = {"dbid": begin.dbid, "first_snap": begin.snapshot, "last_snap": end.snapshot}
     return open_.repositories.ask(
@@ -256,7 +262,7 @@ def _range(open_: Asked, begin: Mark, end: Mark) -> Sequence[Row]:
     ).rows
 
 
-def _ends(open_: Asked, begin: Mark, end: Mark) -> tuple[Row, ...]:
+def _ends(open_: OpenRepository, begin: RepositorySnapshot, end: RepositorySnapshot) -> tuple[Row, ...]:
     """Return the snapshots of a range, of one instance."""
     rows = _range(open_, begin, end)
     return tuple(row for row in rows if int(str(row["instance_number"])) == begin.instance)
@@ -264,13 +270,13 @@ def _ends(open_: Asked, begin: Mark, end: Mark) -> tuple[Row, ...]:
 
 # -- Oracle's own reports ---------------------------------------------------------------------------------------
 def fetch_report(
-    reached: Reached, asked: Range, *, other: Range | None = None, whole: bool = False, container: bool = False,
-    html: bool = True,
+    resolved: ResolvedTarget, asked: Range, *, other: Range | None = None, whole: bool = False,
+    container: bool = False, html: bool = True,
 ) -> str:  # fmt: skip
     """Return one of Oracle's own AWR reports, as `awrrpt.sql` would spool it.
 
     Args:
-        reached: the database; the Diagnostics Pack must be declared.
+        resolved: the database; the Diagnostics Pack must be declared.
         asked: the range of snapshots.
         other: a second range: then Oracle's own comparison of the two.
         whole: of the whole cluster instead of this instance.
@@ -280,7 +286,7 @@ def fetch_report(
     Raises:
         ToolkitError: as `opened`, TK-0114 for snapshots that are not there.
     """
-    with opened(reached, ladder.AWR.provider) as open_:
+    with opened(resolved, snapshot_sources.AWR.provider) as open_:
         begin, end = open_.marks(asked.first, asked.last, container=container)
         pair = None if other is None else open_.marks(other.first, other.last, container=container)
         call = report_call(begin, end, pair, whole=whole, html=html)

@@ -12,7 +12,7 @@ from toolkit.analysis.awr.from_report import interval_of
 from toolkit.analysis.state_interval import interval_between
 from toolkit.app.intervals.ranges import database_interval, database_series, is_range, range_of
 from toolkit.app.snapshots.labelled import find
-from toolkit.app.targets import Reached
+from toolkit.app.targets import ResolvedTarget
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval
 from toolkit.readers.awr.report import read_report
@@ -22,7 +22,7 @@ _MARK = ".."
 _LABEL = "label:"
 _FEWEST = 2
 _REPORT = re.compile(r"awr-\d+-\d+\.html", re.ASCII)
-Reach = Callable[[str], Reached]
+Reach = Callable[[str], ResolvedTarget]
 
 
 def is_interval(text: str) -> bool:
@@ -64,11 +64,11 @@ def interval_source(text: str, location: str | None, reach: Reach) -> Interval |
         return None
     if is_range(text):
         asked = range_of(text)
-        reached = reach(asked.target)
+        resolved = reach(asked.target)
         try:
-            return database_interval(reached, asked, text)
+            return database_interval(resolved, asked, text)
         finally:
-            reached.target.close()
+            resolved.target.close()
     with open_store(location) as store:
         if is_interval(text):
             return stored_interval(store, text)
@@ -122,11 +122,11 @@ def series_source(text: str, location: str | None, reach: Reach) -> tuple[list[I
     if not is_range(text):
         return None
     asked = range_of(text)
-    reached = reach(asked.target)
+    resolved = reach(asked.target)
     try:
-        return database_series(reached, asked, text)
+        return database_series(resolved, asked, text)
     finally:
-        reached.target.close()
+        resolved.target.close()
 
 
 def _labelled(store: Store, label: str) -> tuple[list[Interval], list[str]]:

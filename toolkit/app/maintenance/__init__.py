@@ -1,6 +1,6 @@
 """Runs maintenance plans: what may begin, when, and what became of it."""
 
-from toolkit.app.maintenance.night import run_plan
-from toolkit.app.maintenance.places import Place, places_of
+from toolkit.app.maintenance.plan_run import run_plan
+from toolkit.app.maintenance.plan_targets import PlanTarget, places_of
 
-__all__ = ["Place", "places_of", "run_plan"]
+__all__ = ["PlanTarget", "places_of", "run_plan"]

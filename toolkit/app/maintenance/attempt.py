@@ -9,11 +9,11 @@ from time import monotonic
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance.closing import child_of
-from toolkit.app.maintenance.insisting import insisting
 from toolkit.app.maintenance.loaded import Reader, as_before
-from toolkit.app.maintenance.looked import Looked
-from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.app.maintenance.retry import retrying
 from toolkit.app.maintenance.undone import told_of_undoing
+from toolkit.app.maintenance.verification import Verification
 from toolkit.app.maintenance.verify import NOT_APPROVED, look_at
 from toolkit.app.results import ended_well, find_run
 from toolkit.app.runs.doubt import THERE, load_in_doubt, taken_as_done
@@ -45,7 +45,7 @@ def utc_now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class AttemptResult:
     """How a try ended; `passing` whether another one may help."""
 
     state: StepState
@@ -55,16 +55,16 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class StepAttempt:
     """What is needed to do a step: the plan's run, the place, and what the user allowed."""
 
     plan_run: str
-    place: Place
+    place: PlanTarget
     store: Store
     approvals: Approvals
     events: Events
 
-    def do(self, job: Job, record: StepRecord, earlier: Sequence[StepRecord], stop: Stop) -> StepRecord:
+    def do(self, job: TargetStep, record: StepRecord, earlier: Sequence[StepRecord], stop: Stop) -> StepRecord:
         """Do a step and return its record with state, reason and run; errors are outcomes, not exceptions.
 
         Args:
@@ -78,7 +78,7 @@ class Attempt:
         went_on = run is not None
         if went_on:
             # Whoever comes after a kill must know which run this step was: it is no child of this night.
-            insisting(lambda: self.store.note_step(self.plan_run, replace(record, run=run)))
+            retrying(lambda: self.store.note_step(self.plan_run, replace(record, run=run)))
         tries = 0
         while True:
             tries += 1
@@ -107,11 +107,11 @@ class Attempt:
         )
 
     def _look(
-        self, job: Job, took: float, ended: Ended, before: Reader | ToolkitError | None, stop: Stop
-    ) -> Looked:
+        self, job: TargetStep, took: float, ended: AttemptResult, before: Reader | ToolkitError | None, stop: Stop
+    ) -> Verification:
         """Look at what a step did that says it ended well."""
         if ended.state is not StepState.DONE or ended.run is None:
-            return Looked()
+            return Verification()
         try:
             return look_at(job, self.place, took, run=ended.run, store=self.store, before=before, stop=stop)
         except Exception as error:  # noqa: BLE001 - one step never ends the night
@@ -119,9 +119,9 @@ class Attempt:
             said = f"whether it was done could not be verified: {why}"
             # What was not approved is refused, never passed over: a look that needs it fails the step.
             refused = isinstance(error, ToolkitError) and error.code == NOT_APPROVED
-            return Looked(said) if refused else Looked(unverified=(said,))
+            return Verification(said) if refused else Verification(unverified=(said,))
 
-    def _left_behind(self, job: Job, earlier: Sequence[StepRecord]) -> str | None:
+    def _left_behind(self, job: TargetStep, earlier: Sequence[StepRecord]) -> str | None:
         """Return the run that an earlier night began and did not end, if this step would do the same.
 
         A load in doubt is returned in any case: going on with it is refused until somebody has counted its rows.
@@ -164,41 +164,43 @@ class Attempt:
             return False
         return True
 
-    def _answered(self, run: str | None) -> Ended | None:
+    def _answered(self, run: str | None) -> AttemptResult | None:
         """Return the end of a load whose rows are there, as a person answered; None when it is to be done."""
         done = run is not None and taken_as_done(run, self.store)
-        return Ended(StepState.DONE, run, THERE) if done else None
+        return AttemptResult(StepState.DONE, run, THERE) if done else None
 
-    def _once(self, job: Job, run: str | None, stop: Stop) -> Ended:
+    def _once(self, job: TargetStep, run: str | None, stop: Stop) -> AttemptResult:
         before = {head.run for head in self.store.children_of(self.plan_run, self.place.name)}
         try:
-            reached, experiment = self.place.reached, job.experiment
+            resolved, experiment = self.place.resolved, job.experiment
             if run is None:
                 run = start(
-                    experiment, reached.target, store=self.store, approvals=self.approvals, events=self.events,
-                    standing=reached.standing, stop=stop, under=self.plan_run,
+                    experiment, resolved.target, store=self.store, approvals=self.approvals, events=self.events,
+                    policy=resolved.policy, stop=stop, under=self.plan_run,
                 )  # fmt: skip
             else:
                 run = resume(
-                    run, reached.target, store=self.store, approvals=self.approvals, events=self.events,
-                    standing=reached.standing, stop=stop, under=self.plan_run,
+                    run, resolved.target, store=self.store, approvals=self.approvals, events=self.events,
+                    policy=resolved.policy, stop=stop, under=self.plan_run,
                 )  # fmt: skip
         except ToolkitError as error:
             run = run or self._begun(job, before)
             if stop.requested:
-                return Ended(StepState.STOPPED, run, (stop.because or error).sentence)
-            return Ended(StepState.FAILED, run, _told(error), error.code in _PASSING or self._passing(error))
+                return AttemptResult(StepState.STOPPED, run, (stop.because or error).sentence)
+            return AttemptResult(
+                StepState.FAILED, run, _told(error), error.code in _PASSING or self._passing(error)
+            )
         except Exception as error:  # noqa: BLE001 - one step never ends the night
-            return Ended(StepState.FAILED, run or self._begun(job, before), f"fault of dbatk: {error!r}")
+            return AttemptResult(StepState.FAILED, run or self._begun(job, before), f"fault of dbatk: {error!r}")
         record = find_run(self.store, run)
         if ended_well(record):
-            return Ended(StepState.DONE, run)
+            return AttemptResult(StepState.DONE, run)
         if stop.held_back:
-            return Ended(StepState.STOPPED, run, _held_back(stop))
+            return AttemptResult(StepState.STOPPED, run, _held_back(stop))
         reason = "; ".join(_reasons(record)) or f"the run ended {record.head.state}"
-        return Ended(StepState.FAILED, run, reason, self._may_pass(record))
+        return AttemptResult(StepState.FAILED, run, reason, self._may_pass(record))
 
-    def _begun(self, job: Job, before: set[str]) -> str | None:
+    def _begun(self, job: TargetStep, before: set[str]) -> str | None:
         """Return the run that a failed call began."""
         run = child_of(self.store, self.plan_run, job.step.name, self.place.name)
         return None if run in before else run
@@ -206,12 +208,12 @@ class Attempt:
     def _passing(self, error: ToolkitError) -> bool:
         if error.database_code is None:
             return False
-        advice = dialect_of(self.place.reached.target.engine).explain(error.database_code, error.message)
+        advice = dialect_of(self.place.resolved.target.engine).explain(error.database_code, error.message)
         return advice is not None and advice.passing
 
     def _may_pass(self, record: RunRecord) -> bool:
         """Tell whether everything that failed may be gone at the next try."""
-        dialect = dialect_of(self.place.reached.target.engine)
+        dialect = dialect_of(self.place.resolved.target.engine)
         latest = {trial.trial: trial for trial in sorted(record.trials, key=lambda trial: trial.attempt)}
         bad = [trial for trial in latest.values() if trial.outcome is not Outcome.OK]
         advice = [dialect.explain(trial.error_code or "", trial.reason or "") for trial in bad]
@@ -221,7 +223,7 @@ class Attempt:
         """Put back what a run changed and left, and say so."""
         try:
             report = clean(
-                self.place.reached.target, run=run, store=self.store, events=self.events, under=self.plan_run
+                self.place.resolved.target, run=run, store=self.store, events=self.events, under=self.plan_run
             )
         except ToolkitError as error:
             return f"could not be undone: {error.sentence}"
@@ -233,7 +235,7 @@ def _told(error: ToolkitError) -> str:
     return f"{error.sentence}; {error.hint}" if error.code == END_UNKNOWN else error.sentence
 
 
-def _same_work(head: RunHead, job: Job) -> bool:
+def _same_work(head: RunHead, job: TargetStep) -> bool:
     """Tell whether a run did what a step would do now, whatever it was called and however it was seeded."""
     plain = {"seed": 0, "label": None, "name": None, "snapshot": "auto", "time_limit_seconds": None}
     return replace(head.experiment, **plain) == replace(job.experiment, **plain)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.app.maintenance.expect import UNKNOWN, Size, expected
-from toolkit.app.maintenance.places import Job
+from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import StepRecord, StepState
 from toolkit.model.words import OperationName
@@ -34,7 +34,7 @@ class Choice:
     """
 
     plan: MaintenancePlan
-    jobs: Sequence[Job]
+    jobs: Sequence[TargetStep]
     records: Mapping[str, StepRecord]
     history: Mapping[str, Sequence[StepRecord]]
     working: frozenset[str]
@@ -51,7 +51,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class NextStep:
     """A step to begin, or (with a state) one that ends here; no step: nothing can be decided now."""
 
     step: str | None = None
@@ -59,7 +59,7 @@ class Verdict:
     reason: str | None = None
 
 
-def choose(choice: Choice) -> Verdict:
+def choose(choice: Choice) -> NextStep:
     """Return the next decision: by priority, then what was done longest ago, then in the order of the file.
 
     A step may begin when each step that it needs has ended well since it itself last did: what an earlier night
@@ -67,27 +67,27 @@ def choose(choice: Choice) -> Verdict:
     """
     waiting = [job for job in choice.jobs if choice.records[job.step.name].state is StepState.WAITING]
     if choice.halted is not None:
-        return Verdict(waiting[0].step.name, StepState.STOPPED, choice.halted) if waiting else Verdict()
+        return NextStep(waiting[0].step.name, StepState.STOPPED, choice.halted) if waiting else NextStep()
     waiting = [job for job in waiting if job.step.name not in choice.held]
     waiting.sort(key=lambda job: (-job.step.priority, choice.last_success(job.step.name)))
     for job in waiting:
         verdict = _of(choice, job)
         if verdict is not None:
             return verdict
-    return Verdict()
+    return NextStep()
 
 
-def _of(choice: Choice, job: Job) -> Verdict | None:
+def _of(choice: Choice, job: TargetStep) -> NextStep | None:
     """Decide about one step; None lets it wait."""
     name = job.step.name
     for need in job.step.needs:
         reason = _lacks(choice, name, need)
         if reason is not None:
-            return Verdict(name, StepState.STOPPED, reason) if reason else None
+            return NextStep(name, StepState.STOPPED, reason) if reason else None
     late = _too_long(choice, job)
     if late is not None:
-        return Verdict(name, StepState.STOPPED, late)
-    return Verdict(name) if _affordable(choice, job) else None
+        return NextStep(name, StepState.STOPPED, late)
+    return NextStep(name) if _affordable(choice, job) else None
 
 
 def _lacks(choice: Choice, step: str, need: str) -> str | None:
@@ -106,7 +106,7 @@ def _lacks(choice: Choice, step: str, need: str) -> str | None:
     return f"it needs `{need}`, which {'failed' if record.state is StepState.FAILED else 'was not done'}"
 
 
-def _too_long(choice: Choice, job: Job) -> str | None:
+def _too_long(choice: Choice, job: TargetStep) -> str | None:
     """Say it when a step cannot end before the window closes; without a history it may try.
 
     One that works through several objects is begun in any case: it leaves out those that do not fit, and goes on
@@ -128,7 +128,7 @@ def _too_long(choice: Choice, job: Job) -> str | None:
     )
 
 
-def _affordable(choice: Choice, job: Job) -> bool:
+def _affordable(choice: Choice, job: TargetStep) -> bool:
     """Tell whether sessions and degrees of what runs now leave room."""
     if len(choice.working) >= choice.plan.concurrency:
         return False

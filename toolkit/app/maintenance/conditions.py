@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from toolkit.app.maintenance.figures import stale_tables, work_size
-from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import refused
@@ -18,7 +18,7 @@ from toolkit.targets.base import SessionTag
 from toolkit.units import byte_size, number, seconds
 
 
-def unmet(job: Job, place: Place, history: Sequence[StepRecord], now: datetime) -> str | None:
+def unmet(job: TargetStep, place: PlanTarget, history: Sequence[StepRecord], now: datetime) -> str | None:
     """Return the sentence of the first condition that does not hold, or None.
 
     Args:
@@ -38,7 +38,7 @@ def unmet(job: Job, place: Place, history: Sequence[StepRecord], now: datetime) 
 
 
 def _unmet(
-    condition: Condition, job: Job, place: Place, history: Sequence[StepRecord], now: datetime
+    condition: Condition, job: TargetStep, place: PlanTarget, history: Sequence[StepRecord], now: datetime
 ) -> str | None:
     if condition.kind is ConditionKind.AGE:
         return _too_young(condition, history, now)
@@ -81,13 +81,13 @@ def _bounds(condition: Condition) -> str:
     return f"more than {number(condition.at_most)}"
 
 
-def number_of(place: Place, query: str) -> float:
+def number_of(place: PlanTarget, query: str) -> float:
     """Return the one number that a query returns, read in a session that cannot write.
 
     Raises:
         ToolkitError: TK-0203, TK-0201.
     """
-    target = place.reached.target
+    target = place.resolved.target
     session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     try:
         rows = session.execute(query).rows

@@ -9,13 +9,13 @@ from zoneinfo import ZoneInfo
 
 from toolkit.app.maintenance.beforehand import remarks
 from toolkit.app.maintenance.choice import Choice, choose
-from toolkit.app.maintenance.expect import Expected, expected
+from toolkit.app.maintenance.expect import ExpectedDuration, expected
 from toolkit.app.maintenance.guards import GuardRow
-from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.design.window import spell_window
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
-from toolkit.model.window import Span
+from toolkit.model.window import TimeSpan
 from toolkit.store import Store
 from toolkit.units import seconds
 
@@ -26,7 +26,7 @@ _AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class OutlookRow:
     """A step on a target, as the outlook shows it; texts, with `-` for what is not known."""
 
     target: str
@@ -44,16 +44,16 @@ class Outlook:
 
     plan: str
     sentences: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[OutlookRow, ...]
 
 
-def outlook_of(plan: MaintenancePlan, places: Sequence[Place], store: Store, now: datetime) -> Outlook:
+def outlook_of(plan: MaintenancePlan, places: Sequence[PlanTarget], store: Store, now: datetime) -> Outlook:
     """Return what a plan would do if it began in its next opening, one step after the other.
 
     Conditions are not asked: they are asked when a step is about to begin.
     """
     span = plan.windows.now(now) or plan.windows.next(now)
-    rows: list[Row] = []
+    rows: list[OutlookRow] = []
     for at in range(0, len(places), _AT_ONCE):
         some = places[at : at + _AT_ONCE]
         known = store.step_histories(plan.name, [step.name for step in plan.steps], [each.name for each in some])
@@ -63,7 +63,7 @@ def outlook_of(plan: MaintenancePlan, places: Sequence[Place], store: Store, now
     return Outlook(plan.name, (*_sentences(plan, span, now), *remarks(plan, store, now)), tuple(rows))
 
 
-def _sentences(plan: MaintenancePlan, span: Span | None, now: datetime) -> list[str]:
+def _sentences(plan: MaintenancePlan, span: TimeSpan | None, now: datetime) -> list[str]:
     if not plan.windows.each:
         return ["it has no window: it may run at any time"]
     said = ["window " + ", ".join(spell_window(one) for one in plan.windows.each)]
@@ -74,11 +74,13 @@ def _sentences(plan: MaintenancePlan, span: Span | None, now: datetime) -> list[
     return said
 
 
-def _rows(plan: MaintenancePlan, place: Place, history: Histories, span: Span | None, now: datetime) -> list[Row]:
+def _rows(
+    plan: MaintenancePlan, place: PlanTarget, history: Histories, span: TimeSpan | None, now: datetime
+) -> list[OutlookRow]:
     """Play the night: each step takes as long as it is expected to, one after the other."""
     records = {job.step.name: StepRecord(at, place.name, job.step.name) for at, job in enumerate(place.jobs)}
     left = None if span is None else (span.end - max(now, span.begin)).total_seconds()
-    rows: list[Row] = []
+    rows: list[OutlookRow] = []
     while True:
         choice = Choice(plan, place.jobs, records, history, frozenset(), left)
         verdict = choose(choice)
@@ -95,9 +97,11 @@ def _rows(plan: MaintenancePlan, place: Place, history: Histories, span: Span | 
         rows.append(_row(place.name, job, history[verdict.step], estimate, word))
 
 
-def _row(target: str, job: Job, history: Sequence[StepRecord], estimate: Expected | None, verdict: str) -> Row:
+def _row(
+    target: str, job: TargetStep, history: Sequence[StepRecord], estimate: ExpectedDuration | None, verdict: str
+) -> OutlookRow:
     done = [each.ended_at for each in history if each.state is StepState.DONE and each.ended_at is not None]
-    return Row(
+    return OutlookRow(
         target,
         job.step.name,
         job.step.operation.value,

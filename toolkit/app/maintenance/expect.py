@@ -35,7 +35,7 @@ UNKNOWN = Size()
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedDuration:
     """Seconds a step takes: usually, and in nine nights of ten at the most; from so many nights."""
 
     seconds: float
@@ -51,7 +51,7 @@ class Expected:
         return told if self.scaled is None else f"{told}, {self.scaled}"
 
 
-def expected(history: Sequence[StepRecord], size: Size = UNKNOWN) -> Expected | None:
+def expected(history: Sequence[StepRecord], size: Size = UNKNOWN) -> ExpectedDuration | None:
     """Return what a step will take, or None where no night tells.
 
     Args:
@@ -68,7 +68,7 @@ def expected(history: Sequence[StepRecord], size: Size = UNKNOWN) -> Expected | 
     ordered = sorted((step.elapsed_seconds or 0.0) * _factor(step, size) for step in done)
     usual = _quantile(ordered, 0.5)
     slow = _quantile(ordered, _TAIL) if len(ordered) >= _ENOUGH else ordered[-1] * _DOUBT
-    return Expected(usual, max(slow, usual), len(ordered), _said(done[0], size))
+    return ExpectedDuration(usual, max(slow, usual), len(ordered), _said(done[0], size))
 
 
 def slow_items(nights: Sequence[Sequence[ItemRecord]]) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolkit.app.maintenance.expect import Size
-from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.dialects.registry import dialect_of
 from toolkit.executors import read_facts
 from toolkit.model.facts import Facts, Query
@@ -42,7 +42,7 @@ _DATABASE = ("backup_files", "backup_size")
 """The sizes of a database, among what is read before a backup, or by itself."""
 
 
-def work_size(job: Job, place: Place) -> Size:
+def work_size(job: TargetStep, place: PlanTarget) -> Size:
     """Return the size of what a step works on: of indexes themselves, of the tables read, of the database.
 
     Raises:
@@ -58,7 +58,7 @@ def _sum(rows: Sequence[Row], column: str) -> float | None:
     return sum(known) if known else None
 
 
-def stale_tables(job: Job, place: Place) -> int:
+def stale_tables(job: TargetStep, place: PlanTarget) -> int:
     """Return how many of the step's tables have stale statistics or none.
 
     Raises:
@@ -67,7 +67,7 @@ def stale_tables(job: Job, place: Place) -> int:
     return sum(row.get("is_stale") == "yes" for row in _rows(_read(job, place, _STATISTICS)))
 
 
-def old_statistics(job: Job, place: Place, seconds: float) -> list[str]:
+def old_statistics(job: TargetStep, place: PlanTarget, seconds: float) -> list[str]:
     """Return the tables of a step whose statistics are older than so many seconds; locked ones are left alone.
 
     Raises:
@@ -81,7 +81,7 @@ def _is_younger(age: Scalar, seconds: float) -> bool:
     return isinstance(age, int | float) and age <= seconds
 
 
-def invalid_indexes(job: Job, place: Place) -> list[str]:
+def invalid_indexes(job: TargetStep, place: PlanTarget) -> list[str]:
     """Return the names of those indexes of the step's tables that the engine calls invalid.
 
     Raises:
@@ -97,9 +97,9 @@ def _rows(facts: Facts) -> Iterator[Row]:
             yield from facts.rows(key)
 
 
-def _read(job: Job, place: Place, files: _Files) -> Facts:
+def _read(job: TargetStep, place: PlanTarget, files: _Files) -> Facts:
     """Read the files for all that the step names."""
-    target = place.reached.target
+    target = place.resolved.target
     dialect = dialect_of(target.engine)
     session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     try:
@@ -109,7 +109,7 @@ def _read(job: Job, place: Place, files: _Files) -> Facts:
         session.close()
 
 
-def _queries(job: Job, server: Facts, files: _Files) -> Iterator[Query]:
+def _queries(job: TargetStep, server: Facts, files: _Files) -> Iterator[Query]:
     dialect = dialect_of(server.engine)
     spec = spec_of(job.experiment)
     if files.database:
@@ -126,7 +126,7 @@ def _queries(job: Job, server: Facts, files: _Files) -> Iterator[Query]:
             yield Query(option, file, {"schema": name_given.schema or here, "name": name_given.name})
 
 
-def _of_database(job: Job, server: Facts) -> Iterator[Query]:
+def _of_database(job: TargetStep, server: Facts) -> Iterator[Query]:
     ways = dialect_of(server.engine).backups
     asked = ways.reads(job.experiment.options, server) if ways is not None else ()
     found = [query for query in asked if query.key in _DATABASE]

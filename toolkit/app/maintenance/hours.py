@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from toolkit.app.maintenance.places import Place
+from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import read_facts
 from toolkit.model.facts import Facts, Query
 from toolkit.model.plan import MaintenancePlan, SchedulerWindows
 from toolkit.model.values import Row
-from toolkit.model.window import DatabaseWindow, Span
+from toolkit.model.window import DatabaseWindow, TimeSpan
 from toolkit.model.words import OperationName, Role
 from toolkit.targets.base import SessionTag
 
@@ -45,7 +45,7 @@ class Hours:
         unknown: why they are not known, where they are not.
     """
 
-    span: Span | None = None
+    span: TimeSpan | None = None
     wish: SchedulerWindows = SchedulerWindows.WARN
     windows: tuple[DatabaseWindow, ...] = ()
     unknown: str | None = None
@@ -89,7 +89,7 @@ class Hours:
         """Say which windows of the database fall into the plan's, and what that means to its steps."""
         if self.unknown is not None:
             return [self.unknown]
-        reach = self.span or Span(now, now + _AHEAD)
+        reach = self.span or TimeSpan(now, now + _AHEAD)
         gathers = OperationName.STATS_GATHER in set(operations)
         met = [each for each in self.windows if each.span.begin < reach.end and reach.begin < each.span.end]
         return [_told(each, gathers=gathers, wish=self.wish) for each in sorted(met, key=_begin)]
@@ -126,9 +126,9 @@ _WISHES = {
 }
 
 
-def hours_of(place: Place, wish: SchedulerWindows, span: Span | None) -> Hours:
+def hours_of(place: PlanTarget, wish: SchedulerWindows, span: TimeSpan | None) -> Hours:
     """Return when a plan may work on a target; what the database does not tell is said in `unknown`."""
-    target = place.reached.target
+    target = place.resolved.target
     dialect = dialect_of(target.engine)
     if not dialect.scheduler_files:
         if wish is SchedulerWindows.INSIDE:
@@ -146,7 +146,7 @@ def hours_of(place: Place, wish: SchedulerWindows, span: Span | None) -> Hours:
     return _hours(facts, wish, span)
 
 
-def _hours(facts: Facts, wish: SchedulerWindows, span: Span | None) -> Hours:
+def _hours(facts: Facts, wish: SchedulerWindows, span: TimeSpan | None) -> Hours:
     if _WINDOWS not in facts.answers:
         why = facts.refused.get(_WINDOWS, "they cannot be read")
         return Hours(span, wish, unknown=f"the windows of the database are not known: {why}")
@@ -167,7 +167,7 @@ def _windows(rows: Sequence[Row], gathering: set[str] | None) -> tuple[DatabaseW
         found.append(
             DatabaseWindow(
                 name,
-                Span(opens, opens + timedelta(seconds=float(lasts))),
+                TimeSpan(opens, opens + timedelta(seconds=float(lasts))),
                 str(plan) if plan else None,
                 None if gathering is None else name in gathering,
             )
@@ -175,7 +175,7 @@ def _windows(rows: Sequence[Row], gathering: set[str] | None) -> tuple[DatabaseW
     return tuple(found)
 
 
-def scheduler_sentences(plan: MaintenancePlan, places: Sequence[Place], now: datetime) -> tuple[str, ...]:
+def scheduler_sentences(plan: MaintenancePlan, places: Sequence[PlanTarget], now: datetime) -> tuple[str, ...]:
     """Return what the windows of the databases mean to the next opening of a plan, each with its target."""
     span = plan.windows.now(now) or plan.windows.next(now)
     return tuple(

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from toolkit.app.maintenance.looked import Looked
-from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.app.maintenance.verification import Verification
 from toolkit.app.runs.planning import cells_in_order, facts_from_text, planner_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -76,7 +76,7 @@ def _cut_off(session: Connection, stop: Stop) -> Iterator[None]:
 
 
 @contextmanager
-def as_before(job: Job, place: Place) -> Iterator[Reader | ToolkitError | None]:
+def as_before(job: TargetStep, place: PlanTarget) -> Iterator[Reader | ToolkitError | None]:
     """Hold a session that sees the database as it is now; None where a step has no rows to count."""
     if job.step.operation not in LOADS or job.step.count_rows is RowCount.NONE:
         yield None
@@ -101,15 +101,15 @@ def _begun(reader: Reader) -> Reader | ToolkitError:
     return reader
 
 
-def _reader(place: Place) -> Reader:
-    target = place.reached.target
+def _reader(place: PlanTarget) -> Reader:
+    target = place.resolved.target
     session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     return Reader(session, dialect_of(target.engine))
 
 
 def look_at_load(
-    job: Job, place: Place, run: str, store: Store, before: Reader | ToolkitError | None, stop: Stop
-) -> Looked:
+    job: TargetStep, place: PlanTarget, run: str, store: Store, before: Reader | ToolkitError | None, stop: Stop
+) -> Verification:
     """Return what can be told of the rows of a load that ended well.
 
     Raises:
@@ -117,12 +117,12 @@ def look_at_load(
     """
     told = _told(store, run)
     if job.step.count_rows is RowCount.NONE:
-        return _expected(job, told.rows, told.how) + Looked(
+        return _expected(job, told.rows, told.how) + Verification(
             unverified=("its rows were not counted again: `count_rows` is `none`",)
         )
     recorded = store.load_facts(run)
     if recorded is None:
-        return Looked(unverified=("its rows were not counted again: the run kept no facts of the table",))
+        return Verification(unverified=("its rows were not counted again: the run kept no facts of the table",))
     now = _reader(place)
     try:
         planner = planner_of(job.experiment, now.dialect, facts_from_text(recorded))
@@ -133,40 +133,40 @@ def look_at_load(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LoadedRows:
     """The rows of a load as its run knows them, and how: None where nobody lived to hear it."""
 
     rows: int | None = None
     how: str = "by count"
 
 
-def _told(store: Store, run: str) -> Told:
+def _told(store: Store, run: str) -> LoadedRows:
     """Return the rows that the engine told of the load, or that were counted right after it."""
     good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
     if not good:
-        return Told()
+        return LoadedRows()
     heard = [item.rows for item in good[-1].items if item.rows is not None]
     # Oracle may tell no rows of a CREATE TABLE AS SELECT: they are counted in the session that made it.
-    return Told(good[-1].rows, "by the engine's number" if sum(heard) == good[-1].rows else "by count")
+    return LoadedRows(good[-1].rows, "by the engine's number" if sum(heard) == good[-1].rows else "by count")
 
 
-def _expected(job: Job, rows: int | None, how: str) -> Looked:
+def _expected(job: TargetStep, rows: int | None, how: str) -> Verification:
     """Compare with what the plan expects; a number that nobody told is said."""
     wish = job.step.expect_rows
     if rows is None:
-        return Looked(unverified=("how many rows it loaded is not known",))
+        return Verification(unverified=("how many rows it loaded is not known",))
     if wish.hold(rows):
-        return Looked(verified=(f"{number(rows)} rows loaded, {how}",))
+        return Verification(verified=(f"{number(rows)} rows loaded, {how}",))
     if wish.at_most is None:
-        return Looked('0 rows where rows were expected (`expect_rows = "any"` allows none)')
-    return Looked(f"{number(rows)} rows were loaded where {number(wish.at_least)} were expected")
+        return Verification('0 rows where rows were expected (`expect_rows = "any"` allows none)')
+    return Verification(f"{number(rows)} rows were loaded where {number(wish.at_least)} were expected")
 
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
     """Compares the numbers of one load."""
 
-    job: Job
+    job: TargetStep
     work: Work
     told: int | None
     how: str
@@ -174,12 +174,12 @@ class _Counts:
     now: Reader
     stop: Stop
 
-    def looked(self) -> Looked:
+    def looked(self) -> Verification:
         loaded, looked = self._of_target()
         return _expected(self.job, loaded, self.how) + (looked + self._of_source(loaded))
 
     # -- what was made ------------------------------------------------------------------------------------------
-    def _of_target(self) -> tuple[int | None, Looked]:
+    def _of_target(self) -> tuple[int | None, Verification]:
         """Return how many rows were loaded, as far as that is known, and what the count of the target says."""
         made = self.work.operation is OperationName.CTAS
         try:
@@ -187,38 +187,40 @@ class _Counts:
             if made:
                 return self._made(after)
             if self.told is None:
-                return None, Looked()
+                return None, Verification()
             before = self._before().count(self.now.dialect.count_target(self.work), self.stop)
             return self.told, self._added(before, after)
         except ToolkitError as error:
-            return self.told, Looked(unverified=(f"the target was not counted: {error.sentence}",))
+            return self.told, Verification(unverified=(f"the target was not counted: {error.sentence}",))
 
-    def _made(self, after: int) -> tuple[int, Looked]:
+    def _made(self, after: int) -> tuple[int, Verification]:
         if self.told is None or self.told == after:
-            return after, Looked(verified=(f"the new table has {number(after)}",))
-        return self.told, Looked(f"{number(self.told)} rows were loaded, but the new table has {number(after)}")
+            return after, Verification(verified=(f"the new table has {number(after)}",))
+        return self.told, Verification(
+            f"{number(self.told)} rows were loaded, but the new table has {number(after)}"
+        )
 
-    def _added(self, before: int, after: int) -> Looked:
+    def _added(self, before: int, after: int) -> Verification:
         assert self.told is not None
         said = f"the target had {number(before)} and has {number(after)}"
         if after - before == self.told:
-            return Looked(verified=(said,))
-        return Looked(unverified=(f"{said}: others changed it meanwhile",))
+            return Verification(verified=(said,))
+        return Verification(unverified=(f"{said}: others changed it meanwhile",))
 
     # -- what was read ------------------------------------------------------------------------------------------
-    def _of_source(self, loaded: int | None) -> Looked:
+    def _of_source(self, loaded: int | None) -> Verification:
         why = self._not_counted()
         if why is None and loaded is None:
             why = "there is no number to compare it with"
         if why is None and self.told is None:
             why = "it was loaded in an earlier night, and the source of then cannot be counted any more"
         if why is not None:
-            return Looked(unverified=(f"the source was not counted: {why}",))
+            return Verification(unverified=(f"the source was not counted: {why}",))
         assert loaded is not None
         try:
             return self._compared(loaded)
         except ToolkitError as error:
-            return Looked(unverified=(f"the source was not counted: {error.sentence}",))
+            return Verification(unverified=(f"the source was not counted: {error.sentence}",))
 
     def _not_counted(self) -> str | None:
         if self.job.step.count_rows is RowCount.TARGET:
@@ -229,22 +231,22 @@ class _Counts:
             return '`count_rows = "source"` runs its query once more'
         return None
 
-    def _compared(self, loaded: int) -> Looked:
+    def _compared(self, loaded: int) -> Verification:
         """Count the source as it was before the load; if that does not fit, as it is now."""
         call = self.now.dialect.count_source(self.work)
         told = f"the source {self._condition()}has"
         first = self._maybe(lambda: self._before().count(call, self.stop))
         if first == loaded:
-            return Looked(verified=(f"{told} {number(loaded)}, counted as it was before the load",))
+            return Verification(verified=(f"{told} {number(loaded)}, counted as it was before the load",))
         second = self.now.count(call, self.stop)
         if second == loaded:
-            return Looked(verified=(f"{told} {number(loaded)}, counted after the load",))
+            return Verification(verified=(f"{told} {number(loaded)}, counted after the load",))
         if isinstance(first, ToolkitError):
             said = f"{told} {number(second)} now, and {number(loaded)} were loaded"
-            return Looked(unverified=(f"{said}; how many it had before is not known: {first.sentence}",))
+            return Verification(unverified=(f"{said}; how many it had before is not known: {first.sentence}",))
         if first == second:
-            return Looked(f"{told} {number(first)}, before and after, but {number(loaded)} rows were loaded")
-        return Looked(
+            return Verification(f"{told} {number(first)}, before and after, but {number(loaded)} rows were loaded")
+        return Verification(
             unverified=(
                 f"the source changed while it was read: {number(first)} before, {number(second)} after, "
                 f"{number(loaded)} loaded",

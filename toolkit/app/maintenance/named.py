@@ -8,7 +8,7 @@ from dataclasses import replace
 from toolkit.model.protocols import Event, Events
 
 
-class Named:
+class ThreadTaggedEvents:
     """Events of several steps at once, each with the night and, from the name of its thread, step and target."""
 
     def __init__(self, events: Events, plan_run: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from toolkit.app.maintenance.places import Place
+from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import Role
@@ -14,7 +14,7 @@ from toolkit.targets.base import SessionTag
 _AT_ONCE = 16
 
 
-def unreached(places: Sequence[Place]) -> tuple[str, ...]:
+def unresolved(places: Sequence[PlanTarget]) -> tuple[str, ...]:
     """Return a sentence for each target that does not answer now, several asked at a time."""
     if not places:
         return ()
@@ -22,9 +22,9 @@ def unreached(places: Sequence[Place]) -> tuple[str, ...]:
         return tuple(sentence for sentence in pool.map(_sentence, places) if sentence is not None)
 
 
-def _sentence(place: Place) -> str | None:
+def _sentence(place: PlanTarget) -> str | None:
     try:
-        place.reached.target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True).close()
+        place.resolved.target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True).close()
     except (ToolkitError, DatabaseError) as error:
         return f"{place.name} does not answer now: {error.sentence}"
     return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from toolkit.app.maintenance.figures import invalid_indexes, old_statistics
 from toolkit.app.maintenance.loaded import LOADS, Reader, look_at_load
-from toolkit.app.maintenance.looked import Looked
-from toolkit.app.maintenance.places import Job, Place
+from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.app.maintenance.verification import Verification
 from toolkit.errors import ToolkitError
 from toolkit.model.words import EngineName, OperationName, Outcome
 from toolkit.runner import Stop
@@ -26,15 +26,15 @@ _OF_PARTS = frozenset({"partition", "granularity"})
 
 
 def look_at(
-    job: Job,
-    place: Place,
+    job: TargetStep,
+    place: PlanTarget,
     took_seconds: float,
     *,
     run: str,
     store: Store,
     before: Reader | ToolkitError | None,
     stop: Stop,
-) -> Looked:
+) -> Verification:
     """Return what is wrong with what a step did, what was verified and what could not be.
 
     Rows loaded are those read, indexes are valid, statistics newer than the step's beginning, a backup is whole as
@@ -61,21 +61,21 @@ def look_at(
             if error.code == NOT_APPROVED:
                 raise
             if error.code not in _SILENT:
-                return Looked(unverified=(f"whether it was done could not be verified: {error.sentence}",))
+                return Verification(unverified=(f"whether it was done could not be verified: {error.sentence}",))
             if seconds is None or stop.wait(seconds):
-                return Looked(unverified=(f"the database did not answer afterwards: {error.sentence}",))
+                return Verification(unverified=(f"the database did not answer afterwards: {error.sentence}",))
     raise AssertionError
 
 
 def _look(
-    job: Job,
-    place: Place,
+    job: TargetStep,
+    place: PlanTarget,
     took_seconds: float,
     run: str,
     store: Store,
     before: Reader | ToolkitError | None,
     stop: Stop,
-) -> Looked:
+) -> Verification:
     if job.step.operation in LOADS:
         return look_at_load(job, place, run, store, before, stop)
     if job.step.operation in _INDEXES:
@@ -86,40 +86,42 @@ def _look(
     return _of_backup(run, store)
 
 
-def _of_statistics(job: Job, place: Place, took_seconds: float) -> Looked:
-    if place.reached.target.engine is EngineName.DUCKDB:
-        return Looked(unverified=("duckdb does not tell how old statistics are",))
+def _of_statistics(job: TargetStep, place: PlanTarget, took_seconds: float) -> Verification:
+    if place.resolved.target.engine is EngineName.DUCKDB:
+        return Verification(unverified=("duckdb does not tell how old statistics are",))
     if not _gathers_all(job):
-        return Looked(unverified=("only some tables or parts are gathered so, and which ones is not looked at",))
+        return Verification(
+            unverified=("only some tables or parts are gathered so, and which ones is not looked at",)
+        )
     old = old_statistics(job, place, took_seconds + _CLOCK_SECONDS)
     right = "statistics of every table are newer than its beginning, by the catalogue"
     return _looked(old, "table", "with statistics from before it began", right)
 
 
-def _gathers_all(job: Job) -> bool:
+def _gathers_all(job: TargetStep) -> bool:
     """Whether every table that the step names must have new statistics."""
     said = {**job.step.options, **job.step.levels}
     return not _OF_PARTS & set(said) and str(said.get("gather", "gather")).lower() not in _SOME_ONLY
 
 
-def _of_backup(run: str, store: Store) -> Looked:
+def _of_backup(run: str, store: Store) -> Verification:
     """Tell by the run's own evidence: its program's log, a program that reads the backup, the database's views."""
     good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
     metrics = {metric.name: metric for metric in good[-1].metrics} if good else {}
     corrupt, whole = metrics.get("corrupt_files"), metrics.get("verified")
     if corrupt is not None and corrupt.value:
-        return Looked(f"corrupt blocks were found in {number(corrupt.value)} data file(s)")
-    looked = Looked(verified=("its program ended without an error",))
+        return Verification(f"corrupt blocks were found in {number(corrupt.value)} data file(s)")
+    looked = Verification(verified=("its program ended without an error",))
     if whole is None:
-        return looked + Looked(unverified=("nobody read the backup again",))
+        return looked + Verification(unverified=("nobody read the backup again",))
     if not whole.value:
-        return looked + Looked(unverified=(f"{whole.source} did not confirm the backup",))
-    return looked + Looked(verified=(f"{whole.source} confirms the backup",))
+        return looked + Verification(unverified=(f"{whole.source} did not confirm the backup",))
+    return looked + Verification(verified=(f"{whole.source} confirms the backup",))
 
 
-def _looked(names: list[str], what: str, how: str, right: str) -> Looked:
+def _looked(names: list[str], what: str, how: str, right: str) -> Verification:
     if not names:
-        return Looked(verified=(right,))
+        return Verification(verified=(right,))
     shown = ", ".join(f"`{name}`" for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
     many = {"index": "indexes", "table": "tables"}[what]
-    return Looked(f"{len(names)} {what if len(names) == 1 else many} {how}: {shown}")
+    return Verification(f"{len(names)} {what if len(names) == 1 else many} {how}: {shown}")

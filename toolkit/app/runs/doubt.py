@@ -17,7 +17,7 @@ THERE = "a person answered that its rows are there; its time is not known"
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class LoadInDoubt:
     """What is asked of a person before a run goes on, and the answer, if there is one."""
 
     run: str

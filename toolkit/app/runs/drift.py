@@ -5,29 +5,29 @@ from __future__ import annotations
 from toolkit.app.runs.planning import facts_from_text
 from toolkit.app.snapshots.providers import host_is_ours
 from toolkit.model.facts import Facts
-from toolkit.runner import Bench, environment_of
+from toolkit.runner import RunContext, environment_of
 from toolkit.targets.base import Target
 
 _TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
 _TIDAL = ("doctor_", "space_", "stats_")
 
 
-def warn_of_drift(bench: Bench, facts: Facts, target: Target) -> None:
+def warn_of_drift(context: RunContext, facts: Facts, target: Target) -> None:
     """Warn of what differs from the first attempt: catalogue and environment. Its facts become the record."""
-    before = bench.store.load_facts(bench.run)
+    before = context.store.load_facts(context.run)
     if before is not None:
-        old = bench.record = facts_from_text(before)
+        old = context.record = facts_from_text(before)
         changed = [
             key
             for key in facts.answers
             if key not in _TIDES and not key.startswith(_TIDAL) and old.answers.get(key) != facts.answers[key]
         ]
         if changed:
-            bench.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")
+            context.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")
     now = environment_of(facts, host_is_ours=host_is_ours(target))
-    then = bench.store.load_run(bench.run).environment
+    then = context.store.load_run(context.run).environment
     differ = sorted(
         name for name in now if name in then and str(then[name]) != str(now[name]) and name != "host_load_1min"
     )
     if differ:
-        bench.warn(f"the environment has changed since the first attempt: {', '.join(differ)}")
+        context.warn(f"the environment has changed since the first attempt: {', '.join(differ)}")

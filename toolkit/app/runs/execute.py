@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from datetime import UTC, datetime
 
 from toolkit import __version__
-from toolkit.app.approvals import Approvals, Standing, check_experiment, check_production
+from toolkit.app.approvals import Approvals, TargetPolicy, check_experiment, check_production
 from toolkit.app.auditing import run_noted
 from toolkit.app.runs import backup_client, licensing
-from toolkit.app.runs.doubt import Doubt
+from toolkit.app.runs.doubt import LoadInDoubt
 from toolkit.app.runs.drift import warn_of_drift
 from toolkit.app.runs.explaining import keep_explanation
 from toolkit.app.runs.keeping import keep_best
@@ -37,12 +37,12 @@ from toolkit.app.runs.repair import (
 )
 from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes
 from toolkit.app.runs.undoing import undo_script
-from toolkit.app.snapshots.providers import providers_of, rung_of_run
-from toolkit.app.snapshots.rungs import keep_rung
+from toolkit.app.snapshots.providers import providers_of, snapshot_source_of_run
+from toolkit.app.snapshots.sources import keep_snapshot_source
 from toolkit.app.within import check_approved, check_within
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
-from toolkit.dialects.repositories import Rung
+from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, refused
 from toolkit.model.bill import Bill
@@ -55,11 +55,11 @@ from toolkit.model.words import CountedRows, Keep, RunState
 from toolkit.operations import operation
 from toolkit.operations.place import check_work
 from toolkit.runner import (
-    Bench,
     Changes,
+    RunContext,
     Stop,
     Sweep,
-    end_ghosts,
+    end_orphaned_sessions,
     holding_lease,
     missing,
 )
@@ -70,7 +70,7 @@ from toolkit.targets.base import Target
 __all__ = [
     "Approvals",
     "Plan",
-    "Standing",
+    "TargetPolicy",
     "describe",
     "resume",
     "script",
@@ -85,7 +85,7 @@ def start(
     store: Store,
     approvals: Approvals,
     events: Events,
-    standing: Standing | None = None,
+    policy: TargetPolicy | None = None,
     stop: Stop | None = None,
     under: str | None = None,
 ) -> str:
@@ -97,41 +97,51 @@ def start(
         store: where results go.
         approvals: what the user allowed.
         events: told what happens.
-        standing: what the target's profile says; nothing for a URL.
+        policy: what the target's profile says; nothing for a URL.
         stop: asked between and during trials; signals set it when this is the main thread.
         under: the execution of a plan that this run is part of; it holds the target's lease.
 
     Raises:
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
     """
-    standing = standing or Standing()
-    check_approved(standing, approvals)
-    check_experiment(experiment, standing, approvals)
+    policy = policy or TargetPolicy()
+    check_approved(policy, approvals)
+    check_experiment(experiment, policy, approvals)
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
     events = TaggedEvents(events, {"run": run})
     sessions = Sessions(target, run)
     stop = stop or Stop()
     try:
         dialect = dialect_of(target.engine)
-        facts = facts_of(experiment, dialect, sessions, standing)
-        _approve(target, facts, standing, approvals)
+        facts = facts_of(experiment, dialect, sessions, policy)
+        _approve(target, facts, policy, approvals)
         _check(experiment, dialect, facts, target, sessions)
-        _check_scripts(experiment, dialect, facts, target, standing, approvals)
-        rung = rung_of_run(experiment, dialect, facts, sessions)
+        _check_scripts(experiment, dialect, facts, target, policy, approvals)
+        snapshot_source = snapshot_source_of_run(experiment, dialect, facts, sessions)
         head = _head(run, experiment, target, facts, under)
         store.create_run(head)
         with _ended_in_any_case(store, run, stop), _lease(store, target, run, stop, under):
             changes = _changes(head, sessions, dialect, store, approvals, events, stop)
-            bench = _bench(
-                run, experiment, dialect, facts, sessions, store, events, stop, target, changes, rung=rung
+            context = _context(
+                run,
+                experiment,
+                dialect,
+                facts,
+                sessions,
+                store,
+                events,
+                stop,
+                target,
+                changes,
+                snapshot_source=snapshot_source,
             )
-            keep_explanation(bench, facts, target, standing)
-            keep_rung(store, run, rung, events)
+            keep_explanation(context, facts, target, policy)
+            keep_snapshot_source(store, run, snapshot_source, events)
             with (
-                licensing.sent_kept(store, run, target, facts, standing),
+                licensing.sent_kept(store, run, target, facts, policy),
                 run_noted(store, head, facts, approvals, events),
             ):
-                return _sweep(bench, target, planned_trials(experiment), ())
+                return _sweep(context, target, planned_trials(experiment), ())
     except DatabaseError as error:
         raise refused(dialect_of(target.engine), error) from None
     finally:
@@ -149,9 +159,9 @@ def _ended_in_any_case(store: Store, run: str, stop: Stop) -> Iterator[None]:
         raise
 
 
-def _approve(target: Target, facts: Facts, standing: Standing, approvals: Approvals) -> None:
-    names = {standing.profile_name, str(facts.value("server", "database_name", "") or "")}
-    check_production(target.engine, standing, approvals, frozenset(name for name in names if name))
+def _approve(target: Target, facts: Facts, policy: TargetPolicy, approvals: Approvals) -> None:
+    names = {policy.profile_name, str(facts.value("server", "database_name", "") or "")}
+    check_production(target.engine, policy, approvals, frozenset(name for name in names if name))
 
 
 def _check(
@@ -171,15 +181,15 @@ def _check_scripts(
     dialect: Dialect,
     facts: Facts,
     target: Target,
-    standing: Standing,
+    policy: TargetPolicy,
     approvals: Approvals,
 ) -> Bill | None:
     """Refuse what nobody declared or approved before anything is written; tell the guard what was read."""
     scripts = scripts_of(experiment, dialect, facts)
     if approvals.approval is not None:
         check_within(scripts, experiment, dialect, facts)
-    bill = licensing.check(scripts, experiment, facts, standing)
-    licensing.teach(target, facts, standing)
+    bill = licensing.check(scripts, experiment, facts, policy)
+    licensing.teach(target, facts, policy)
     return bill
 
 
@@ -212,7 +222,7 @@ def _changes(
     return Changes(sessions, dialect, journal, allow_commands=may, script=script, stop=stop)
 
 
-def _bench(
+def _context(
     run: str,
     experiment: Experiment,
     dialect: Dialect,
@@ -224,10 +234,10 @@ def _bench(
     target: Target,
     changes: Changes,
     attempt: int = 1,
-    rung: Rung | None = None,
-) -> Bench:
+    snapshot_source: SnapshotSource | None = None,
+) -> RunContext:
     sessions.programs.asked_to_end = lambda: stop.requested
-    return Bench(
+    return RunContext(
         run,
         experiment,
         operation(experiment.operation),
@@ -236,7 +246,7 @@ def _bench(
         sessions,
         store,
         changes,
-        providers_of(experiment, dialect, facts, sessions, run, target, events, rung),
+        providers_of(experiment, dialect, facts, sessions, run, target, events, snapshot_source),
         stop,
         events,
         attempt,
@@ -245,30 +255,32 @@ def _bench(
     )
 
 
-def _sweep(bench: Bench, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> str:
-    with bench.stop.listening():
-        state = Sweep(bench, target, planned, done).run()
-        if state is RunState.DONE and bench.experiment.keep is Keep.BEST:
-            keep_best(bench)
-    _say_what_needs_a_backup(bench)
-    bench.events.emit(Event("run-ended", state.value, {"run": bench.run, "state": state.value}))
-    if bench.stop.because is not None and state is RunState.INTERRUPTED:
-        raise bench.stop.because
-    if bench.stop.requested and state is RunState.INTERRUPTED:
+def _sweep(
+    context: RunContext, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]
+) -> str:
+    with context.stop.listening():
+        state = Sweep(context, target, planned, done).run()
+        if state is RunState.DONE and context.experiment.keep is Keep.BEST:
+            keep_best(context)
+    _say_what_needs_a_backup(context)
+    context.events.emit(Event("run-ended", state.value, {"run": context.run, "state": state.value}))
+    if context.stop.because is not None and state is RunState.INTERRUPTED:
+        raise context.stop.because
+    if context.stop.requested and state is RunState.INTERRUPTED:
         raise ToolkitError(
-            f"run {bench.run} was interrupted", code="TK-0130", hint=f"`dbatk runs resume {bench.run}` goes on"
+            f"run {context.run} was interrupted", code="TK-0130", hint=f"`dbatk runs resume {context.run}` goes on"
         )
-    return bench.run
+    return context.run
 
 
-def _say_what_needs_a_backup(bench: Bench) -> None:
+def _say_what_needs_a_backup(context: RunContext) -> None:
     """Warn of every object that stays and was written without redo."""
-    entries = bench.store.journal(bench.run).entries()
+    entries = context.store.journal(context.run).entries()
     try:
-        for sentence in need_backup(bench.sessions, bench.dialect, entries):
-            bench.warn(sentence)
+        for sentence in need_backup(context.sessions, context.dialect, entries):
+            context.warn(sentence)
     except (DatabaseError, ToolkitError) as error:
-        bench.warn(f"what needs a backup could not be looked up ({error.sentence}); run `dbatk clean`")
+        context.warn(f"what needs a backup could not be looked up ({error.sentence}); run `dbatk clean`")
 
 
 # -- after an interruption --------------------------------------------------------------------------------------
@@ -279,14 +291,14 @@ def resume(
     store: Store,
     approvals: Approvals,
     events: Events,
-    standing: Standing | None = None,
+    policy: TargetPolicy | None = None,
     stop: Stop | None = None,
     under: str | None = None,
     rows: CountedRows | None = None,
 ) -> str:
     """Run exactly the trials (of a job: the items) that are missing.
 
-    Ghost sessions are ended first, what was left is undone, the broken trial is marked `interrupted`, and other
+    Orphaned sessions are ended first, what was left is undone, the broken trial is marked `interrupted`, and other
     facts or another environment are warned of. `under` as in `start`; `rows` answers for a load that was cut off.
 
     Raises:
@@ -294,16 +306,16 @@ def resume(
             are there, TK-0302 when it is alive, TK-0307 when something cannot be undone, TK-0308 when its sessions
             cannot be ended; as `start`.
     """
-    standing = standing or Standing()
+    policy = policy or TargetPolicy()
     events = TaggedEvents(events, {"run": run})
     record = store.load_run(run)
     refuse_ingested(record)
     dialect = dialect_of(target.engine)
-    check_approved(standing, approvals)
-    check_experiment(record.head.experiment, standing, approvals)
+    check_approved(policy, approvals)
+    check_experiment(record.head.experiment, policy, approvals)
     if under is None:
         store.refuse_live_run(run)
-    doubt = Doubt(run, store, rows)
+    doubt = LoadInDoubt(run, store, rows)
     doubt.refuse_needless()
     sessions = Sessions(target, run)
     stop = stop or Stop()
@@ -311,9 +323,9 @@ def resume(
         with _lease(store, target, run, stop, under), ExitStack() as noted:
             server = read_server(target, dialect)
             refuse_other_database(record.head, target, database_of(server, target))
-            _approve(target, server, standing, approvals)
+            _approve(target, server, policy, approvals)
             noted.enter_context(run_noted(store, record.head, server, approvals, events, doubt.sentence))
-            ended = end_ghosts(target, dialect, run)
+            ended = end_orphaned_sessions(target, dialect, run)
             attempt = next_attempt(record, store)
             # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
             changes = _changes(record.head, sessions, dialect, store, approvals, events, stop)
@@ -321,7 +333,7 @@ def resume(
             if doubt.settle(attempt, ended):
                 return run
             return _go_on(
-                record.head, target, sessions, store, approvals, events, standing, stop, changes, attempt,
+                record.head, target, sessions, store, approvals, events, policy, stop, changes, attempt,
                 made=made,
             )  # fmt: skip
     except DatabaseError as error:
@@ -337,7 +349,7 @@ def _go_on(
     store: Store,
     approvals: Approvals,
     events: Events,
-    standing: Standing,
+    policy: TargetPolicy,
     stop: Stop,
     changes: Changes,
     attempt: int,
@@ -346,17 +358,19 @@ def _go_on(
 ) -> str:
     """Begin the next attempt; `made` tells that the object of a job is there already."""
     run, experiment, dialect = head.run, head.experiment, dialect_of(target.engine)
-    facts = facts_of(experiment, dialect, sessions, standing)
-    licensing.keep(store, run, _check_scripts(experiment, dialect, facts, target, standing, approvals))
-    rung = rung_of_run(experiment, dialect, facts, sessions)
-    bench = _bench(run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt, rung)
+    facts = facts_of(experiment, dialect, sessions, policy)
+    licensing.keep(store, run, _check_scripts(experiment, dialect, facts, target, policy, approvals))
+    snapshot_source = snapshot_source_of_run(experiment, dialect, facts, sessions)
+    context = _context(
+        run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt, snapshot_source
+    )
     if store.load_facts(run) is None:
-        keep_explanation(bench, facts, target, standing)
-        keep_rung(store, run, rung, events)
-    warn_of_drift(bench, facts, target)
+        keep_explanation(context, facts, target, policy)
+        keep_snapshot_source(store, run, snapshot_source, events)
+    warn_of_drift(context, facts, target)
     store.reopen_run(run)
     planned, done = planned_trials(experiment), store.load_run(run).trials
     if not made and missing(planned, done, experiment.mode):
         _check(experiment, dialect, facts, target, sessions)
-    with licensing.sent_kept(store, run, target, facts, standing):
-        return _sweep(bench, target, planned, done)
+    with licensing.sent_kept(store, run, target, facts, policy):
+        return _sweep(context, target, planned, done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolkit.app.targets import Reached
+from toolkit.app.targets import ResolvedTarget
 from toolkit.design.build import check_engine
 from toolkit.design.predicate import check_predicate
 from toolkit.design.query import check_query
@@ -12,15 +12,15 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.words import EngineName
 
 
-def fitted(experiment: Experiment, reached: Reached) -> Experiment:
+def fitted(experiment: Experiment, resolved: ResolvedTarget) -> Experiment:
     """Check an experiment against the engine, and fill in what the profile says.
 
     Raises:
         ToolkitError: TK-0304 for an option the engine does not have, TK-0105 for a query in another's quotes.
     """
-    check_for_engine(experiment, reached.target.engine)
-    if experiment.work_schema is None and reached.work_schema is not None:
-        return replace(experiment, work_schema=reached.work_schema)
+    check_for_engine(experiment, resolved.target.engine)
+    if experiment.work_schema is None and resolved.work_schema is not None:
+        return replace(experiment, work_schema=resolved.work_schema)
     return experiment
 
 

@@ -13,11 +13,11 @@ from toolkit.model.protocols import Event
 from toolkit.model.records import TrialRecord
 from toolkit.model.values import Factor
 from toolkit.model.words import Keep, Mode, Outcome
-from toolkit.runner import Bench
+from toolkit.runner import RunContext
 from toolkit.runner.trial import run_trial
 
 
-def keep_best(bench: Bench) -> None:
+def keep_best(context: RunContext) -> None:
     """Run the best cell of a measurement as a job; its trial is stored with repeat 0, out of the numbers.
 
     A resume that finds it done does not do it twice.
@@ -26,31 +26,31 @@ def keep_best(bench: Bench) -> None:
         ToolkitError: TK-0205 when the object exists by now; TK-0203 when the job fails; TK-0130 when it is
             stopped.
     """
-    stored = bench.store.load_run(bench.run)
+    stored = context.store.load_run(context.run)
     if any(_kept(trial) for trial in stored.trials if trial.trial > stored.head.trials_planned):
         return
     cell = advice(stored).best
     if cell is None:
-        bench.warn("no cell ended well, so there is no best one to keep")
+        context.warn("no cell ended well, so there is no best one to keep")
         return
     factors = tuple(Factor(name, (level,)) for name, level in cell.items())
-    job = replace(bench.experiment, mode=Mode.JOB, factors=factors, repeat=1, warmup=0, keep=Keep.NONE)
-    facts = collect_facts(job, bench.dialect, bench.sessions)
-    own = replace(bench, experiment=job, facts=facts)
+    job = replace(context.experiment, mode=Mode.JOB, factors=factors, repeat=1, warmup=0, keep=Keep.NONE)
+    facts = collect_facts(job, context.dialect, context.sessions)
+    own = replace(context, experiment=job, facts=facts)
     planner = own.planner()
     own.operation.check(planner)
     number = 1 + max(trial.trial for trial in stored.trials)
     planned = PlannedTrial(number, cell, 0)
-    bench.store.begin_trial(bench.run, number, bench.attempt, cell, 0, datetime.now(UTC))
+    context.store.begin_trial(context.run, number, context.attempt, cell, 0, datetime.now(UTC))
     pieces = own.operation.pieces(planner, cell)
-    record = run_trial(own, planned, bench.attempt, pieces, own.operation.plan(planner, cell)).record
-    bench.store.end_trial(bench.run, record)
-    bench.sessions.close()
+    record = run_trial(own, planned, context.attempt, pieces, own.operation.plan(planner, cell)).record
+    context.store.end_trial(context.run, record)
+    context.sessions.close()
     if record.outcome is Outcome.INTERRUPTED:
-        raise ToolkitError(f"run {bench.run} was interrupted while the best cell was kept", code="TK-0130")
+        raise ToolkitError(f"run {context.run} was interrupted while the best cell was kept", code="TK-0130")
     if record.outcome is not Outcome.OK:
         raise ToolkitError(f"the best cell ({cell}) could not be kept: {record.reason}", code="TK-0203")
-    bench.events.emit(Event("kept", f"kept the best cell ({cell}) as `{pieces[0].label}`"))
+    context.events.emit(Event("kept", f"kept the best cell ({cell}) as `{pieces[0].label}`"))
 
 
 def _kept(trial: TrialRecord) -> bool:

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolkit.app.approvals import Standing
+from toolkit.app.approvals import TargetPolicy
 from toolkit.config.profiles import Licence
 from toolkit.dialects.oracle import licences
-from toolkit.dialects.oracle.licences import Findings, Use, ground, resolution
+from toolkit.dialects.oracle.licences import LicenceFindings, Use, context, resolution
 from toolkit.dialects.oracle.licences.scripts import look_script
 from toolkit.executors import Script, Sessions
 from toolkit.model.bill import ARTIFACT, Bill, Position, bill_from_text, bill_to_text
@@ -30,7 +30,7 @@ from toolkit.store import Store
 from toolkit.targets.base import Target
 
 if TYPE_CHECKING:
-    from toolkit.targets.oracle_guard import Guard
+    from toolkit.targets.oracle_guard import LicenceGuard
 
 NAMES = "licence_names"
 """The answer under which facts keep what names lead to."""
@@ -70,15 +70,15 @@ def user_texts(experiment: Experiment) -> Iterator[str]:
     yield from texts_of((), experiment)
 
 
-def find(scripts: Iterable[Script], experiment: Experiment, facts: Facts) -> Findings:
+def find(scripts: Iterable[Script], experiment: Experiment, facts: Facts) -> LicenceFindings:
     """Look at all statements, and at what the names of the user's own lead to."""
     sent = tuple(texts_of(scripts, experiment))
     found = _looked(sent) + _parallel_loads(sent)
     return found + resolution.findings(facts.rows(NAMES)) + _not_resolved(experiment, facts)
 
 
-def _looked(texts: Iterable[str]) -> Findings:
-    found = Findings()
+def _looked(texts: Iterable[str]) -> LicenceFindings:
+    found = LicenceFindings()
     for text in dict.fromkeys(texts):
         found += licences.look(text)
     return found
@@ -87,24 +87,26 @@ def _looked(texts: Iterable[str]) -> Findings:
 _PARALLEL_LOAD = re.compile(r"\s*INSERT\s*/\*\+(?:(?!\*/).)*(?<![\w])PARALLEL\(", re.DOTALL)
 
 
-def _parallel_loads(texts: Iterable[str]) -> Findings:
+def _parallel_loads(texts: Iterable[str]) -> LicenceFindings:
     """Name what the statements' own words do not: an INSERT is parallel by its hint, which is a comment."""
     asked = any(_PARALLEL_LOAD.match(text) for text in texts)
-    return Findings((Use("enterprise_edition", "parallel INSERT"),)) if asked else Findings()
+    return LicenceFindings((Use("enterprise_edition", "parallel INSERT"),)) if asked else LicenceFindings()
 
 
-def _not_resolved(experiment: Experiment, facts: Facts) -> Findings:
+def _not_resolved(experiment: Experiment, facts: Facts) -> LicenceFindings:
     if NAMES in facts.answers or not any(True for _ in user_texts(experiment)):
-        return Findings()
+        return LicenceFindings()
     why = facts.refused.get(NAMES)
     if why is not None:
         first = (why.strip().splitlines() or [""])[0]
-        return Findings(unseen=(f"synonyms and views behind the names could not be read: {first}",))
-    return Findings(unseen=("synonyms and views behind the names were not looked at: nothing was connected",))
+        return LicenceFindings(unseen=(f"synonyms and views behind the names could not be read: {first}",))
+    return LicenceFindings(
+        unseen=("synonyms and views behind the names were not looked at: nothing was connected",)
+    )
 
 
 # -- what is read of the database -------------------------------------------------------------------------------
-def with_ground(experiment: Experiment, facts: Facts, sessions: Sessions, declared: frozenset[str]) -> Facts:
+def with_context(experiment: Experiment, facts: Facts, sessions: Sessions, declared: frozenset[str]) -> Facts:
     """Read what declarations are held against, and what the user's names lead to; Oracle only."""
     if facts.engine is not EngineName.ORACLE:
         return facts
@@ -142,12 +144,12 @@ def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Fa
 
 
 # -- the bill ---------------------------------------------------------------------------------------------------
-def _ground(facts: Facts, standing: Standing) -> ground.Ground:
-    lapsed = frozenset(standing.declarations) - standing.licences
-    return replace(ground.ground_of(facts, standing.licences), lapsed=lapsed)
+def _context(facts: Facts, policy: TargetPolicy) -> context.LicenceContext:
+    lapsed = frozenset(policy.declarations) - policy.licences
+    return replace(context.context_of(facts, policy.licences), lapsed=lapsed)
 
 
-def bill_of(found: Findings, on: ground.Ground, declarations: Mapping[str, Licence]) -> Bill:
+def bill_of(found: LicenceFindings, on: context.LicenceContext, declarations: Mapping[str, Licence]) -> Bill:
     """Write the bill: each licence with what is used of it, and on whose word."""
     things: dict[str, list[str]] = {}
     for use in found.uses:
@@ -158,18 +160,18 @@ def bill_of(found: Findings, on: ground.Ground, declarations: Mapping[str, Licen
     return Bill(positions, found.notes, found.unseen, licences.as_of().isoformat())
 
 
-def _position(key: str, things: list[str], on: ground.Ground, licence: Licence | None) -> Position:
-    verdict = ground.judge(key, on)
+def _position(key: str, things: list[str], on: context.LicenceContext, licence: Licence | None) -> Position:
+    verdict = context.judge(key, on)
     words = (
         (licence.by, licence.on.isoformat(), licence.until.isoformat() if licence.until else None)
         if licence is not None and key in on.declared
         else (None, None, None)
     )
     title = licences.licences()[key].title
-    return Position(key, title, tuple(dict.fromkeys(things)), verdict.standing, verdict.reason, *words)
+    return Position(key, title, tuple(dict.fromkeys(things)), verdict.status, verdict.reason, *words)
 
 
-def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, standing: Standing) -> Bill | None:
+def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, policy: TargetPolicy) -> Bill | None:
     """Return the bill of what would be printed or sent; None for engines without licences.
 
     Raises:
@@ -178,9 +180,9 @@ def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, stand
     if facts.engine is not EngineName.ORACLE:
         return None
     found = find(scripts, experiment, facts)
-    on = _ground(facts, standing)
-    ground.refuse(found, on)
-    return bill_of(found, on, standing.declarations)
+    on = _context(facts, policy)
+    context.refuse(found, on)
+    return bill_of(found, on, policy.declarations)
 
 
 def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | None:
@@ -191,8 +193,8 @@ def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | No
     """
     if facts.engine is not EngineName.ORACLE:
         return None
-    found, on = look_script(text), ground.ground_of(facts, declared)
-    ground.refuse(found, on)
+    found, on = look_script(text), context.context_of(facts, declared)
+    context.refuse(found, on)
     return bill_of(found, on, {})
 
 
@@ -204,24 +206,24 @@ def check_user_texts(experiment: Experiment, facts: Facts, declared: frozenset[s
     """
     if facts.engine is EngineName.ORACLE:
         found = _looked(user_texts(experiment)) + resolution.findings(facts.rows(NAMES))
-        ground.refuse(found, ground.ground_of(facts, declared))
+        context.refuse(found, context.context_of(facts, declared))
 
 
-def teach(target: Target, facts: Facts, standing: Standing) -> None:
+def teach(target: Target, facts: Facts, policy: TargetPolicy) -> None:
     """Tell the guard of a target what was read of it, so that it need not ask within a trial."""
     if facts.engine is EngineName.ORACLE and "cloud_service" in {*facts.answers, *facts.refused}:
         guard = _guard(target)
         if guard is not None:
-            guard.ground = _ground(facts, standing)
+            guard.context = _context(facts, policy)
 
 
-def sent(target: Target) -> Findings:
+def sent(target: Target) -> LicenceFindings:
     """Return what of licences was really sent to a target."""
     guard = _guard(target)
-    return Findings(tuple(guard.used)) if guard is not None else Findings()
+    return LicenceFindings(tuple(guard.used)) if guard is not None else LicenceFindings()
 
 
-def _guard(target: Target) -> Guard | None:
+def _guard(target: Target) -> LicenceGuard | None:
     from toolkit.targets.oracle import OracleTarget
 
     return target.guard if isinstance(target, OracleTarget) else None
@@ -234,15 +236,15 @@ def keep(store: Store, run: str, bill: Bill | None) -> None:
 
 
 @contextmanager
-def sent_kept(store: Store, run: str, target: Target, facts: Facts, standing: Standing) -> Iterator[None]:
+def sent_kept(store: Store, run: str, target: Target, facts: Facts, policy: TargetPolicy) -> Iterator[None]:
     """Add to the bill, however the run ends, what was sent beyond what was planned."""
     try:
         yield
     finally:
-        _keep_sent(store, run, target, facts, standing)
+        _keep_sent(store, run, target, facts, policy)
 
 
-def _keep_sent(store: Store, run: str, target: Target, facts: Facts, standing: Standing) -> None:
+def _keep_sent(store: Store, run: str, target: Target, facts: Facts, policy: TargetPolicy) -> None:
     """Add to a run's bill what was sent beyond what was planned (snapshots, repairs)."""
     kept = store.load_artifact(run, ARTIFACT)
     bill = None if kept is None else bill_from_text(kept.content.decode("utf-8", "replace"))
@@ -251,5 +253,5 @@ def _keep_sent(store: Store, run: str, target: Target, facts: Facts, standing: S
     known = {(one.licence, thing) for one in bill.positions for thing in one.things}
     more = tuple(use for use in sent(target).uses if (use.licence, use.thing) not in known)
     if more:
-        added = bill_of(Findings(more), _ground(facts, standing), standing.declarations)
+        added = bill_of(LicenceFindings(more), _context(facts, policy), policy.declarations)
         keep(store, run, replace(bill, positions=(*bill.positions, *added.positions)))

@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toolkit.app.approvals import Standing
+from toolkit.app.approvals import TargetPolicy
 from toolkit.app.runs import licensing
 from toolkit.app.runs.preview import ahead_of, preview_of, remarks_of
-from toolkit.app.snapshots.providers import rung_by_facts, rung_of_run
+from toolkit.app.snapshots.providers import snapshot_source_by_facts, snapshot_source_of_run
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
-from toolkit.dialects.repositories import Rung
+from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, print_script, read_facts, read_probes
 from toolkit.model.bill import Bill
@@ -26,7 +26,7 @@ from toolkit.operations.base import support_of
 from toolkit.operations.place import check_work, reads_of
 from toolkit.rendering import step_of
 from toolkit.runner import spec_of
-from toolkit.runner.outer_script import with_outer_factors
+from toolkit.runner.external_script import with_external_factors
 from toolkit.snapshots.brackets import LONG_SECONDS
 from toolkit.targets.base import Target
 from toolkit.units import byte_size, counted
@@ -59,7 +59,7 @@ def planner_of(experiment: Experiment, dialect: Dialect, facts: Facts, key: str 
     return Planner(dialect, spec_of(experiment), facts, Naming(key, 1, dialect.upper_names))
 
 
-def ground_of(dialect: Dialect, sessions: Sessions) -> Facts:
+def context_of(dialect: Dialect, sessions: Sessions) -> Facts:
     """Read what every piece of work stands on: server, settings, and where the session is.
 
     Raises:
@@ -84,7 +84,7 @@ def collect_facts(
     Raises:
         ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses.
     """
-    known = known or ground_of(dialect, sessions)
+    known = known or context_of(dialect, sessions)
     planner = planner_of(experiment, dialect, known)
     control, work = sessions.get(Role.CONTROL), operation(experiment.operation)
     facts = read_facts(control, dialect, reads_of(work, planner), known)
@@ -106,21 +106,21 @@ def degrees_above(experiment: Experiment, dialect: Dialect, facts: Facts) -> dic
     said: dict[int, str] = {}
     for cell in cells_in_order(experiment):
         for piece in work.pieces(planner, cell):
-            ceiling = dialect.ceiling(facts, piece.work)
-            if ceiling.degree is not None and 1 < piece.work.degree > ceiling.degree:
-                why = f"{ceiling.degree}, the highest that can be had now: {ceiling.reasons[0][1]}"
+            degree_limit = dialect.degree_limit(facts, piece.work)
+            if degree_limit.degree is not None and 1 < piece.work.degree > degree_limit.degree:
+                why = f"{degree_limit.degree}, the highest that can be had now: {degree_limit.reasons[0][1]}"
                 said[piece.work.degree] = f"degree {piece.work.degree} is above {why}"
     return said
 
 
-def facts_of(experiment: Experiment, dialect: Dialect, sessions: Sessions, standing: Standing) -> Facts:
+def facts_of(experiment: Experiment, dialect: Dialect, sessions: Sessions, policy: TargetPolicy) -> Facts:
     """Collect facts, and what the licences of the target's profile are held against.
 
     Raises:
         ToolkitError: as `collect_facts`.
     """
     facts = collect_facts(experiment, dialect, sessions)
-    return with_licences(licensing.with_ground(experiment, facts, sessions, standing.licences), standing.licences)
+    return with_licences(licensing.with_context(experiment, facts, sessions, policy.licences), policy.licences)
 
 
 def with_licences(facts: Facts, declared: frozenset[str]) -> Facts:
@@ -162,22 +162,22 @@ def cells_in_order(experiment: Experiment) -> tuple[Cell, ...]:
     return cells_of(experiment.factors)
 
 
-def describe(experiment: Experiment, target: Target, standing: Standing | None = None) -> Plan:
+def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None = None) -> Plan:
     """Return what a run would do on this target; connects and reads only.
 
     Args:
         experiment: what would be run.
         target: where.
-        standing: what the target's profile says.
+        policy: what the target's profile says.
 
     Raises:
         ToolkitError: whatever would refuse the run.
     """
     dialect = dialect_of(target.engine)
-    standing = standing or Standing()
+    policy = policy or TargetPolicy()
     sessions = Sessions(target, "dbatk plan", read_only=True)
     try:
-        facts = facts_of(experiment, dialect, sessions, standing)
+        facts = facts_of(experiment, dialect, sessions, policy)
     finally:
         sessions.close()
     work = operation(experiment.operation)
@@ -185,7 +185,7 @@ def describe(experiment: Experiment, target: Target, standing: Standing | None =
     check_work(work, planner)
     trials = planned_trials(experiment)
     table = support_table(experiment, planner, work, cells_in_order(experiment))
-    bill = licensing.check(scripts_of(experiment, dialect, facts), experiment, facts, standing)
+    bill = licensing.check(scripts_of(experiment, dialect, facts), experiment, facts, policy)
     remarks = remarks_of(planner, cells_in_order(experiment))
     notes = (*_notes(facts, trials), *degree_notes(experiment, dialect, facts), *remarks)
     return Plan(experiment, facts, table, trials, notes, bill)
@@ -244,7 +244,7 @@ def script(
     engine: EngineName | None = None,
     assume: str | None = None,
     facts_text: str | None = None,
-    standing: Standing | None = None,
+    policy: TargetPolicy | None = None,
 ) -> tuple[str, Bill | None]:
     """Return the whole script of an experiment, and its licence bill of materials where the engine has one.
 
@@ -254,7 +254,7 @@ def script(
         engine: the engine to spell for when there is no target.
         assume: release and edition to assume instead of connecting.
         facts_text: facts to take instead of reading them.
-        standing: what the target's profile says, its licences above all.
+        policy: what the target's profile says, its licences above all.
 
     Raises:
         ToolkitError: TK-0112 when the script depends on facts that are not there, TK-0304 when no cell can be had
@@ -263,17 +263,17 @@ def script(
     """
     chosen = engine or (target.engine if target is not None else EngineName.DUCKDB)
     dialect = dialect_of(chosen)
-    standing = standing or Standing()
-    facts, rung = _ground_for_script(experiment, dialect, target, assume, facts_text, standing)
+    policy = policy or TargetPolicy()
+    facts, snapshot_source = _context_for_script(experiment, dialect, target, assume, facts_text, policy)
     work = operation(experiment.operation)
     planner = planner_of(experiment, dialect, facts)
     check_work(work, planner)
     support_table(experiment, planner, work, cells_in_order(experiment))
-    scripts = _with_snapshots(scripts_of(experiment, dialect, facts), dialect, rung)
-    bill = licensing.check(scripts, experiment, facts, standing)
+    scripts = _with_snapshots(scripts_of(experiment, dialect, facts), dialect, snapshot_source)
+    bill = licensing.check(scripts, experiment, facts, policy)
     lines = [*_head(experiment, facts, work, planner, scripts), *degree_notes(experiment, dialect, facts)]
     ahead = ahead_of(planner, cells_in_order(experiment)[0])
-    lines += _told_of(rung)
+    lines += _told_of(snapshot_source)
     lines += [*([ahead] if ahead is not None else ()), *remarks_of(planner, cells_in_order(experiment))]
     lines += [*preview_of(planner, cells_in_order(experiment)[0], target)]
     lines += list(bill.sentences() if bill is not None else ())
@@ -295,50 +295,52 @@ def _script(experiment: Experiment, planner: Planner, work: Operation, cell: Cel
     title = f"{experiment.operation} {cell}" if cell else str(experiment.operation)
     if not support.ok:
         return Script(title, None, support.sentence)
-    return Script(title, with_outer_factors(work.plan(planner, cell), experiment.factors, cell))
+    return Script(title, with_external_factors(work.plan(planner, cell), experiment.factors, cell))
 
 
-def _ground_for_script(
+def _context_for_script(
     experiment: Experiment,
     dialect: Dialect,
     target: Target | None,
     assume: str | None,
     facts_text: str | None,
-    standing: Standing,
-) -> tuple[Facts, Rung | None]:
-    """Return the facts of a script and the rung of its snapshots; None where it has none, or no choice of them."""
+    policy: TargetPolicy,
+) -> tuple[Facts, SnapshotSource | None]:
+    """Return the facts of a script and the source of its snapshots; None where it has none, or no choice."""
     if facts_text is None and assume is None:
         assert target is not None
         sessions = Sessions(target, "dbatk dry-run", read_only=True)
         try:
-            facts = facts_of(experiment, dialect, sessions, standing)
-            return facts, _chosen(rung_of_run(experiment, dialect, facts, sessions))
+            facts = facts_of(experiment, dialect, sessions, policy)
+            return facts, _chosen(snapshot_source_of_run(experiment, dialect, facts, sessions))
         finally:
             sessions.close()
     assumed = facts_from_text(facts_text) if facts_text is not None else dialect.assume(assume or "")
-    facts = with_licences(assumed, standing.licences)
-    return facts, _chosen(rung_by_facts(experiment, dialect, facts))
+    facts = with_licences(assumed, policy.licences)
+    return facts, _chosen(snapshot_source_by_facts(experiment, dialect, facts))
 
 
-def _chosen(rung: Rung | None) -> Rung | None:
-    return rung if rung is not None and rung.choice else None
+def _chosen(snapshot_source: SnapshotSource | None) -> SnapshotSource | None:
+    return snapshot_source if snapshot_source is not None and snapshot_source.choice else None
 
 
-def _told_of(rung: Rung | None) -> list[str]:
-    if rung is None:
+def _told_of(snapshot_source: SnapshotSource | None) -> list[str]:
+    if snapshot_source is None:
         return []
-    said = [f"snapshots by {rung.provider} ({rung.why})"]
-    if rung.repository is not None:
+    said = [f"snapshots by {snapshot_source.provider} ({snapshot_source.why})"]
+    if snapshot_source.repository is not None:
         seconds = int(LONG_SECONDS)
         said.append(f"one as well before and after each trial that is expected to take more than {seconds} s")
     return said
 
 
-def _with_snapshots(scripts: Sequence[Script], dialect: Dialect, rung: Rung | None) -> list[Script]:
+def _with_snapshots(
+    scripts: Sequence[Script], dialect: Dialect, snapshot_source: SnapshotSource | None
+) -> list[Script]:
     """Put the snapshots around everything into the script; each bears the run where it can."""
-    if rung is None or rung.repository is None:
+    if snapshot_source is None or snapshot_source.repository is None:
         return list(scripts)
-    first, last = (step_of(dialect, rung.repository.snap(f"RUN {number}")) for number in (1, 2))
+    first, last = (step_of(dialect, snapshot_source.repository.snap(f"RUN {number}")) for number in (1, 2))
     return [
         one if one.stages is None else replace(
             one,
@@ -366,9 +368,9 @@ def _head(
 
 
 def _makes_objects(one: Script) -> bool:
-    """Tell whether a script makes objects of ours."""
+    """Tell whether a script makes scratch objects."""
     if one.stages is None:
         return False
     timed = (step for item in one.stages.timed.items for step in item.steps)
     made = (*one.stages.setup, *one.stages.prepare, *timed)
-    return any(step.effect is Effect.CREATES and step.object is not None and step.object.ours for step in made)
+    return any(step.effect is Effect.CREATES and step.object is not None and step.object.scratch for step in made)

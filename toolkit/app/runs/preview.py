@@ -69,7 +69,7 @@ def preview_of(planner: Planner, cell: Cell, target: Target | None) -> tuple[str
     if target is None or ways is None or planner.spec.operation is not OperationName.STATS_GATHER:
         return ()
     works = [piece.work for piece in operation(planner.spec.operation).pieces(planner, cell)]
-    if any(work.object.ours for work in works):
+    if any(work.object.scratch for work in works):
         return ()
     calls = [call for work in works for call in ways.preview(work, planner.facts)]
     if not calls:

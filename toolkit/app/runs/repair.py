@@ -20,7 +20,7 @@ from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import EngineName, Mode, OperationName, Outcome, Role, RunState
-from toolkit.runner import Changes, Undone, end_ghosts, interrupted
+from toolkit.runner import Changes, Undone, end_orphaned_sessions, interrupted
 from toolkit.runner.backup import need_backup
 from toolkit.runner.completed import note_completed
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
@@ -87,7 +87,7 @@ def _clean_one(
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, f"{head.run}-clean")
     try:
-        end_ghosts(target, dialect, head.run)
+        end_orphaned_sessions(target, dialect, head.run)
         script = undo_script(head, store, dialect, events)
         journal = store.journal(head.run)
         changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)

@@ -1,19 +1,19 @@
 """Gives plans to schedulers: what a job needs of this host, and installing, listing and removing it."""
 
 from toolkit.app.scheduling.cron import Crontab
-from toolkit.app.scheduling.making import Made, Wish, default_kind, hidden_paths, make_job
+from toolkit.app.scheduling.making import CreatedJob, JobRequest, default_kind, hidden_paths, make_job
 from toolkit.app.scheduling.oracle import OracleJobs
-from toolkit.app.scheduling.scheduled import Kind, Scheduled
+from toolkit.app.scheduling.scheduled import Scheduled, SchedulerKind
 from toolkit.app.scheduling.systemd import Units
 
 __all__ = [
+    "CreatedJob",
     "Crontab",
-    "Kind",
-    "Made",
+    "JobRequest",
     "OracleJobs",
     "Scheduled",
+    "SchedulerKind",
     "Units",
-    "Wish",
     "default_kind",
     "hidden_paths",
     "make_job",

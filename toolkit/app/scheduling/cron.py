@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Iterator
 
 from toolkit.app.scheduling.making import host_zone
-from toolkit.app.scheduling.scheduled import Kind, Scheduled, other_plan
+from toolkit.app.scheduling.scheduled import Scheduled, SchedulerKind, other_plan
 from toolkit.errors import ToolkitError
-from toolkit.schedule import Job
+from toolkit.schedule import SchedulerJob
 from toolkit.schedule.cron import block, entries, with_job, without, zones_needed
 
 _LIMIT_SECONDS = 10
@@ -26,11 +26,11 @@ class Crontab:
         """Whether this host has the command."""
         return shutil.which("crontab") is not None
 
-    def show(self, job: Job) -> str:
+    def show(self, job: SchedulerJob) -> str:
         """Return the lines of a job."""
         return block(job, host_zone=self.zone)
 
-    def note(self, job: Job) -> str | None:
+    def note(self, job: SchedulerJob) -> str | None:
         """Say when the lines need a cron that knows zones, and this one does not or cannot be asked."""
         zones = zones_needed(job, self.zone)
         if not zones or (self.exists() and self._knows_zones()):
@@ -40,7 +40,7 @@ class Crontab:
             f"{self.zone} and would begin at the wrong hour"
         )
 
-    def install(self, job: Job) -> None:
+    def install(self, job: SchedulerJob) -> None:
         """Put a job into the crontab, in place of a former one of the plan.
 
         Raises:
@@ -65,7 +65,7 @@ class Crontab:
             return
         for entry in entries(self._read()):
             when = tuple(" ".join(line.split()[:5]) for line in entry.lines)
-            yield Scheduled(entry.name, Kind.CRON, "crontab", entry.plan, when)
+            yield Scheduled(entry.name, SchedulerKind.CRON, "crontab", entry.plan, when)
 
     def remove(self, name: str) -> bool:
         """Take a job of ours out of the crontab; return whether there was one."""

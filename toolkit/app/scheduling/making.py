@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolkit.app.scheduling.scheduled import Kind
+from toolkit.app.scheduling.scheduled import SchedulerKind
 from toolkit.config.paths import config_folder
 from toolkit.config.profiles import Profile, load_profiles
 from toolkit.config.secrets import SecretKind
@@ -19,7 +19,7 @@ from toolkit.design.plan_file import load_plan
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.words import EngineName, OperationName
-from toolkit.schedule import Job, openings_of, read_at
+from toolkit.schedule import SchedulerJob, openings_of, read_at
 from toolkit.store.location import find_place
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}", re.ASCII)
@@ -32,7 +32,7 @@ _HIDDEN = ("/tmp/", "/var/tmp/")  # noqa: S108 - folders that PrivateTmp= replac
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class JobRequest:
     """What the user said of a job.
 
     Attributes:
@@ -61,21 +61,21 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedJob:
     """A job, and what the user should know of it."""
 
-    job: Job
+    job: SchedulerJob
     notes: tuple[str, ...] = ()
 
 
-def default_kind() -> Kind:
+def default_kind() -> SchedulerKind:
     """Return the scheduler this host has."""
     if Path("/run/systemd/system").is_dir() or shutil.which("crontab") is None:
-        return Kind.SYSTEMD
-    return Kind.CRON
+        return SchedulerKind.SYSTEMD
+    return SchedulerKind.CRON
 
 
-def make_job(wish: Wish) -> Made:
+def make_job(wish: JobRequest) -> CreatedJob:
     """Make a job of a plan file.
 
     Raises:
@@ -95,7 +95,7 @@ def make_job(wish: Wish) -> Made:
             code="TK-0107",
             hint='add `--at "sun 22:00 Europe/Berlin"`, or a `window` to the plan',
         )
-    reached = list(_targets(plan))
+    resolved = list(_targets(plan))
     log = None if wish.log_file is None else str(_absolute(wish.log_file))
     command = (*_program(wish.program), "run", str(path), "--quiet", *wish.arguments)
     if plan.approved_only and _APPROVED_ONLY not in command:
@@ -104,10 +104,10 @@ def make_job(wish: Wish) -> Made:
     if log is not None:
         command = (*command, "--log-file", log)
     environment, place_writes = _places(wish)
-    writes = dict.fromkeys((*place_writes, *_folders(reached), *map(_folder, wish.writes)))
+    writes = dict.fromkeys((*place_writes, *_folders(resolved), *map(_folder, wish.writes)))
     if log is not None:
         writes[str(Path(log).parent)] = None
-    job = Job(
+    job = SchedulerJob(
         name=plan.name,
         plan=str(path),
         command=command,
@@ -118,9 +118,9 @@ def make_job(wish: Wish) -> Made:
         environment_file=None if wish.environment_file is None else str(_absolute(wish.environment_file)),
         credentials=tuple(map(_credential, wish.credentials)),
         user=wish.user,
-        sandboxed=not _serves_itself(plan, reached),
+        sandboxed=not _serves_itself(plan, resolved),
     )
-    return Made(job, tuple(_notes(plan, job, reached, wish)))
+    return CreatedJob(job, tuple(_notes(plan, job, resolved, wish)))
 
 
 def host_zone() -> str:
@@ -160,7 +160,7 @@ def _program(said: str | None) -> tuple[str, ...]:
     return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-m", "toolkit")
 
 
-def _places(wish: Wish) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+def _places(wish: JobRequest) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     """Return the variables that say where settings and results are, and the folders that must be writable."""
     config = ("DBATK_CONFIG", str(config_folder()))
     place = find_place(wish.store)
@@ -204,13 +204,13 @@ def _targets(plan: MaintenancePlan) -> Iterator[tuple[str, Profile | None]]:
                 yield profile.name, profile
 
 
-def _folders(reached: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
+def _folders(resolved: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
     """Yield the folders of database files.
 
     Raises:
         ToolkitError: TK-0107 for one that depends on where the command begins.
     """
-    for text, profile in reached:
+    for text, profile in resolved:
         address = profile.address if profile is not None else parse_url(text)
         if address.engine is not EngineName.DUCKDB or not address.database:
             continue
@@ -224,13 +224,13 @@ def _folders(reached: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
         yield str(file.parent)
 
 
-def _serves_itself(plan: MaintenancePlan, reached: Sequence[tuple[str, Profile | None]]) -> bool:
+def _serves_itself(plan: MaintenancePlan, resolved: Sequence[tuple[str, Profile | None]]) -> bool:
     """Tell whether a database server may be a child of the job: RMAN, and Oracle sessions without a listener.
 
     Such a server inherits a sandbox: it could neither write data files nor run as the owner of the software
     (Database Net Services Administrator's Guide, bequeath protocol).
     """
-    for text, profile in reached:
+    for text, profile in resolved:
         address = profile.address if profile is not None else parse_url(text)
         if address.engine is EngineName.ORACLE and (
             address.host is None or any(step.operation is OperationName.BACKUP for step in plan.steps)
@@ -239,7 +239,7 @@ def _serves_itself(plan: MaintenancePlan, reached: Sequence[tuple[str, Profile |
     return False
 
 
-def hidden_paths(job: Job) -> tuple[str, ...]:
+def hidden_paths(job: SchedulerJob) -> tuple[str, ...]:
     """Return the paths of a job that a system unit would not see, because its /tmp is its own."""
     paths = (
         job.command[0],
@@ -252,10 +252,10 @@ def hidden_paths(job: Job) -> tuple[str, ...]:
 
 
 def _notes(
-    plan: MaintenancePlan, job: Job, reached: Sequence[tuple[str, Profile | None]], wish: Wish
+    plan: MaintenancePlan, job: SchedulerJob, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest
 ) -> Iterator[str]:
     approved = any(one in ("--not-production", "--yes-production") for one in job.command)
-    for name, profile in reached:
+    for name, profile in resolved:
         engine = profile.address.engine if profile is not None else parse_url(name).engine
         if (
             engine is not EngineName.DUCKDB

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from toolkit.app.approvals import Approvals, Standing, check_production
-from toolkit.app.scheduling.scheduled import Kind, Scheduled, other_plan
+from toolkit.app.approvals import Approvals, TargetPolicy, check_production
+from toolkit.app.scheduling.scheduled import Scheduled, SchedulerKind, other_plan
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, print_steps, read_facts, refused
@@ -15,7 +15,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.words import EngineName, Role
 from toolkit.rendering import step_of
-from toolkit.schedule import Job
+from toolkit.schedule import SchedulerJob
 from toolkit.schedule.oracle import MARK, check_place, drop, jobs, missing_privileges
 from toolkit.targets.base import Target
 
@@ -28,7 +28,7 @@ _READS = (
 _JOBS = Query("schedule_jobs", "schedule_jobs")
 
 
-def show_job(job: Job, credential: str) -> str:
+def show_job(job: SchedulerJob, credential: str) -> str:
     """Return the script that makes the jobs of a plan."""
     head = (f"dbatk schedule {job.name}", f"plan: {job.plan}")
     return print_steps(EngineName.ORACLE, head, [((), _steps(job, credential))])
@@ -72,7 +72,7 @@ class OracleJobs:
             )
         return facts
 
-    def install(self, job: Job, credential: str, standing: Standing, approvals: Approvals) -> None:
+    def install(self, job: SchedulerJob, credential: str, policy: TargetPolicy, approvals: Approvals) -> None:
         """Make the jobs of a plan, in place of former ones of it.
 
         Raises:
@@ -80,8 +80,8 @@ class OracleJobs:
                 the name, TK-0203 when the database refuses.
         """
         facts = self.check()
-        names = {standing.profile_name, str(facts.value("server", "database_name") or "")} - {None, ""}
-        check_production(EngineName.ORACLE, standing, approvals, frozenset(str(name) for name in names))
+        names = {policy.profile_name, str(facts.value("server", "database_name") or "")} - {None, ""}
+        check_production(EngineName.ORACLE, policy, approvals, frozenset(str(name) for name in names))
         for known in self.list():
             if known.name == job.name and known.plan != job.plan:
                 raise other_plan(job.name, known.plan, "the database")
@@ -97,7 +97,7 @@ class OracleJobs:
             next_at = row.get("next_utc")
             state = "" if row.get("enabled") == "TRUE" else f" ({str(row.get('state')).lower()})"
             shown = f"{str(next_at).replace('T', ' ')} UTC" if next_at is not None else None
-            yield Scheduled(name, Kind.ORACLE, str(row.get("job_name")), plan, (f"{when}{state}",), shown)
+            yield Scheduled(name, SchedulerKind.ORACLE, str(row.get("job_name")), plan, (f"{when}{state}",), shown)
 
     def remove(self, name: str) -> tuple[str, ...]:
         """Drop the jobs of a plan; return their names.
@@ -127,7 +127,7 @@ class OracleJobs:
             raise refused(self._dialect, error, "the scheduler refuses") from None
 
 
-def _steps(job: Job, credential: str) -> list[Step]:
+def _steps(job: SchedulerJob, credential: str) -> list[Step]:
     dialect = dialect_of(EngineName.ORACLE)
     return [step_of(dialect, call) for call in jobs(job, credential, datetime.now(UTC))]
 

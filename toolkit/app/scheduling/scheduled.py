@@ -8,7 +8,7 @@ from enum import StrEnum
 from toolkit.errors import ToolkitError
 
 
-class Kind(StrEnum):
+class SchedulerKind(StrEnum):
     """Who runs a plan."""
 
     SYSTEMD = "systemd"
@@ -21,7 +21,7 @@ class Scheduled:
     """A job of ours that a scheduler has: `next_at` as the scheduler tells it, None where it does not."""
 
     name: str
-    kind: Kind
+    kind: SchedulerKind
     where: str
     plan: str
     when: tuple[str, ...]

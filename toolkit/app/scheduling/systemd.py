@@ -8,11 +8,11 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolkit.app.scheduling.scheduled import Kind, Scheduled, other_plan
+from toolkit.app.scheduling.scheduled import Scheduled, SchedulerKind, other_plan
 from toolkit.config.paths import home_based
 from toolkit.config.writing import replace_file
 from toolkit.errors import ToolkitError
-from toolkit.schedule import Job
+from toolkit.schedule import SchedulerJob
 from toolkit.schedule.systemd import PREFIX, calendars_of, is_ours, plan_of, unit_name, units
 
 _LIMIT_SECONDS = 5
@@ -31,13 +31,13 @@ class Units:
         """How the manager is called: `systemctl`, `systemctl --user`."""
         return "systemctl" if self.system else "systemctl --user"
 
-    def show(self, job: Job) -> str:
+    def show(self, job: SchedulerJob) -> str:
         """Return the units as text, each under its path."""
         return "\n".join(
             f"# {self.folder / name}\n{text}" for name, text in units(job, system=self.system).items()
         )
 
-    def install(self, job: Job) -> tuple[str, ...]:
+    def install(self, job: SchedulerJob) -> tuple[str, ...]:
         """Write the units and return what is still to be typed.
 
         Raises:
@@ -61,7 +61,12 @@ class Units:
             if text is not None and is_ours(text):
                 name = path.stem.removeprefix(PREFIX)
                 yield Scheduled(
-                    name, Kind.SYSTEMD, str(path), plan_of(text) or "", calendars_of(text), self._next(path.name)
+                    name,
+                    SchedulerKind.SYSTEMD,
+                    str(path),
+                    plan_of(text) or "",
+                    calendars_of(text),
+                    self._next(path.name),
                 )
 
     def remove(self, name: str) -> tuple[str, ...]:
@@ -92,7 +97,7 @@ class Units:
         return (f"{self.words} stop {unit_name(name, 'timer')}", f"{self.words} daemon-reload")
 
     @staticmethod
-    def _refuse_others(job: Job, path: Path) -> None:
+    def _refuse_others(job: SchedulerJob, path: Path) -> None:
         if not path.is_symlink() and not path.exists():
             return
         text = _read(path)

@@ -1,1 +1,1 @@
-"""Snapshots around anything a DBA does, and the ladder they are taken by."""
+"""Snapshots around anything a DBA does, and the fallback order they are taken by."""

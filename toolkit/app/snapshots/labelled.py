@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from toolkit.analysis.between import Between, between
+from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.auditing import Notes
-from toolkit.app.runs.planning import ground_of, with_licences
+from toolkit.app.runs.planning import context_of, with_licences
 from toolkit.app.runs.repair import database_of
 from toolkit.app.snapshots.providers import host_is_ours
-from toolkit.app.snapshots.rungs import REPOSITORIES, rung_of
-from toolkit.app.targets import Reached
+from toolkit.app.snapshots.sources import REPOSITORIES, snapshot_source_of
+from toolkit.app.targets import ResolvedTarget
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of, states_of
-from toolkit.dialects.repositories import Rung
+from toolkit.dialects.repositories import SnapshotSource
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
@@ -37,7 +37,7 @@ _LONGEST_LABEL = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Took:
+class TakenSnapshot:
     """A snapshot that was taken, and what to know of it."""
 
     head: SnapshotHead
@@ -45,16 +45,21 @@ class Took:
 
 
 def take(
-    store: Store, reached: Reached, shown: str, label: str, provider: str = AUTO, watch_seconds: float = 0.0
-) -> Took:
+    store: Store,
+    resolved: ResolvedTarget,
+    shown: str,
+    label: str,
+    provider: str = AUTO,
+    watch_seconds: float = 0.0,
+) -> TakenSnapshot:
     """Read the state of a target and keep it under a label.
 
     Args:
         store: where it is kept.
-        reached: the target.
+        resolved: the target.
         shown: what the user called the target.
         label: what the snapshot is called; an older one of the same label is kept.
-        provider: which rung; `auto` takes the best that is allowed.
+        provider: which snapshot source; `auto` takes the best that is allowed.
         watch_seconds: look at what sessions wait for, for so long, before the state is read.
 
     Raises:
@@ -66,11 +71,11 @@ def take(
     event = AuditEvent(AuditKind.SNAPSHOT, step=label, target=shown, details=(f"provider {provider}",))
     # a repository's snapshot is made in the database; where none is made, somebody has looked
     with Notes(store).around(event) as ending:
-        state, said = _read(reached, provider, watch_seconds)
+        state, said = _read(resolved, provider, watch_seconds)
         ending.details.append(f"by {state.provider}")
     if store.snapshots(label, limit=1):
         said = (*said, f"there is an older snapshot `{label}`; from now on the name means this one")
-    return Took(store.add_snapshot(label, shown, taken_at, state), (*said, *state.warnings))
+    return TakenSnapshot(store.add_snapshot(label, shown, taken_at, state), (*said, *state.warnings))
 
 
 def checked_label(label: str) -> str:
@@ -89,8 +94,8 @@ def checked_label(label: str) -> str:
     return text
 
 
-def _read(reached: Reached, provider: str, watch_seconds: float) -> tuple[State, tuple[str, ...]]:
-    target = reached.target
+def _read(resolved: ResolvedTarget, provider: str, watch_seconds: float) -> tuple[State, tuple[str, ...]]:
+    target = resolved.target
     states, dialect = states_of(target.engine), dialect_of(target.engine)
     known = (AUTO, states.provider, HOST)
     if provider not in known and provider not in REPOSITORIES:
@@ -106,12 +111,12 @@ def _read(reached: Reached, provider: str, watch_seconds: float) -> tuple[State,
             hint="leave --watch out: waits are counted by the server, or not at all",
         )
     if provider == HOST:
-        return _host(reached), ()
-    declared = reached.standing.licences
+        return _host(resolved), ()
+    declared = resolved.policy.licences
     sessions = Sessions(target, "dbatk snapshot", read_only=True)
     try:
-        facts = with_licences(ground_of(dialect, sessions), declared)
-        rung = rung_of(provider, dialect, facts, sessions, declared)
+        facts = with_licences(context_of(dialect, sessions), declared)
+        snapshot_source = snapshot_source_of(provider, dialect, facts, sessions, declared)
         control = sessions.get(Role.CONTROL)
         facts = read_facts(control, dialect, [Query(file, file, optional=True) for file in states.files], facts)
         watched = Taking()
@@ -121,8 +126,8 @@ def _read(reached: Reached, provider: str, watch_seconds: float) -> tuple[State,
         taken = read_state(states.reads(facts), dialect, sessions.run)
         taken.identity |= watched.identity
         taken.sections |= watched.sections
-        if rung.repository is not None:
-            taken.identity |= _own_snapshot(reached, rung, dialect)
+        if snapshot_source.repository is not None:
+            taken.identity |= _own_snapshot(resolved, snapshot_source, dialect)
     except DatabaseError as error:
         raise refused(dialect, error, "the snapshot could not be taken") from None
     finally:
@@ -135,43 +140,47 @@ def _read(reached: Reached, provider: str, watch_seconds: float) -> tuple[State,
     if host_is_ours(target):
         taken.identity |= host_identity(alone=False)
         taken.sections |= host_sections()
-    name = states.provider if rung.repository is None else rung.provider
+    name = states.provider if snapshot_source.repository is None else snapshot_source.provider
     state = State(name, target.engine.value, taken.identity, taken.sections, tuple(taken.warnings))
-    return state, (*_why(rung, state), *states.hints(facts))
+    return state, (*_why(snapshot_source, state), *states.hints(facts))
 
 
-def _own_snapshot(reached: Reached, rung: Rung, dialect: Dialect) -> dict[str, Scalar]:
+def _own_snapshot(
+    resolved: ResolvedTarget, snapshot_source: SnapshotSource, dialect: Dialect
+) -> dict[str, Scalar]:
     """Let the database take a snapshot of its own too, and return which it was."""
-    sessions = Sessions(reached.target, "dbatk snapshot")
+    sessions = Sessions(resolved.target, "dbatk snapshot")
     try:
-        assert rung.repository is not None
-        mark = Repositories(rung.repository, dialect, sessions.run, "dbatk snapshot").take()
+        assert snapshot_source.repository is not None
+        mark = Repositories(snapshot_source.repository, dialect, sessions.run, "dbatk snapshot").take()
     finally:
         sessions.close()
     return {"snapshot": mark.snapshot, "snapshot_dbid": mark.dbid, "snapshot_instance": mark.instance}
 
 
-def _why(rung: Rung, state: State) -> Iterator[str]:
-    if rung.choice:
-        yield f"snapshots by {rung.provider}: {rung.why}"
+def _why(snapshot_source: SnapshotSource, state: State) -> Iterator[str]:
+    if snapshot_source.choice:
+        yield f"snapshots by {snapshot_source.provider}: {snapshot_source.why}"
     if "snapshot" in state.identity:
         yield f"the database's own snapshot is {state.identity['snapshot']}, of {state.identity['snapshot_dbid']}"
 
 
-def _host(reached: Reached) -> State:
+def _host(resolved: ResolvedTarget) -> State:
     """Read this host alone.
 
     Raises:
         ToolkitError: TK-0304 when the database runs elsewhere.
     """
-    if not host_is_ours(reached.target):
+    if not host_is_ours(resolved.target):
         raise ToolkitError(
             "the database runs on another host, whose CPU and disks cannot be read from here",
             code="TK-0304",
             hint="run dbatk there, or leave --provider out",
         )
     identity = host_identity(alone=True)
-    return State(HOST, reached.target.engine.value, {**identity, DATABASE: str(identity["host"])}, host_sections())
+    return State(
+        HOST, resolved.target.engine.value, {**identity, DATABASE: str(identity["host"])}, host_sections()
+    )
 
 
 # -- what is stored ---------------------------------------------------------------------------------------------
@@ -181,14 +190,14 @@ def listed(store: Store, limit: int = 50) -> Sequence[SnapshotHead]:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedSnapshots:
     """What happened between two snapshots, and what to know of the names."""
 
-    between: Between
+    between: SnapshotDiff
     sentences: tuple[str, ...]
 
 
-def diff(store: Store, a: str, b: str) -> Compared:
+def diff(store: Store, a: str, b: str) -> ComparedSnapshots:
     """Tell what happened between two stored snapshots.
 
     Raises:
@@ -196,7 +205,7 @@ def diff(store: Store, a: str, b: str) -> Compared:
     """
     (one, said_a), (other, said_b) = find(store, a), find(store, b)
     found = between(store.load_snapshot(one.number), store.load_snapshot(other.number))
-    return Compared(found, tuple(dict.fromkeys((*said_a, *said_b, *found.sentences))))
+    return ComparedSnapshots(found, tuple(dict.fromkeys((*said_a, *said_b, *found.sentences))))
 
 
 def find(store: Store, text: str) -> tuple[SnapshotHead, tuple[str, ...]]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import psutil
 
-from toolkit.app.snapshots.rungs import bracket_of, declared_in, rung_of
+from toolkit.app.snapshots.sources import bracket_of, declared_in, snapshot_source_of
 from toolkit.dialects.answers import Watching
 from toolkit.dialects.base import Dialect
-from toolkit.dialects.oracle import ladder
-from toolkit.dialects.repositories import Rung
+from toolkit.dialects.oracle import snapshot_sources
+from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.experiment import Experiment
@@ -22,7 +22,7 @@ from toolkit.snapshots import CounterProvider, HostProvider, ProgressProvider, P
 from toolkit.targets.base import Target
 
 _CHOICES = ("auto", "none", "vstat", "pgstat", "duckstat", "osstat", "statspack", "awr")
-_NO_RUNG = frozenset({"none", "osstat"})
+_NO_SNAPSHOT_SOURCE = frozenset({"none", "osstat"})
 
 
 def host_is_ours(target: Target) -> bool:
@@ -32,7 +32,7 @@ def host_is_ours(target: Target) -> bool:
 
 def providers_of(
     experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions, run: str, target: Target,
-    events: Events | None = None, rung: Rung | None = None,
+    events: Events | None = None, snapshot_source: SnapshotSource | None = None,
 ) -> tuple[Provider, ...]:  # fmt: skip
     """Return the providers around each trial: free counters, and the database's own snapshots around them.
 
@@ -47,7 +47,7 @@ def providers_of(
         )
     found: list[Provider] = []
     engine = dialect.engine
-    bracket = None if rung is None else bracket_of(rung, dialect, sessions, run)
+    bracket = None if snapshot_source is None else bracket_of(snapshot_source, dialect, sessions, run)
     if bracket is not None:
         found.append(bracket)
     if engine is EngineName.DUCKDB:
@@ -55,34 +55,36 @@ def providers_of(
     if host_is_ours(target):
         found.append(HostProvider(_server_process(sessions), embedded=engine is EngineName.DUCKDB))
     watching = dialect.watching(facts)
-    wanted = experiment.snapshot not in _NO_RUNG
+    wanted = experiment.snapshot not in _NO_SNAPSHOT_SOURCE
     found += _counters(watching, engine.value, sessions, run, snapshots=watching.snapshots if wanted else ())
     if watching.progress is not None and events is not None:
         found.append(ProgressProvider(engine.value, watching.progress, sessions.run, run, events.emit))
     return tuple(found)
 
 
-def rung_of_run(experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions) -> Rung | None:
-    """Return the rung a run stands on; None where it wants no snapshots.
+def snapshot_source_of_run(
+    experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions
+) -> SnapshotSource | None:
+    """Return the snapshot source a run stands on; None where it wants no snapshots.
 
     Raises:
         ToolkitError: TK-0303 for a pack that nobody declared, TK-0304 for what cannot be had here.
     """
-    if experiment.snapshot in _NO_RUNG or experiment.snapshot not in _CHOICES:
+    if experiment.snapshot in _NO_SNAPSHOT_SOURCE or experiment.snapshot not in _CHOICES:
         return None
-    return rung_of(experiment.snapshot, dialect, facts, sessions, declared_in(facts))
+    return snapshot_source_of(experiment.snapshot, dialect, facts, sessions, declared_in(facts))
 
 
-def rung_by_facts(experiment: Experiment, dialect: Dialect, facts: Facts) -> Rung | None:
-    """Return the rung a run would stand on, by facts alone; None where it wants no snapshots, or has no choice.
+def snapshot_source_by_facts(experiment: Experiment, dialect: Dialect, facts: Facts) -> SnapshotSource | None:
+    """Return the snapshot source of a run by facts alone; None where it wants none or has no choice.
 
     Raises:
         ToolkitError: as `rung_of_run`.
     """
-    known = experiment.snapshot in _CHOICES and experiment.snapshot not in _NO_RUNG
+    known = experiment.snapshot in _CHOICES and experiment.snapshot not in _NO_SNAPSHOT_SOURCE
     if not known or dialect.engine is not EngineName.ORACLE:
         return None
-    return ladder.choose(experiment.snapshot, facts, declared_in(facts))
+    return snapshot_sources.choose(experiment.snapshot, facts, declared_in(facts))
 
 
 def _counters(

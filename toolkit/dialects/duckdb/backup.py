@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Told
+from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.backups import Options
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Probe, Query
@@ -118,7 +118,7 @@ def evidence(work: Work) -> tuple[Call, ...]:
     return (read, size, backups.publish(work)) if work.mode is Mode.JOB else (read, size)
 
 
-def tell(kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+def tell(kept: Mapping[str, tuple[Row, ...]], seconds: float) -> TrialFindings:
     """Tell bytes in and out, and the rates."""
     read, written = (kept.get(key, ({},))[0].get("byte_count") for key in ("read", "bytes"))
-    return Told(backups.volume(read, written, seconds, "EXPORT DATABASE"))
+    return TrialFindings(backups.volume(read, written, seconds, "EXPORT DATABASE"))

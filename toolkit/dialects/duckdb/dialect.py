@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Check, ErrorAdvice, Granted, Told, Watching
+from toolkit.dialects.answers import Check, ErrorAdvice, Granted, TrialFindings, Watching
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.duckdb import backup
 from toolkit.dialects.duckdb.errors import ERRORS
@@ -256,9 +256,9 @@ class DuckdbDialect(Quiet):
 
     def tell(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> Told:
+    ) -> TrialFindings:
         del deltas
-        return backup.tell(kept, seconds) if work.operation is OperationName.BACKUP else Told()
+        return backup.tell(kept, seconds) if work.operation is OperationName.BACKUP else TrialFindings()
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del work, facts
@@ -276,7 +276,7 @@ class DuckdbDialect(Quiet):
             return Granted(work.degree, source)
         return Granted(busy, source, f"{busy} of {work.degree} threads did the work")
 
-    # -- objects of ours ----------------------------------------------------------------------------------------
+    # -- scratch objects ----------------------------------------------------------------------------------------
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         del facts
         values: dict[str, ContextValue] = {"table": copy.name, "source": source, "query": None, **ALL_ROWS}

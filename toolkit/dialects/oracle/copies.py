@@ -122,7 +122,7 @@ def _indexes(source: QualifiedName, copy: ObjectRef, facts: Facts) -> Iterator[t
             definition=None if text is None else str(text),
             of=QualifiedName(str(row["index_name"]), str(row.get("schema_name"))),
         )
-        ref = ObjectRef(ObjectKind.INDEX, name, ours=True, table=copy.name)
+        ref = ObjectRef(ObjectKind.INDEX, name, scratch=True, table=copy.name)
         (call,) = build_index_copy(definition, ref, copy.name, facts)
         if partitioned and index_facts.is_local(row):
             call = replace(call, values={**call.values, "partitioning": "LOCAL"})

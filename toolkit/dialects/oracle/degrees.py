@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolkit.dialects.answers import Ceiling
+from toolkit.dialects.answers import DegreeLimit
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.places import serial_by_service
 from toolkit.dialects.oracle.releases import edition_of
@@ -21,7 +21,7 @@ from toolkit.model.words import OperationName
 Limit = tuple[int, str]
 
 
-def ceiling(facts: Facts, sets: int = 2) -> Ceiling:
+def degree_limit(facts: Facts, sets: int = 2) -> DegreeLimit:
     """Return the lowest of all limits, the tightest first.
 
     Args:
@@ -29,13 +29,13 @@ def ceiling(facts: Facts, sets: int = 2) -> Ceiling:
         sets: sets of servers the statement takes: 1 for a plain copy, 2 with a sort, a join or an index build.
     """
     found = sorted((*_of_software(facts), *_of_servers(facts, sets), *_of_plan(facts)), key=lambda one: one[0])
-    return Ceiling(max(1, found[0][0]) if found else None, tuple(found))
+    return DegreeLimit(max(1, found[0][0]) if found else None, tuple(found))
 
 
-def ceiling_of(work: Work, facts: Facts) -> Ceiling:
+def degree_limit_of(work: Work, facts: Facts) -> DegreeLimit:
     """Return the limits of a work: a plain copy takes one set of servers, everything else up to two."""
     copies = work.operation in (OperationName.CTAS, OperationName.INSERT) and work.query is None
-    return ceiling(facts, sets=1 if copies else 2)
+    return degree_limit(facts, sets=1 if copies else 2)
 
 
 def parameters(facts: Facts) -> dict[str, str]:

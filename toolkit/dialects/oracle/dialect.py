@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.answers import Ceiling, Check, ErrorAdvice, Grant, Granted, Room, Told, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Granted, Room, TrialFindings, Watching
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
@@ -15,6 +15,7 @@ from toolkit.dialects.oracle import (
     degrees,
     doctor,
     errors,
+    findings,
     granted,
     grants,
     index_copies,
@@ -26,13 +27,12 @@ from toolkit.dialects.oracle import (
     session,
     space,
     support,
-    told,
     unlogged,
     watching,
 )
 from toolkit.dialects.oracle.backup import client as rman
+from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
-from toolkit.dialects.oracle.backup import told as backup_told
 from toolkit.dialects.oracle.backup import work as backup_work
 from toolkit.dialects.oracle.backup.ways import BACKUPS
 from toolkit.dialects.oracle.statistics import STATISTICS, remarks
@@ -94,8 +94,8 @@ class OracleDialect:
     def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
         return doctor.object_files(operation, calls=calls)
 
-    def ceiling(self, facts: Facts, work: Work | None = None) -> Ceiling:
-        return degrees.ceiling(facts) if work is None else degrees.ceiling_of(work, facts)
+    def degree_limit(self, facts: Facts, work: Work | None = None) -> DegreeLimit:
+        return degrees.degree_limit(facts) if work is None else degrees.degree_limit_of(work, facts)
 
     def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
         return grants.grants(facts, operation)
@@ -126,10 +126,10 @@ class OracleDialect:
 
     def tell(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> Told:
+    ) -> TrialFindings:
         if work.operation is OperationName.BACKUP:
-            return backup_told.tell(work, kept, seconds)
-        return told.tell(work, kept, deltas, seconds)
+            return backup_findings.tell(work, kept, seconds)
+        return findings.tell(work, kept, deltas, seconds)
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return WORDS[work.operation].settle(work, facts)
@@ -138,7 +138,7 @@ class OracleDialect:
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
     ) -> Granted:
         if work.operation is OperationName.BACKUP:
-            return backup_told.granted(work, kept)
+            return backup_findings.granted(work, kept)
         return granted.granted(work, kept, peaks)
 
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from toolkit.dialects.answers import ErrorAdvice, GoesOn
+from toolkit.dialects.answers import Continuation, ErrorAdvice
 
 _CODE = re.compile(r"\b(?:ORA|DPY|DPI|RMAN|PLS|TNS)-\d{3,5}\b")
 _HELP = re.compile(r"\s*^Help: https?://\S+\s*$", re.MULTILINE)
@@ -30,7 +30,7 @@ def catalogue() -> dict[str, ErrorAdvice]:
             code,
             entry["meaning"],
             entry["advice"],
-            GoesOn(entry["goes_on"]),
+            Continuation(entry["goes_on"]),
             downgrade=entry.get("downgrade", False),
         )
         for entry in tomllib.loads(text)["error"]

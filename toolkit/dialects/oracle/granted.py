@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.oracle import spelling
-from toolkit.dialects.oracle.told import of_kind
+from toolkit.dialects.oracle.findings import of_kind
 from toolkit.dialects.work import Work
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName

@@ -70,7 +70,7 @@ def in_one_go(calls: Sequence[Call]) -> tuple[Call, ...]:
     found: list[Call] = []
     run: list[Call] = []
     for call in (*calls, None):
-        if call is not None and _dresses(call):
+        if call is not None and _auxiliary_ddl(call):
             run.append(call)
             continue
         found += run if len(run) < 2 else [_block(run)]
@@ -79,10 +79,10 @@ def in_one_go(calls: Sequence[Call]) -> tuple[Call, ...]:
     return tuple(found)
 
 
-def _dresses(call: Call) -> bool:
+def _auxiliary_ddl(call: Call) -> bool:
     """Tell whether a call changes nothing but a table of ours, or what goes with it, and needs no answer."""
     ref = call.object
-    if ref is None or not ref.ours or call.session is not Role.CONTROL or call.kind is not StepKind.SQL:
+    if ref is None or not ref.scratch or call.session is not Role.CONTROL or call.kind is not StepKind.SQL:
         return False
     index = call.effect is Effect.CREATES and ref.kind is ObjectKind.INDEX and ref.table is not None
     silent = not (call.undo or call.unlogged or call.tolerates or call.keep_as or call.binds or call.file)
@@ -96,7 +96,7 @@ def _block(calls: Sequence[Call]) -> Call:
 
 
 def drop(ref: ObjectRef) -> tuple[Call, ...]:
-    """Drop an object of ours, past the recycle bin: a dropped table there would keep its space."""
+    """Drop an scratch object, past the recycle bin: a dropped table there would keep its space."""
     if ref.kind is ObjectKind.BACKUP:
         return backup.drop(ref)
     if ref.kind is ObjectKind.TABLE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolkit.dialects.oracle.licences import licences
-from toolkit.dialects.oracle.licences.ground import ground_of, judge
+from toolkit.dialects.oracle.licences.context import context_of, judge
 from toolkit.dialects.oracle.releases import edition_of
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
@@ -28,7 +28,7 @@ def advanced_compression(what: str, facts: Facts) -> Support | None:
 
 def _needed(key: str, option: str, what: str, facts: Facts) -> Support | None:
     """Judge what needs an option that is bought: the installation first, then what the licence stands on."""
-    on = ground_of(facts)
+    on = context_of(facts)
     verdict, words = judge(key, on), edition_of(facts).words
     if (not verdict.allowed and edition_of(facts).enterprise is not True) or option_is_off(facts, option):
         sentence = f"{what} needs Enterprise Edition with the {option} option; this is {words}"

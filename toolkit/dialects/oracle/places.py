@@ -17,7 +17,7 @@ from enum import StrEnum
 from toolkit.model.facts import Facts
 
 
-class Barred(StrEnum):
+class ServiceLimit(StrEnum):
     """What a service may keep from its users."""
 
     RMAN = "rman"
@@ -47,7 +47,7 @@ class Service:
     source: str
     cloud: bool = False
     schema: str = ""
-    barred: Mapping[Barred, str] = field(default_factory=dict)
+    barred: Mapping[ServiceLimit, str] = field(default_factory=dict)
     tablespaces: frozenset[str] = frozenset()
     packs_included: bool = False
     unsettable: frozenset[str] = frozenset()
@@ -65,10 +65,10 @@ SERVICES: tuple[Service, ...] = (
         "ADB: initialization parameters; notes for experienced database users; predefined service names",
         cloud=True,
         barred={
-            Barred.RMAN: "RMAN is not available on Autonomous Database; the service backs up by itself",
-            Barred.ALTER_SYSTEM: "ALTER SYSTEM is limited to what Autonomous Database lists",
-            Barred.TABLESPACES: "Autonomous Database has the tablespace DATA and no other can be added",
-            Barred.STATSPACK: "Statspack cannot be installed on Autonomous Database; AWR is included",
+            ServiceLimit.RMAN: "RMAN is not available on Autonomous Database; the service backs up by itself",
+            ServiceLimit.ALTER_SYSTEM: "ALTER SYSTEM is limited to what Autonomous Database lists",
+            ServiceLimit.TABLESPACES: "Autonomous Database has the tablespace DATA and no other can be added",
+            ServiceLimit.STATSPACK: "Statspack cannot be installed on Autonomous Database; AWR is included",
         },
         tablespaces=frozenset({"DATA"}),
         packs_included=True,
@@ -83,8 +83,8 @@ SERVICES: tuple[Service, ...] = (
         "RDS: performing common system and RMAN tasks for Oracle DB instances",
         schema="RDSADMIN",
         barred={
-            Barred.RMAN: "RMAN runs through rdsadmin.rdsadmin_rman_util on RDS; there is no shell",
-            Barred.ALTER_SYSTEM: "parameters belong to the DB parameter group on RDS, not to ALTER SYSTEM",
+            ServiceLimit.RMAN: "RMAN runs through rdsadmin.rdsadmin_rman_util on RDS; there is no shell",
+            ServiceLimit.ALTER_SYSTEM: "parameters belong to the DB parameter group on RDS, not to ALTER SYSTEM",
         },
         end_session=(
             "BEGIN rdsadmin.rdsadmin_util.kill(sid => {sid}, serial => {serial}, method => 'IMMEDIATE'); END;"

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolkit.dialects.repositories import Mark
+from toolkit.dialects.repositories import RepositorySnapshot
 from toolkit.dialects.work import Call
 from toolkit.model.values import Row
 
 
 def report_call(
-    begin: Mark, end: Mark, other: tuple[Mark, Mark] | None = None, *, whole: bool = False, html: bool = True
+    begin: RepositorySnapshot,
+    end: RepositorySnapshot,
+    other: tuple[RepositorySnapshot, RepositorySnapshot] | None = None,
+    *,
+    whole: bool = False,
+    html: bool = True,
 ) -> Call:
     """Return the call of a report.
 

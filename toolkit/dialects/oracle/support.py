@@ -7,7 +7,7 @@ import functools
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.catalog import SameFacts
 from toolkit.dialects.oracle.options import option_is_off
-from toolkit.dialects.oracle.places import Barred, refusal_of, service_of
+from toolkit.dialects.oracle.places import ServiceLimit, refusal_of, service_of
 from toolkit.dialects.oracle.releases import MAINTAINED_SCHEMAS, edition_of
 from toolkit.dialects.oracle.work import WORDS
 from toolkit.dialects.work import Work
@@ -36,7 +36,7 @@ def _place(work: Work, facts: Facts) -> Support | None:
         return _no(refusal)
     service, asked = service_of(facts), work.option("tablespace")
     if service.tablespaces and isinstance(asked, str) and asked.strip('"').upper() not in service.tablespaces:
-        return _no(f"{service.barred[Barred.TABLESPACES]}; leave `tablespace` out")
+        return _no(f"{service.barred[ServiceLimit.TABLESPACES]}; leave `tablespace` out")
     return None
 
 

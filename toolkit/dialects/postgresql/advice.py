@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from toolkit.dialects.answers import ErrorAdvice, GoesOn
+from toolkit.dialects.answers import Continuation, ErrorAdvice
 
 # What does not depend on the cell: a grant, a name, the query, the data, the way in.
 _NOTHING = re.compile(r"22...|23...|25006|28...|2BP01|3D000|3F000|42[56][0-9A-Z]{2}|427..|428..|42P01|42P07|57P04")
 
 
 def _entry(code: str, meaning: str, advice: str, *, passing: bool = False) -> ErrorAdvice:
-    other = GoesOn.NOTHING if _NOTHING.fullmatch(code) else GoesOn.RUN
-    return ErrorAdvice(code, meaning, advice, GoesOn.TRIAL if passing else other)
+    other = Continuation.NOTHING if _NOTHING.fullmatch(code) else Continuation.RUN
+    return ErrorAdvice(code, meaning, advice, Continuation.TRIAL if passing else other)
 
 
 _P = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Check, ErrorAdvice, Granted, Told, Watching
+from toolkit.dialects.answers import Check, ErrorAdvice, Granted, TrialFindings, Watching
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.postgresql import advice, backup, checks, names, objects, release, support
@@ -103,14 +103,14 @@ class PostgresqlDialect(Quiet):
 
     def tell(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> Told:
+    ) -> TrialFindings:
         del deltas
-        return backup.tell(work, kept, seconds) if work.operation is OperationName.BACKUP else Told()
+        return backup.tell(work, kept, seconds) if work.operation is OperationName.BACKUP else TrialFindings()
 
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
         return error_of(name, status, lines)
 
-    # -- objects of ours ----------------------------------------------------------------------------------------
+    # -- scratch objects ----------------------------------------------------------------------------------------
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         del facts
         return objects.copy_table(source, copy, mark)

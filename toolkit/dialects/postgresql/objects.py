@@ -96,7 +96,7 @@ def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName)
 
 
 def drop(ref: ObjectRef) -> tuple[Call, ...]:
-    """Drop an object of ours; without CASCADE, so that nothing of the user's goes with it."""
+    """Drop an scratch object; without CASCADE, so that nothing of the user's goes with it."""
     values: Values = {"kind": keyword(ref), "name": ref.name}
     return (Call("drop", values, effect=Effect.DROPS, object=ref, tolerates=_GONE),)
 

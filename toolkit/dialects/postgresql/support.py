@@ -65,7 +65,7 @@ def _logging(work: Work, facts: Facts) -> Support | None:
             "nologging would make the table UNLOGGED: not crash-safe, empty on every replica; "
             "it is for measurements only"
         )
-    if work.operation is OperationName.INSERT and not work.object.ours:
+    if work.operation is OperationName.INSERT and not work.object.scratch:
         return _refused("nologging would turn the user's table UNLOGGED; measure into a copy")
     return None
 

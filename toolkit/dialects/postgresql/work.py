@@ -92,7 +92,7 @@ def indexed_table(work: Work) -> QualifiedName:
 
 def prepare(work: Work) -> tuple[Call, ...]:
     """Turn our own, still empty table UNLOGGED where the level says nologging."""
-    if work.operation is OperationName.INSERT and work.option("logging") == "nologging" and work.object.ours:
+    if work.operation is OperationName.INSERT and work.option("logging") == "nologging" and work.object.scratch:
         values: Values = {"table": work.object.name}
         return (Call("set_unlogged", values, effect=Effect.CHANGES, object=work.object),)
     return ()

@@ -184,7 +184,7 @@ def numbered_shares(stages: Stages) -> tuple[tuple[tuple[int, TimedItem], ...], 
 
 
 def undoing(dialect: Dialect, steps: Iterable[Step], born: Scalar = None) -> tuple[Step, ...]:
-    """Return what puts steps back, the last first: objects of ours are dropped, former values set again.
+    """Return what puts steps back, the last first: scratch objects are dropped, former values set again.
 
     Args:
         dialect: spells it; where the engine can, each statement looks first whether the object is there.
@@ -194,7 +194,7 @@ def undoing(dialect: Dialect, steps: Iterable[Step], born: Scalar = None) -> tup
     back: dict[str, Step] = {}
     for step in reversed(tuple(steps)):
         ref = step.object
-        ours = ref is not None and ref.ours and step.effect is Effect.CREATES
+        ours = ref is not None and ref.scratch and step.effect is Effect.CREATES
         texts = [step_of(dialect, call).text for call in dialect.drop(ref)] if ours and ref else list(step.undo)
         for text in texts:
             made = _guarded(dialect, text, ref, born if ours else None)

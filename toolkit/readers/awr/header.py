@@ -10,7 +10,7 @@ from functools import lru_cache
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.headings import Patterns
 from toolkit.readers.awr.numbers import Numbers, instant
-from toolkit.readers.awr.tables import Document, Table, reduce, reduced
+from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce, reduced
 
 FACTS = (
     "file", "kind", "format", "scope", "db_name", "dbid", "unique_name", "role", "edition", "instance", "inst_num",
@@ -47,7 +47,7 @@ _CPUS = re.compile(r"\b(CPUs|Cores|Sockets):\s*(\d{1,6})\b")
 _SNAPS = re.compile(r"Snaps?:\s*(\d+)\s*-\s*(\d+)")
 
 
-def read_header(document: Document, numbers: Numbers) -> dict[str, Scalar]:
+def read_header(document: ReportDocument, numbers: Numbers) -> dict[str, Scalar]:
     """Return the facts of the header; what the report does not say is None."""
     facts: dict[str, Scalar] = dict.fromkeys(FACTS)
     facts["format"] = document.format
@@ -91,7 +91,7 @@ def _identity_places(columns: tuple[str, ...]) -> dict[str, tuple[int, str]]:
     return places if telling and not other else {}
 
 
-def _identity(table: Table, numbers: Numbers, facts: dict[str, Scalar]) -> None:
+def _identity(table: AwrTable, numbers: Numbers, facts: dict[str, Scalar]) -> None:
     places = _identity_places(table.columns)
     if not places or not table.rows or (len(table.rows) > 3 and len(places) < 4):
         return
@@ -123,17 +123,17 @@ def _fact(cell: str, kind: str, numbers: Numbers) -> Scalar:
     return value if kind == "number" or isinstance(value, int) else None
 
 
-def _cpus(table: Table, facts: dict[str, Scalar]) -> None:
+def _cpus(table: AwrTable, facts: dict[str, Scalar]) -> None:
     for match in _CPUS.finditer(table.section):
         name = match[1].lower()
         facts[name] = int(match[2]) if facts[name] is None else facts[name]
 
 
-def _is_containers(table: Table) -> bool:
+def _is_containers(table: AwrTable) -> bool:
     return {"container db id", "container name"} <= set(table.keys)
 
 
-def _container(table: Table, numbers: Numbers, facts: dict[str, Scalar]) -> None:
+def _container(table: AwrTable, numbers: Numbers, facts: dict[str, Scalar]) -> None:
     if _is_containers(table) and len(table.rows) == 1:
         row, keys = table.rows[0], table.keys
         for name, key in (("container_name", "container name"), ("container_dbid", "container db id")):
@@ -142,7 +142,7 @@ def _container(table: Table, numbers: Numbers, facts: dict[str, Scalar]) -> None
             facts[name] = (numbers.number(cell) if name == "container_dbid" else cell) or None
 
 
-def _snapshots(table: Table, numbers: Numbers, facts: dict[str, Scalar]) -> None:
+def _snapshots(table: AwrTable, numbers: Numbers, facts: dict[str, Scalar]) -> None:
     if not table.begins_with(("snap", "elapsed", "time")):
         return
     keys = ["" if place == 0 and not key else key for place, key in enumerate(table.keys)]
@@ -168,7 +168,7 @@ def _under(row: tuple[str, ...], keys: Sequence[str], pattern: str, usual: int) 
     return row[place] if place < len(row) else ""
 
 
-def _from_title(document: Document, facts: dict[str, Scalar]) -> None:
+def _from_title(document: ReportDocument, facts: dict[str, Scalar]) -> None:
     """Take from the title line what the header leaves blank, as reports of an Autonomous Database do."""
     if match := _NAMED.search(document.title):
         facts["db_name"] = facts["db_name"] or match[1]

@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from toolkit.readers.awr.regular import MARK, Cut, cut_tables
 from toolkit.readers.awr.rows import DATA, HEADING, SINGLE, Rows, Span, span_of, squeezed, table_of
-from toolkit.readers.awr.tables import Document, Table
+from toolkit.readers.awr.tables import AwrTable, ReportDocument
 
 _PIECE = 2_000_000
 _TABLE_END = re.compile(r"</table\s*>", re.IGNORECASE)
@@ -42,7 +42,7 @@ class _Open:
 class _Reader:
     title: str = ""
     section: str = ""
-    tables: list[Table] = field(default_factory=list)
+    tables: list[AwrTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     now: _Open | None = None
     promised: dict[str, str] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class _Reader:
             self.now = None
 
 
-def read_html(text: str) -> Document:
+def read_html(text: str) -> ReportDocument:
     """Take a page apart.
 
     Returns:
@@ -134,7 +134,7 @@ def read_html(text: str) -> Document:
     missing = [words for target, words in reader.promised.items() if target not in reader.anchors]
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
     contents = tuple(dict.fromkeys(missing))
-    return Document("html", reader.title, reader.tables, ended, reader.notes, contents)
+    return ReportDocument("html", reader.title, reader.tables, ended, reader.notes, contents)
 
 
 def preformatted(text: str) -> str | None:

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.numbers import Numbers
-from toolkit.readers.awr.tables import Table, label, reduce, reduced, snake
+from toolkit.readers.awr.tables import AwrTable, label, reduce, reduced, snake
 
 LOAD_PROFILE = (
     "db_time_s", "db_cpu_s", "redo_size_bytes", "logical_reads", "block_changes", "physical_reads",
@@ -38,7 +38,7 @@ def rate_name(text: str) -> str:
     return next((name for pattern, name in _RATES if re.fullmatch(pattern, words)), snake(words))
 
 
-def load_profile(table: Table, numbers: Numbers) -> tuple[dict[str, Scalar], dict[str, Scalar]] | None:
+def load_profile(table: AwrTable, numbers: Numbers) -> tuple[dict[str, Scalar], dict[str, Scalar]] | None:
     """Return rates per second and per transaction where the table is a load profile."""
     second, txn = _rates_at(table.columns)
     if second is None or len(table.rows) > _MOST_LABELS:
@@ -65,7 +65,7 @@ def _rates_at(columns: tuple[str, ...]) -> tuple[int | None, int | None]:
     return second, next((i for i, key in enumerate(keys) if re.fullmatch(r"per trans(action)?", key)), None)
 
 
-def _has_labels(table: Table) -> bool:
+def _has_labels(table: AwrTable) -> bool:
     """Whether a table is one of labels: most are not, and need no look at each cell."""
     if len(table.rows) > _MOST_LABELS:
         return False
@@ -73,7 +73,7 @@ def _has_labels(table: Table) -> bool:
     return ":\0" in whole or whole.endswith(":")
 
 
-def efficiency(table: Table, numbers: Numbers) -> dict[str, Scalar] | None:
+def efficiency(table: AwrTable, numbers: Numbers) -> dict[str, Scalar] | None:
     """Return the ratios of instance efficiency, named as printed, where the table holds them."""
     if not _has_labels(table) or len(table.labels() & _EFFICIENCY) < 3:
         return None
@@ -102,7 +102,7 @@ def label_of(cell: str) -> str:
     return label(cell)
 
 
-def io_profile(table: Table, numbers: Numbers) -> dict[str, Mapping[str, Scalar]] | None:
+def io_profile(table: AwrTable, numbers: Numbers) -> dict[str, Mapping[str, Scalar]] | None:
     """Return reads and writes per second by kind where the table is an I/O profile."""
     places = _io_at(table.columns)
     if len(places) < 3 or not any(reduce(row[0]).startswith("total requests") for row in table.rows if row):
@@ -134,7 +134,7 @@ def _io_at(columns: tuple[str, ...]) -> Mapping[str, int]:
     }
 
 
-def begin_and_end(table: Table, numbers: Numbers) -> tuple[str, dict[str, Mapping[str, Scalar]]] | None:
+def begin_and_end(table: AwrTable, numbers: Numbers) -> tuple[str, dict[str, Mapping[str, Scalar]]] | None:
     """Return memory statistics, cache sizes or shared pool statistics, with the name of their section."""
     if len(table.rows) > _MOST_LABELS or not table.begins_with(("mem", "cache")):
         return None
@@ -164,7 +164,7 @@ def _two(values: list[str], numbers: Numbers, *, as_printed: bool) -> Mapping[st
     return dict(zip(("begin", "end"), [*read, None, None], strict=False))
 
 
-def instance_cpu(table: Table, numbers: Numbers) -> dict[str, Scalar] | None:
+def instance_cpu(table: AwrTable, numbers: Numbers) -> dict[str, Scalar] | None:
     """Return how much of the CPU the instance took, where a text report tells it by labels."""
     found: dict[str, Scalar] = {}
     for row in table.rows if _has_labels(table) else ():

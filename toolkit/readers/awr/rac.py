@@ -9,7 +9,7 @@ from functools import lru_cache
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.labels import LOAD_PROFILE
 from toolkit.readers.awr.numbers import Numbers, instant
-from toolkit.readers.awr.tables import Table, reduce
+from toolkit.readers.awr.tables import AwrTable, reduce
 
 Record = dict[str, object]
 _IDENTITY = (
@@ -52,7 +52,7 @@ _KIB = 1024
 """`Redo Size (k)` times this is the statistic `redo size` of the same report."""
 
 
-def instances(tables: Sequence[Table], numbers: Numbers) -> list[Record]:
+def instances(tables: Sequence[AwrTable], numbers: Numbers) -> list[Record]:
     """Return the instances a cluster report includes, in its order; none where one instance reports."""
     for table in tables:
         keys = table.keys
@@ -80,7 +80,7 @@ def _cell(row: tuple[str, ...], keys: tuple[str, ...], pattern: str) -> str:
     return row[place] if place is not None and place < len(row) else ""
 
 
-def summary(tables: Sequence[Table], numbers: Numbers) -> dict[str, Scalar]:
+def summary(tables: Sequence[AwrTable], numbers: Numbers) -> dict[str, Scalar]:
     """Return elapsed and DB time of the whole and its snapshots from the summary of the database."""
     for table in tables:
         keys = table.keys
@@ -99,7 +99,7 @@ def summary(tables: Sequence[Table], numbers: Numbers) -> dict[str, Scalar]:
     return {}
 
 
-def add_sections(tables: Sequence[Table], known: list[Record], numbers: Numbers) -> dict[str, object]:
+def add_sections(tables: Sequence[AwrTable], known: list[Record], numbers: Numbers) -> dict[str, object]:
     """Put what belongs to an instance into its record, and return the sections of the whole."""
     whole: dict[str, object] = {}
     by_number = {str(record["inst_num"]): record for record in known}
@@ -132,11 +132,13 @@ def _has(keys: tuple[str, ...], wanted: tuple[tuple[str, str], ...], least: int)
     return sum(any(re.fullmatch(pattern, key) for key in keys) for _, pattern in wanted) >= least
 
 
-def _of_instances(table: Table, known: Mapping[str, Record]) -> list[tuple[tuple[str, ...], Record]]:
+def _of_instances(table: AwrTable, known: Mapping[str, Record]) -> list[tuple[tuple[str, ...], Record]]:
     return [(row, known[row[0].strip()]) for row in table.rows if row and row[0].strip() in known]
 
 
-def _spread(name: str, table: Table, known: Mapping[str, Record], whole: dict[str, object], read: object) -> None:
+def _spread(
+    name: str, table: AwrTable, known: Mapping[str, Record], whole: dict[str, object], read: object
+) -> None:
     assert callable(read)
     for row, record in _of_instances(table, known):
         record.setdefault(name, read(row))
@@ -172,7 +174,7 @@ def _rates(row: tuple[str, ...], keys: tuple[str, ...], suffix: str, numbers: Nu
     return rates
 
 
-def _percents(table: Table, whole: dict[str, object], numbers: Numbers) -> None:
+def _percents(table: AwrTable, whole: dict[str, object], numbers: Numbers) -> None:
     """Add the shares of DB time, which stand in a table of their own with one row for the whole cluster."""
     keys = table.keys
     classes = whole.get("wait_classes")

@@ -16,7 +16,7 @@ from toolkit.readers.awr.html import preformatted, read_html
 from toolkit.readers.awr.numbers import Numbers, guess_comma
 from toolkit.readers.awr.others import other_report
 from toolkit.readers.awr.sections import lacking, metric_of, records, section_of
-from toolkit.readers.awr.tables import Document, Table, reduce, snake
+from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce, snake
 from toolkit.readers.awr.text import read_text
 from toolkit.units import counted
 
@@ -51,7 +51,7 @@ class Report:
 
     facts: Mapping[str, Scalar]
     sections: Mapping[str, object]
-    tables: Sequence[Table]
+    tables: Sequence[AwrTable]
     warnings: Sequence[str]
     faults: Sequence[str]
 
@@ -112,7 +112,7 @@ def _refuse_large(text: str, name: str) -> None:
         raise _no_report(name, "it names no database")
 
 
-def _document(text: str, name: str) -> Document:
+def _document(text: str, name: str) -> ReportDocument:
     if other := other_report(text):
         raise _no_report(name, *other)
     if not _REPORT.search(text, 0, _SEARCHED):
@@ -126,7 +126,7 @@ def _document(text: str, name: str) -> Document:
     return read_text(text)
 
 
-def _sample(tables: Sequence[Table]) -> list[str]:
+def _sample(tables: Sequence[AwrTable]) -> list[str]:
     return list(islice((cell for table in tables for row in table.rows for cell in row), 5000))
 
 
@@ -139,7 +139,11 @@ def _no_report(name: str, why: str, hint: str = "") -> ToolkitError:
 
 
 def _cluster(
-    document: Document, known: list[rac.Record], numbers: Numbers, facts: dict[str, Scalar], builder: _Builder
+    document: ReportDocument,
+    known: list[rac.Record],
+    numbers: Numbers,
+    facts: dict[str, Scalar],
+    builder: _Builder,
 ) -> None:
     facts["scope"] = "rac_global"
     facts.update(dict.fromkeys(("instance", "inst_num", "host", "startup_time", "cpus", "cores", "sockets")))
@@ -156,7 +160,7 @@ def _cluster(
     builder.cluster_events(known)
 
 
-def _faults(document: Document, facts: Mapping[str, Scalar]) -> list[str]:
+def _faults(document: ReportDocument, facts: Mapping[str, Scalar]) -> list[str]:
     faults = []
     if not document.ended:
         faults.append("the report is cut off: its end is not there")
@@ -176,7 +180,9 @@ _MUST = (
 )  # fmt: skip
 
 
-def _report(builder: _Builder, document: Document, facts: Mapping[str, Scalar], faults: Sequence[str]) -> Report:
+def _report(
+    builder: _Builder, document: ReportDocument, facts: Mapping[str, Scalar], faults: Sequence[str]
+) -> Report:
     warnings = [*faults, *builder.warnings]
     warnings.extend(
         f"the section `{name}` stands in the contents and not in the report" for name in document.contents
@@ -196,12 +202,12 @@ class _Builder:
         self.numbers = numbers
         self.container = container
         self.sections: dict[str, object] = {}
-        self.others: list[Table] = []
+        self.others: list[AwrTable] = []
         self.warnings: list[str] = []
         self.recognised = 0
         self._cluster: list[tuple[str, list[dict[str, Scalar]]]] = []
 
-    def add(self, table: Table) -> None:
+    def add(self, table: AwrTable) -> None:
         """Read one table, by its labels or by its headings; what is neither is kept as it is."""
         if self._labelled(table):
             self.recognised += 1
@@ -225,7 +231,7 @@ class _Builder:
         else:
             _KEEP.get(section.name, _keep_list)(self.sections, section.name, table, rows)
 
-    def _labelled(self, table: Table) -> bool:
+    def _labelled(self, table: AwrTable) -> bool:
         if not table.rows:
             return False
         if profile := labels.load_profile(table, self.numbers):
@@ -279,14 +285,14 @@ class _Builder:
         return found
 
 
-_LABELLED: tuple[tuple[str, Callable[[Table, Numbers], Mapping[str, object] | None]], ...] = (
+_LABELLED: tuple[tuple[str, Callable[[AwrTable, Numbers], Mapping[str, object] | None]], ...] = (
     ("instance_efficiency_pct", labels.efficiency),
     ("io_profile", labels.io_profile),
     ("instance_cpu", labels.instance_cpu),
 )
 
 
-def _keep_list(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+def _keep_list(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
     del table
     kept = sections.setdefault(name, [])
     assert isinstance(kept, list)
@@ -294,18 +300,18 @@ def _keep_list(sections: dict[str, object], name: str, table: Table, rows: list[
         kept.extend(rows)
 
 
-def _keep_one(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+def _keep_one(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
     del table
     if rows:
         sections.setdefault(name, rows[0])
 
 
-def _keep_sql(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+def _keep_sql(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
     del name
     _keep_list(sections, f"sql_by_{metric_of(table)}", table, rows)
 
 
-def _keep_texts(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+def _keep_texts(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
     del table
     texts = sections.setdefault(name, {})
     assert isinstance(texts, dict)
@@ -314,7 +320,7 @@ def _keep_texts(sections: dict[str, object], name: str, table: Table, rows: list
             texts.setdefault(row["sql_id"], row["text"])
 
 
-def _keep_segments(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+def _keep_segments(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
     segments = sections.setdefault(name, {})
     assert isinstance(segments, dict)
     share = next((i for i, key in enumerate(table.keys) if re.match(r"%|pct\b", key)), len(table.columns))
@@ -324,7 +330,9 @@ def _keep_segments(sections: dict[str, object], name: str, table: Table, rows: l
     segments.setdefault(metric, []).extend(rows)
 
 
-def _keep_parameters(sections: dict[str, object], name: str, table: Table, rows: list[dict[str, Scalar]]) -> None:
+def _keep_parameters(
+    sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]
+) -> None:
     """Keep parameters by the container they are set in, none where the report knows no containers."""
     del table
     found, changed = sections.setdefault(name, {}), sections.setdefault(f"{name}_changed", {})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolkit.readers.awr.sections import section_of
-from toolkit.readers.awr.tables import Table
+from toolkit.readers.awr.tables import AwrTable
 
 _MOST_COLUMNS = 400
 Span = tuple[int, int]
@@ -65,7 +65,7 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def table_of(section: str, title: str, rows: Rows) -> Table | None:
+def table_of(section: str, title: str, rows: Rows) -> AwrTable | None:
     """Return the table that rows make, None where there are none."""
     count = len(rows.cells)
     if not count:
@@ -77,7 +77,7 @@ def table_of(section: str, title: str, rows: Rows) -> Table | None:
         heads = 1
     cells = _spread(rows, heads)
     heads = heads or _unmarked_headings(rows, cells)
-    return Table(section, squeezed(title), _joined(cells[:heads]), cells[heads:])
+    return AwrTable(section, squeezed(title), _joined(cells[:heads]), cells[heads:])
 
 
 def _is_heading(shape: str, cells: Sequence[str]) -> bool:
@@ -105,7 +105,7 @@ def _begins_data(row: tuple[str, ...]) -> bool:
 
 
 def _are_headings(row: tuple[str, ...]) -> bool:
-    return section_of(Table("", "", row, ())) is not None
+    return section_of(AwrTable("", "", row, ())) is not None
 
 
 def _grid(rows: Rows, count: int) -> list[tuple[str, ...]]:

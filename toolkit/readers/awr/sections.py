@@ -15,10 +15,10 @@ from functools import lru_cache
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.headings import Patterns
 from toolkit.readers.awr.numbers import IN_SECONDS, Numbers
-from toolkit.readers.awr.tables import Table, reduced, snake, unit_of
+from toolkit.readers.awr.tables import AwrTable, reduced, snake, unit_of
 
 
-class Kind(StrEnum):
+class FieldKind(StrEnum):
     """What a column holds."""
 
     NUMBER = "number"
@@ -34,11 +34,11 @@ class Field:
 
     name: str
     heading: str
-    kind: Kind = Kind.NUMBER
+    kind: FieldKind = FieldKind.NUMBER
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Section:
+class SectionSpec:
     """A section: its fields, which of them must be there, and what must not or must be said.
 
     Two are the same when they are one object: they serve as keys, and to compare them by content is slow.
@@ -51,7 +51,7 @@ class Section:
     words: str = ""
 
 
-_T, _S, _MS = Kind.TEXT, Kind.SECONDS, Kind.MILLISECONDS
+_T, _S, _MS = FieldKind.TEXT, FieldKind.SECONDS, FieldKind.MILLISECONDS
 _EVENT = (
     Field("event", r"(wait )?event( name)?", _T),
     Field("waits", r"(event )?waits|wait count"),
@@ -85,44 +85,46 @@ _SQL = (
 )
 
 SECTIONS = (
-    Section("rac_events", (Field("inst_num", r"i#", _T), *_EVENT), ("inst_num", "event", "time_s", "pct_db_time")),
-    Section("background_events", _EVENTS, ("event", "waits", "time_s"), words=r"background|% bg"),
-    Section(
+    SectionSpec(
+        "rac_events", (Field("inst_num", r"i#", _T), *_EVENT), ("inst_num", "event", "time_s", "pct_db_time")
+    ),
+    SectionSpec("background_events", _EVENTS, ("event", "waits", "time_s"), words=r"background|% bg"),
+    SectionSpec(
         "background_events",
         _EVENTS,
         ("event", "waits", "time_s", "pct_bg_time"),
     ),
-    Section("foreground_events", _EVENTS, ("event", "waits", "time_s"), words=r"foreground wait events"),
-    Section("wait_events", _EVENTS, ("event", "waits", "time_s"), words=r"^wait events( fg and bg)? \|"),
-    Section(
+    SectionSpec("foreground_events", _EVENTS, ("event", "waits", "time_s"), words=r"foreground wait events"),
+    SectionSpec("wait_events", _EVENTS, ("event", "waits", "time_s"), words=r"^wait events( fg and bg)? \|"),
+    SectionSpec(
         "top_events",
         _EVENT,
         ("event", "time_s", "pct_db_time"),
         forbids=r"txn|time ?outs|% ?bg|activity|row source",
     ),
-    Section(
+    SectionSpec(
         "foreground_events",
         _EVENTS,
         ("event", "waits", "time_s", "waits_per_txn", "pct_db_time"),
     ),
-    Section(
+    SectionSpec(
         "foreground_events",
         _EVENTS,
         ("event", "waits", "time_s", "pct_timeouts", "pct_db_time"),
         forbids=r"i#|activity",
     ),
-    Section(
+    SectionSpec(
         "wait_classes",
         (*_EVENT[1:], Field("avg_active_sessions", r"avg active sessions")),
         ("wait_class", "time_s", "avg_active_sessions"),
     ),
-    Section(
+    SectionSpec(
         "foreground_wait_classes",
         (*_EVENT[1:], _EVENTS[-2]),
         ("wait_class", "waits", "time_s", "pct_db_time"),
         forbids=r"event|inst|i#",
     ),
-    Section(
+    SectionSpec(
         "time_model",
         (
             Field("name", r"statistic( name)?", _T),
@@ -132,7 +134,7 @@ SECTIONS = (
         ),
         ("name", "time_s", "pct_db_time"),
     ),
-    Section(
+    SectionSpec(
         "host_cpu",
         (
             Field("cpus", r"cpus"),
@@ -148,7 +150,7 @@ SECTIONS = (
         ("load_begin", "user_pct", "idle_pct"),
         forbids=r"i#|snap time",
     ),
-    Section(
+    SectionSpec(
         "instance_cpu",
         (
             Field("pct_total_cpu", r"% ?total cpu"),
@@ -157,11 +159,11 @@ SECTIONS = (
         ),
         ("pct_total_cpu", "pct_busy_cpu"),
     ),
-    Section("sql", _SQL, ("sql_id", "executions"), forbids=r"plan hash|activity"),
-    Section("sql", _SQL, ("old_hash_value", "executions"), forbids=r"activity"),
-    Section("sql", _SQL, ("sql_id", "pct_total"), forbids=r"plan hash|activity"),
-    Section("sql_text", (_SQL[0], _SQL[-1]), ("sql_id", "text"), forbids=r"%|executions|plan|activity|event"),
-    Section(
+    SectionSpec("sql", _SQL, ("sql_id", "executions"), forbids=r"plan hash|activity"),
+    SectionSpec("sql", _SQL, ("old_hash_value", "executions"), forbids=r"activity"),
+    SectionSpec("sql", _SQL, ("sql_id", "pct_total"), forbids=r"plan hash|activity"),
+    SectionSpec("sql_text", (_SQL[0], _SQL[-1]), ("sql_id", "text"), forbids=r"%|executions|plan|activity|event"),
+    SectionSpec(
         "segments",
         (
             Field("owner", r"owner", _T),
@@ -175,7 +177,7 @@ SECTIONS = (
         ("owner", "object", "type"),
         forbids=r"activity|event",
     ),
-    Section(
+    SectionSpec(
         "init_parameters",
         (
             Field("name", r"parameter name|parameter", _T),
@@ -187,7 +189,7 @@ SECTIONS = (
         ("name", "begin"),
         forbids=r"statistic|activity",
     ),
-    Section(
+    SectionSpec(
         "os_stats",
         (
             Field("name", r"statistic|name", _T),
@@ -198,7 +200,7 @@ SECTIONS = (
         words=r"operating system stat|os stat",
         forbids=r"per (trans|hour)",
     ),
-    Section(
+    SectionSpec(
         "instance_activity",
         (
             Field("name", r"statistic", _T),
@@ -233,7 +235,7 @@ def _said(key: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _places(section: Section, columns: tuple[str, ...]) -> dict[str, int] | None:
+def _places(section: SectionSpec, columns: tuple[str, ...]) -> dict[str, int] | None:
     said = [_said(key) for key in reduced(columns)]
     if section.forbids and any(section.forbids in one for one in said):
         return None
@@ -247,7 +249,7 @@ def _places(section: Section, columns: tuple[str, ...]) -> dict[str, int] | None
     return found
 
 
-def section_of(table: Table) -> Section | None:
+def section_of(table: AwrTable) -> SectionSpec | None:
     """Return the section a table is, None for one that is not known."""
     if len(table.columns) < 2:
         return None
@@ -258,7 +260,7 @@ def section_of(table: Table) -> Section | None:
 
 
 @lru_cache(maxsize=4096)
-def _likely(columns: tuple[str, ...]) -> tuple[Section, ...]:
+def _likely(columns: tuple[str, ...]) -> tuple[SectionSpec, ...]:
     """Return the sections that headings fit."""
     said = frozenset().union(*map(_said, reduced(columns)))
     return tuple(
@@ -268,7 +270,7 @@ def _likely(columns: tuple[str, ...]) -> tuple[Section, ...]:
     )
 
 
-def records(section: Section, table: Table, numbers: Numbers) -> list[dict[str, Scalar]]:
+def records(section: SectionSpec, table: AwrTable, numbers: Numbers) -> list[dict[str, Scalar]]:
     """Return the rows of a table by name; further columns keep the name of their heading."""
     if not table.rows:
         return []
@@ -284,21 +286,21 @@ def records(section: Section, table: Table, numbers: Numbers) -> list[dict[str, 
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
 
 
-def _column(cells: Sequence[str], kind: Kind, unit: str | None, numbers: Numbers) -> Iterable[Scalar]:
+def _column(cells: Sequence[str], kind: FieldKind, unit: str | None, numbers: Numbers) -> Iterable[Scalar]:
     """Return the values of a column: all at once where each is a number as usual, else one by one."""
-    if kind in _PLAIN or (kind is Kind.SECONDS and unit in IN_SECONDS):
+    if kind in _PLAIN or (kind is FieldKind.SECONDS and unit in IN_SECONDS):
         usual = numbers.column(cells)
         if usual is not None:
             return usual
     return map(_values(kind, unit, numbers).__getitem__, cells)
 
 
-_PLAIN = frozenset({Kind.NUMBER, Kind.ANY})
+_PLAIN = frozenset({FieldKind.NUMBER, FieldKind.ANY})
 
 
 def _readers(
-    section: Section, places: Mapping[str, int], keys: Sequence[str]
-) -> list[tuple[str, int, Kind, str | None]]:
+    section: SectionSpec, places: Mapping[str, int], keys: Sequence[str]
+) -> list[tuple[str, int, FieldKind, str | None]]:
     kinds = {one.name: one.kind for one in section.fields}
     readers = [
         (one.name, places[one.name], kinds[one.name], unit_of(keys[places[one.name]]))
@@ -313,7 +315,7 @@ def _readers(
         while name in taken:
             name += "_2"
         taken.add(name)
-        readers.append((name, place, Kind.ANY, None))
+        readers.append((name, place, FieldKind.ANY, None))
     return readers
 
 
@@ -336,11 +338,11 @@ _NOTHING = ("", "N/A", "&nbsp;")
 
 
 @lru_cache(maxsize=64)
-def _values(kind: Kind, unit: str | None, numbers: Numbers) -> _Values:
+def _values(kind: FieldKind, unit: str | None, numbers: Numbers) -> _Values:
     return _Values(_reader(kind, unit, numbers))
 
 
-def _reader(kind: Kind, unit: str | None, numbers: Numbers) -> Callable[[str], Scalar]:
+def _reader(kind: FieldKind, unit: str | None, numbers: Numbers) -> Callable[[str], Scalar]:
     """Return what reads cells of a kind."""
 
     def number_or_text(cell: str) -> Scalar:
@@ -348,22 +350,24 @@ def _reader(kind: Kind, unit: str | None, numbers: Numbers) -> Callable[[str], S
         return cell if number is None else number
 
     match kind:
-        case Kind.NUMBER:
+        case FieldKind.NUMBER:
             return numbers.number
-        case Kind.TEXT:
+        case FieldKind.TEXT:
             return str
-        case Kind.SECONDS:
+        case FieldKind.SECONDS:
             return lambda cell: numbers.seconds(cell, unit)
-        case Kind.MILLISECONDS:
+        case FieldKind.MILLISECONDS:
             return lambda cell: numbers.milliseconds(cell, unit)
-        case Kind.ANY:
+        case FieldKind.ANY:
             return number_or_text
 
 
-def lacking(section: Section, table: Table, read: Sequence[Mapping[str, Scalar]]) -> list[str]:
+def lacking(section: SectionSpec, table: AwrTable, read: Sequence[Mapping[str, Scalar]]) -> list[str]:
     """Return the printed values that should be numbers and are not."""
     places = _places(section, table.columns) or {}
-    numeric = [one for one in section.fields if one.name in places and one.kind not in {Kind.TEXT, Kind.ANY}]
+    numeric = [
+        one for one in section.fields if one.name in places and one.kind not in {FieldKind.TEXT, FieldKind.ANY}
+    ]
     return [
         cell
         for row, record in zip(table.rows, read, strict=True)
@@ -374,7 +378,7 @@ def lacking(section: Section, table: Table, read: Sequence[Mapping[str, Scalar]]
     ]
 
 
-def metric_of(table: Table) -> str:
+def metric_of(table: AwrTable) -> str:
     """Return what a list of SQL is ordered by: `elapsed`, `cpu`, `gets`, `reads` or another word."""
     named = re.search(r"sql ordered by ([a-z /%#]+)", table.words)
     words = (named[1] if named else next((key for key in table.keys if key), "")).strip()

@@ -18,7 +18,7 @@ _NARROW = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StatementLine:
     """A line of the list, whole and cut into columns."""
 
     line: str
@@ -74,7 +74,7 @@ def is_metrics(cells: Sequence[str]) -> bool:
     )
 
 
-def statement_rows(lines: Iterable[Statement], width: int) -> list[tuple[str, ...]]:
+def statement_rows(lines: Iterable[StatementLine], width: int) -> list[tuple[str, ...]]:
     """Return a row per statement: its figures, module, container and text.
 
     Lines before the first figures go on with the statement before a page break: they come as a row of text only.

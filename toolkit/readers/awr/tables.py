@@ -13,7 +13,7 @@ _CELL_LABEL = re.compile(r"\s*%?\s*:\s*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AwrTable:
     """One table: `section` is what stands above it, `title` what it says of itself, cells as printed.
 
     A table of labels (`Redo size: | 393,267.0 | 1,931.8`) may have no headings at all.
@@ -45,12 +45,12 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ReportDocument:
     """A report taken apart: what it calls itself, its tables, and whether its end was reached."""
 
     format: str
     title: str
-    tables: Sequence[Table]
+    tables: Sequence[AwrTable]
     ended: bool
     notes: Sequence[str] = ()
     contents: Sequence[str] = field(default=())

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolkit.readers.awr.rulers import cut, figures, stacked_rows
-from toolkit.readers.awr.statements import Statement, is_metrics, statement_rows
-from toolkit.readers.awr.tables import Document, Table, reduce
+from toolkit.readers.awr.statements import StatementLine, is_metrics, statement_rows
+from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce
 
 _RULER = re.compile(r"(?=.*--)[ ~]*-+(?: +[-~]+)*\s*")
 _SPAN = re.compile(r"-+")
@@ -34,7 +34,7 @@ _TITLE = re.compile(r"WORKLOAD REPOSITORY|STATSPACK", re.IGNORECASE)
 _LONGEST_LINE = 1000
 
 
-def read_text(text: str) -> Document:
+def read_text(text: str) -> ReportDocument:
     """Take a text report apart."""
     lines = [line[:_LONGEST_LINE].expandtabs().rstrip() for line in _unpaged(text).split("\n")]
     reader = _Reader(lines)
@@ -43,7 +43,7 @@ def read_text(text: str) -> Document:
     named = next((line for line in lines if "DB/Inst:" in line), "")
     notes = [line for line in lines if "(min" in line][:50]
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
-    return Document("text", f"{title} {named}".strip(), _merged(reader.tables), ended, notes)
+    return ReportDocument("text", f"{title} {named}".strip(), _merged(reader.tables), ended, notes)
 
 
 def _unpaged(text: str) -> str:
@@ -56,7 +56,7 @@ def _unpaged(text: str) -> str:
 class _Reader:
     lines: Sequence[str]
     section: str = ""
-    tables: list[Table] = field(default_factory=list)
+    tables: list[AwrTable] = field(default_factory=list)
     at: int = 0
     floor: int = 0
     """Lines above this one belong to a table that is read already."""
@@ -129,7 +129,7 @@ class _Reader:
                 columns = ("", *columns)
             else:
                 rows = [row[1:] for row in rows]
-        self.tables.append(Table(section, "", columns, rows))
+        self.tables.append(AwrTable(section, "", columns, rows))
         self.floor = self.at
 
     def _second_ruler(self, spans: Sequence[tuple[int, int]]) -> int | None:
@@ -191,7 +191,7 @@ class _Reader:
             if _TERMINATOR.fullmatch(line) or _SECTION.match(line) or (_RULER.fullmatch(line) and len(spans) > 1):
                 break
             self.at += 1
-        lines = (Statement(line, cut(line, spans)[1:]) for line in self.lines[begin : self.at])
+        lines = (StatementLine(line, cut(line, spans)[1:]) for line in self.lines[begin : self.at])
         return statement_rows(lines, len(columns))
 
     def _labelled(self, columns: list[tuple[str, int, int]]) -> None:
@@ -200,7 +200,7 @@ class _Reader:
             rows.append(_labels(self.lines[self.at], columns))
             self.at += 1
         names = ("", *(words for words, _, _ in columns)) if columns else ()
-        self.tables.append(Table(self.section, "", names, rows))
+        self.tables.append(AwrTable(self.section, "", names, rows))
         self.floor = self.at
 
 
@@ -265,19 +265,19 @@ def _placed(values: Sequence[tuple[str, int, int]], columns: Sequence[tuple[str,
         yield inside[0] if inside else ""
 
 
-def _merged(tables: Sequence[Table]) -> list[Table]:
+def _merged(tables: Sequence[AwrTable]) -> list[AwrTable]:
     """Return the tables with those put together again that a page break cut in two."""
-    merged: list[Table] = []
+    merged: list[AwrTable] = []
     for table in tables:
         last = merged[-1] if merged else None
         if last is not None and table.columns and (last.section, last.columns) == (table.section, table.columns):
-            merged[-1] = Table(last.section, last.title, last.columns, _continued(last.rows, table))
+            merged[-1] = AwrTable(last.section, last.title, last.columns, _continued(last.rows, table))
         else:
             merged.append(table)
     return merged
 
 
-def _continued(rows: Sequence[tuple[str, ...]], table: Table) -> list[tuple[str, ...]]:
+def _continued(rows: Sequence[tuple[str, ...]], table: AwrTable) -> list[tuple[str, ...]]:
     joined = list(rows)
     for row in table.rows:
         if joined and table.columns[-1:] == ("SQL Text",) and not is_metrics(row):

@@ -12,7 +12,7 @@ from itertools import islice
 
 from toolkit.readers.rman.channels import Inputs
 from toolkit.readers.rman.machine import Machine
-from toolkit.readers.rman.model import ArchivedLog, Datafile, Piece
+from toolkit.readers.rman.model import ArchivedLog, BackupPiece, Datafile
 
 _BATCH = 4000
 _TAIL = 16_384
@@ -137,7 +137,7 @@ def _ended(machine: Machine, found: re.Match[str]) -> bool:
     machine.identity.file(handle)
     shared = machine.shared
     channels.pieces.append(
-        Piece(
+        BackupPiece(
             channel.name, channel.set_type or "", files, logs, extra, channel.section, number,
             channel.begin, machine.operations.stamp(shared[stamp]), took, handle, shared[tag],
             shared[comment.rstrip()],

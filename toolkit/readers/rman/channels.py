@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from toolkit.readers.rman.model import ArchivedLog, Datafile, Piece, Reading, Section
+from toolkit.readers.rman.model import ArchivedLog, BackupPiece, Datafile, DatafileSection, RestoreRead
 
 Inputs = tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...], tuple[str, ...]]
 """What goes into a set: data files, archived logs, and what else it includes."""
@@ -46,7 +46,7 @@ class Channel:
         self.logs: list[ArchivedLog] = []
         self.extra: list[str] = []
         self.sealed: Inputs | None = None
-        self.section: Section | None = None
+        self.section: DatafileSection | None = None
         self.number: int | None = None
         self.begin: str | None = None
         self.open = False
@@ -55,10 +55,10 @@ class Channel:
         self.handles: list[str] = []
         self.texts: list[str] = []
 
-    def piece(self, draft: Draft, seconds: int | None) -> Piece:
+    def piece(self, draft: Draft, seconds: int | None) -> BackupPiece:
         """Return a finished piece as it is told."""
         handles = draft.handles
-        return Piece(
+        return BackupPiece(
             self.name,
             self.set_type or "",
             tuple(self.files),
@@ -81,9 +81,9 @@ class Channels:
 
     def __init__(self) -> None:
         self.by_name: dict[str, Channel] = {}
-        self.pieces: list[Piece] = []
-        self.unfinished: list[Piece] = []
-        self.reads: list[Reading] = []
+        self.pieces: list[BackupPiece] = []
+        self.unfinished: list[BackupPiece] = []
+        self.reads: list[RestoreRead] = []
         self.awaiting: deque[Draft] = deque()
         self.outputs: list[tuple[str, str | None, int | None]] = []
         self.filling: Channel | None = None
@@ -173,7 +173,7 @@ class Channels:
         outputs = self.outputs or [("", None, None)]
         handle, tag, stamp = outputs[0]
         self.pieces.append(
-            Piece(
+            BackupPiece(
                 channel.name, channel.set_type or "copy", tuple(channel.files), tuple(channel.logs),
                 tuple(channel.extra), channel.section, None, None, None, seconds, handle or None, tag, None,
                 tuple(name for name, _, _ in outputs[1:]), stamp,
@@ -186,7 +186,7 @@ class Channels:
         """A restore or a validation of one set is complete."""
         channel.busy += seconds
         self.reads.append(
-            Reading(channel.name, op, seconds, tuple(dict.fromkeys(channel.handles)), tuple(channel.files))
+            RestoreRead(channel.name, op, seconds, tuple(dict.fromkeys(channel.handles)), tuple(channel.files))
         )
         self.settled(channel)
 
@@ -217,7 +217,7 @@ class Channels:
 
     def _lost(self, channel: Channel, number: int | None, begin: str | None) -> None:
         self.unfinished.append(
-            Piece(
+            BackupPiece(
                 channel.name, channel.set_type or "", tuple(channel.files), tuple(channel.logs),
                 tuple(channel.extra), channel.section, number, begin,
             )

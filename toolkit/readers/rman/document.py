@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolkit.readers.rman.model import Log, Message, Operation, Piece, Reading
+from toolkit.readers.rman.model import BackupPiece, Log, RestoreRead, RmanMessage, RmanOperation
 
 JsonValue = object
 
@@ -38,7 +38,7 @@ def log_document(log: Log, file: str, *, whole: bool = True) -> dict[str, JsonVa
     }
 
 
-def piece_document(piece: Piece) -> dict[str, JsonValue]:
+def piece_document(piece: BackupPiece) -> dict[str, JsonValue]:
     """Return one piece."""
     section = piece.section
     return {
@@ -59,11 +59,11 @@ def piece_document(piece: Piece) -> dict[str, JsonValue]:
     }
 
 
-def _operation(one: Operation) -> dict[str, JsonValue]:
+def _operation(one: RmanOperation) -> dict[str, JsonValue]:
     return {"op": one.op, "start": one.start, "finish": one.finish, "line": one.line}
 
 
-def _reading(one: Reading) -> dict[str, JsonValue]:
+def _reading(one: RestoreRead) -> dict[str, JsonValue]:
     return {
         "channel": one.channel,
         "op": one.op,
@@ -73,5 +73,5 @@ def _reading(one: Reading) -> dict[str, JsonValue]:
     }
 
 
-def _messages(messages: Sequence[Message]) -> list[JsonValue]:
+def _messages(messages: Sequence[RmanMessage]) -> list[JsonValue]:
     return [{"code": one.code, "text": one.text, "line": one.line} for one in messages]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolkit.readers.rman import words
-from toolkit.readers.rman.model import Message
+from toolkit.readers.rman.model import RmanMessage
 
 _LONGEST = 2000
 
@@ -17,13 +17,13 @@ class Faults:
     """
 
     def __init__(self) -> None:
-        self.errors: list[Message] = []
-        self.warnings: list[Message] = []
-        self.causes: list[Message] = []
+        self.errors: list[RmanMessage] = []
+        self.warnings: list[RmanMessage] = []
+        self.causes: list[RmanMessage] = []
         self.stacks = 0
         self.numbered = False
         self.in_stack = False
-        self._stack: list[Message] = []
+        self._stack: list[RmanMessage] = []
         self._before: str = ""
 
     def informs(self, family: str, number: int, text: str) -> bool:
@@ -50,7 +50,7 @@ class Faults:
                 self.in_stack = True
                 self.stacks += 1
             return
-        message = Message(f"{family}-{digits}", text.strip()[:_LONGEST], line)
+        message = RmanMessage(f"{family}-{digits}", text.strip()[:_LONGEST], line)
         if self.in_stack or self._is_error(family, number, text):
             self.errors.append(message)
             self._stack.append(message)
@@ -58,7 +58,7 @@ class Faults:
         else:
             self.warn(message)
 
-    def warn(self, message: Message) -> None:
+    def warn(self, message: RmanMessage) -> None:
         """Keep a warning."""
         self.warnings.append(message)
         self._before = "warning"
@@ -98,7 +98,7 @@ def _stands_for_error(number: int) -> bool:
     return 1000 <= number < 2000 or 4000 <= number < 5000 or 20000 <= number < 21000
 
 
-def cause_of(stack: list[Message]) -> Message:
+def cause_of(stack: list[RmanMessage]) -> RmanMessage:
     """Return the message of a stack that says why: the last that is no frame, else the first.
 
     An ORA- code inside the text of another is its own line's cause, so the line stands for it.
@@ -112,6 +112,6 @@ def cause_of(stack: list[Message]) -> Message:
     return stack[0]
 
 
-def _is_consequence(message: Message) -> bool:
+def _is_consequence(message: RmanMessage) -> bool:
     """ORA-17629 and ORA-27040 only repeat, in general words, what the line above them says by name."""
     return message.code in {"ORA-17629", "ORA-27040", "ORA-27037", "ORA-19600", "ORA-06512", "ORA-01110"}

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from toolkit.readers.rman import words
 from toolkit.readers.rman.channels import Channel
-from toolkit.readers.rman.model import ArchivedLog, Datafile, Message
-from toolkit.readers.rman.shapes import Clause, Command, Shape, Shapes, command_of, prefix_of
+from toolkit.readers.rman.model import ArchivedLog, Datafile, RmanMessage
+from toolkit.readers.rman.shapes import Command, DateClause, Shape, Shapes, command_of, prefix_of
 
 if TYPE_CHECKING:
     from toolkit.readers.rman.machine import Machine
@@ -181,7 +181,7 @@ class Foreign:
         """`startup failed: ORA-01078: ...`: RMAN goes on without a parameter file."""
         found = words.STARTUP_FAILED.match(line)
         if found:
-            self._machine.faults.warn(Message(found[1], found[2], self._machine.number))
+            self._machine.faults.warn(RmanMessage(found[1], found[2], self._machine.number))
         return found is not None
 
     def _decorated(self, line: str) -> None:
@@ -240,7 +240,7 @@ class Foreign:
         elif self._machine.operations.reading() is None and not channel.open:
             self._set(channel, rest)
 
-    def _piece(self, channel: Channel, rest: str, clause: Clause) -> None:
+    def _piece(self, channel: Channel, rest: str, clause: DateClause) -> None:
         machine = self._machine
         channels = machine.channels
         if clause.number is None or machine.operations.reading():

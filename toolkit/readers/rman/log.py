@@ -9,7 +9,7 @@ from typing import BinaryIO
 from toolkit.readers.rman.blocks import blocks_of_lines, feed_all
 from toolkit.readers.rman.decode import blocks_of
 from toolkit.readers.rman.machine import Machine
-from toolkit.readers.rman.model import Log, LogOutcome, Message, Piece
+from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome, RmanMessage
 from toolkit.readers.rman.stamps import has_time, parser
 
 
@@ -114,7 +114,7 @@ def _made_good(machine: Machine) -> bool:
     )
 
 
-def _timed(pieces: Sequence[Piece], stamps: Sequence[str]) -> Sequence[Piece]:
+def _timed(pieces: Sequence[BackupPiece], stamps: Sequence[str]) -> Sequence[BackupPiece]:
     """Give the pieces of sets of several their own time, where the stamps tell it."""
     if all(piece.elapsed_seconds is not None for piece in pieces):
         return pieces
@@ -122,7 +122,7 @@ def _timed(pieces: Sequence[Piece], stamps: Sequence[str]) -> Sequence[Piece]:
     return [piece if piece.elapsed_seconds is not None else _between(piece, read) for piece in pieces]
 
 
-def _between(piece: Piece, read: object) -> Piece:
+def _between(piece: BackupPiece, read: object) -> BackupPiece:
     assert callable(read)
     if piece.start is None or piece.finish is None or not has_time(piece.start):
         return piece
@@ -132,7 +132,7 @@ def _between(piece: Piece, read: object) -> Piece:
     return piece._replace(elapsed_seconds=round((end - begin).total_seconds()))
 
 
-def causes_first(log: Log) -> list[Message]:
+def causes_first(log: Log) -> list[RmanMessage]:
     """Return the errors of a log with those in front that say why."""
     causes = set(log.causes)
     return [*dict.fromkeys(log.causes), *(one for one in log.errors if one not in causes)]

@@ -9,10 +9,10 @@ from toolkit.readers.rman.channels import Channel, Channels, Inputs
 from toolkit.readers.rman.faults import Faults
 from toolkit.readers.rman.foreign import Foreign
 from toolkit.readers.rman.identity import Identity
-from toolkit.readers.rman.model import Datafile, Section
+from toolkit.readers.rman.model import Datafile, DatafileSection
 from toolkit.readers.rman.operations import Operations
 from toolkit.readers.rman.parts import Shared, handle_of, is_command, seconds_of
-from toolkit.readers.rman.sessions import Sessions
+from toolkit.readers.rman.sessions import RmanSessions
 
 _WRAPS_FROM = 58
 """Terminals and mails wrap at 60 columns or more; a shorter line was ended by RMAN."""
@@ -27,7 +27,7 @@ class Machine:
     def __init__(self) -> None:
         self.channels = Channels()
         self.faults = Faults()
-        self.sessions = Sessions()
+        self.sessions = RmanSessions()
         self.identity = Identity()
         self.operations = Operations(self.sessions)
         self.foreign = Foreign(self)
@@ -282,7 +282,7 @@ class Machine:
         parts = line.split()
         if self.channels.filling is None or len(parts) != 6 or not (parts[3].isdecimal() and parts[5].isdecimal()):
             return False
-        self.channels.filling.section = Section(int(parts[3]), int(parts[5]))
+        self.channels.filling.section = DatafileSection(int(parts[3]), int(parts[5]))
         return True
 
     def _output(self, line: str) -> bool:

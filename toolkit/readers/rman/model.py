@@ -31,14 +31,14 @@ class ArchivedLog(NamedTuple):
     sequence: int
 
 
-class Section(NamedTuple):
+class DatafileSection(NamedTuple):
     """The blocks of a data file that went into one piece of a multi-section set."""
 
     first_block: int
     last_block: int
 
 
-class Piece(NamedTuple):
+class BackupPiece(NamedTuple):
     """A backup piece or an image copy; stamps as printed, in the NLS format of the log.
 
     `elapsed_seconds` is what RMAN printed for the set when it has one piece, the difference of the stamps when it
@@ -50,7 +50,7 @@ class Piece(NamedTuple):
     datafiles: tuple[Datafile, ...] = ()
     archivelogs: tuple[ArchivedLog, ...] = ()
     extra: tuple[str, ...] = ()
-    section: Section | None = None
+    section: DatafileSection | None = None
     piece_no: int | None = None
     start: str | None = None
     finish: str | None = None
@@ -62,7 +62,7 @@ class Piece(NamedTuple):
     stamp: int | None = None
 
 
-class Reading(NamedTuple):
+class RestoreRead(NamedTuple):
     """What a channel read back: a restore, a recovery or a validation."""
 
     channel: str
@@ -72,7 +72,7 @@ class Reading(NamedTuple):
     datafiles: tuple[Datafile, ...] = ()
 
 
-class Message(NamedTuple):
+class RmanMessage(NamedTuple):
     """A coded message: `RMAN-03009` or `ORA-19504`, its text, its line (the first is 1)."""
 
     code: str
@@ -80,7 +80,7 @@ class Message(NamedTuple):
     line: int
 
 
-class Operation(NamedTuple):
+class RmanOperation(NamedTuple):
     """A command between its `Starting` and its `Finished`; `finish` is None when it never came."""
 
     op: str
@@ -107,14 +107,14 @@ class Log:
     version: str | None
     outcome: LogOutcome
     channels: Sequence[str]
-    operations: Sequence[Operation]
-    pieces: Sequence[Piece]
-    unfinished: Sequence[Piece]
-    reads: Sequence[Reading]
+    operations: Sequence[RmanOperation]
+    pieces: Sequence[BackupPiece]
+    unfinished: Sequence[BackupPiece]
+    reads: Sequence[RestoreRead]
     autobackup_handles: Sequence[str]
-    errors: Sequence[Message]
-    causes: Sequence[Message]
-    warnings: Sequence[Message]
+    errors: Sequence[RmanMessage]
+    causes: Sequence[RmanMessage]
+    warnings: Sequence[RmanMessage]
     corrupt: Sequence[int]
     missing: Sequence[str]
     channel_busy_seconds: Mapping[str, int]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from toolkit.readers.rman import words
-from toolkit.readers.rman.model import Operation
-from toolkit.readers.rman.sessions import Sessions
+from toolkit.readers.rman.model import RmanOperation
+from toolkit.readers.rman.sessions import RmanSessions
 
 _MOST_STAMPS = 500
 
@@ -12,8 +12,8 @@ _MOST_STAMPS = 500
 class Operations:
     """Operations in the order they began, the stack of the open ones, and the stamps seen."""
 
-    def __init__(self, sessions: Sessions) -> None:
-        self.all: list[Operation] = []
+    def __init__(self, sessions: RmanSessions) -> None:
+        self.all: list[RmanOperation] = []
         self.stamps: dict[str, None] = {}
         self.autobackup: int | None = None
         self.autobackups: list[str] = []
@@ -31,7 +31,7 @@ class Operations:
         self._open.append(len(self.all))
         if op == words.AUTOBACKUP:
             self.autobackup = len(self.all)
-        self.all.append(Operation(op, self.stamp(stamp.strip()), None, line))
+        self.all.append(RmanOperation(op, self.stamp(stamp.strip()), None, line))
         self._sessions.began()
 
     def end(self, op: str, stamp: str, line: int) -> None:
@@ -41,10 +41,10 @@ class Operations:
             begun = self.all[place]
             if begun.op == op:
                 self._open.remove(place)
-                self.all[place] = Operation(op, begun.start, stamp, begun.line)
+                self.all[place] = RmanOperation(op, begun.start, stamp, begun.line)
                 break
         else:
-            self.all.append(Operation(op, None, stamp, line))
+            self.all.append(RmanOperation(op, None, stamp, line))
         if op == words.AUTOBACKUP:
             self.autobackup = None
         self._sessions.finished()

@@ -10,7 +10,7 @@ _NUMBERED_PROMPTS = re.compile(r"(?:(?:RMAN>|\d{1,4}>)\s*)+")
 _VERB = re.compile(r"[A-Za-z*@][\w*-]*")
 
 
-class Sessions:
+class RmanSessions:
     """The sessions of a log, one after another.
 
     A session has ended when RMAN said good-bye, or when somebody typed commands and the prompt came back with

@@ -21,7 +21,7 @@ _DIGITS = bytes(48 if 49 <= byte <= 57 else byte for byte in range(256))
 Span = tuple[int, int]
 
 
-class Clause(NamedTuple):
+class DateClause(NamedTuple):
     """A date in a text, and what the words around it say of it."""
 
     date: Span
@@ -30,10 +30,10 @@ class Clause(NamedTuple):
     ends: bool
 
 
-class Saying(NamedTuple):
+class ChannelText(NamedTuple):
     """What stands behind a channel's name: a piece with its date, a time that elapsed, a handle, or words."""
 
-    piece: Clause | None = None
+    piece: DateClause | None = None
     elapsed: tuple[Span, Span, Span] | None = None
     keyed: bool = False
     handle: Span | None = None
@@ -43,7 +43,7 @@ class Command(NamedTuple):
     """The name of a command and the clause that says it begins or ends."""
 
     op: str
-    clause: Clause
+    clause: DateClause
 
 
 class Shape:
@@ -75,9 +75,9 @@ class Shape:
         self.last = ("FAILED" in line and words.CORRUPT_ROW.match(line) is not None) or (
             _may_be_decorated(line) and prefix_of(line) is not None
         )
-        self._saying: Saying | None = None
+        self._saying: ChannelText | None = None
 
-    def saying(self, rest: str) -> Saying:
+    def saying(self, rest: str) -> ChannelText:
         """Return what the rest of a line of this shape says of a channel."""
         if self._saying is None:
             self._saying = _saying_of(rest)
@@ -123,12 +123,12 @@ def prefix_of(line: str) -> re.Match[str] | None:
     return found if found is not None and found.end() else None
 
 
-def _clause(text: str, date: Span) -> Clause:
+def _clause(text: str, date: Span) -> DateClause:
     begin, end = date
     outside = f"{text[:begin]} {text[end:]}"
     number = words.NUMBER.search(outside)
     moved = end - begin - 1 if number is not None and number.start() > begin else 0
-    return Clause(
+    return DateClause(
         date,
         None if number is None else (number.start() + moved, number.end() + moved),
         words.BEGIN_WORDS.search(outside) is not None,
@@ -136,16 +136,16 @@ def _clause(text: str, date: Span) -> Clause:
     )
 
 
-def _saying_of(rest: str) -> Saying:
+def _saying_of(rest: str) -> ChannelText:
     keyed = "=" in rest
     date = DATE.search(rest)
     if date is not None and not keyed:
-        return Saying(piece=_clause(rest, date.span()))
+        return ChannelText(piece=_clause(rest, date.span()))
     elapsed = words.ELAPSED.search(rest) if date is None else None
     if elapsed is not None:
-        return Saying(elapsed=(elapsed.span(1), elapsed.span(2), elapsed.span(3)))
+        return ChannelText(elapsed=(elapsed.span(1), elapsed.span(2), elapsed.span(3)))
     handle = words.HANDLE.search(rest) if keyed else None
-    return Saying(keyed=keyed, handle=None if handle is None else handle.span(1))
+    return ChannelText(keyed=keyed, handle=None if handle is None else handle.span(1))
 
 
 def _is_head(line: str, *, manager: bool, plain: bool) -> bool:

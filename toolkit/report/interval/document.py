@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from toolkit.analysis.awr import told
+from toolkit.analysis.awr import findings
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Amount, Change
 from toolkit.analysis.awr.diff import InputOutputChange, IntervalDiff, StatementChange, WaitChange
@@ -27,8 +27,8 @@ def _whole(diff: IntervalDiff) -> dict[str, object]:
     document: dict[str, object] = {
         "before": _origin(diff.before.origin),
         "after": _origin(diff.after.origin),
-        "headline": told.headline(diff),
-        "measures": list(told.measures(diff)),
+        "headline": findings.headline(diff),
+        "measures": list(findings.measures(diff)),
         "doubts": [{"kind": one.kind, "sentence": one.sentence} for one in diff.doubts],
         "load_factor": diff.factor,
         "to_account_for_active_sessions": diff.whole,
@@ -98,7 +98,7 @@ def _cause(cause: Cause, diff: IntervalDiff) -> dict[str, object]:
         "part": cause.part,
         "active_sessions": cause.impact,
         "events": list(cause.events),
-        "sentence": told.cause_sentence(cause, diff),
+        "sentence": findings.cause_sentence(cause, diff),
     }
 
 

@@ -18,7 +18,7 @@ Spell = Callable[[float | None], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Barred:
+class BarTable:
     """A table, and a bar for each of its rows: -1 to 1, below zero for what fell."""
 
     table: Table
@@ -60,12 +60,12 @@ def barred(
     columns: Sequence[Column],
     rows: Iterable[tuple[Sequence[str], float | None]],
     shown: int = _SHOWN,
-) -> Barred:
+) -> BarTable:
     """Make a table of rows and what each contributes; bars are as long as its share of the largest."""
     kept = list(rows)[:shown]
     largest = max((abs(share or 0.0) for _, share in kept), default=0.0)
     bars = tuple((share or 0.0) / largest if largest else 0.0 for _, share in kept)
-    return Barred(table(caption, columns, (cells for cells, _ in kept)), bars)
+    return BarTable(table(caption, columns, (cells for cells, _ in kept)), bars)
 
 
 _LOAD = {
@@ -76,7 +76,7 @@ _LOAD = {
 }  # fmt: skip
 
 
-def load_table(diff: IntervalDiff) -> Barred:
+def load_table(diff: IntervalDiff) -> BarTable:
     """Return the load profile, per second and per transaction side by side."""
     transactions = [one.load.get("transactions") for one in (diff.before, diff.after)]
     rows = []
@@ -94,15 +94,15 @@ def load_table(diff: IntervalDiff) -> Barred:
         *right("per s before", "after", "after / before", "per txn before", "per txn after"),
     ]
     made = barred("Load profile", columns, rows, 60)
-    return Barred(made.table, tuple(max(-1.0, min(1.0, share or 0.0)) for _, share in rows))
+    return BarTable(made.table, tuple(max(-1.0, min(1.0, share or 0.0)) for _, share in rows))
 
 
-def model_table(diff: IntervalDiff) -> Barred:
+def model_table(diff: IntervalDiff) -> BarTable:
     """Return the time model."""
     return _simple("Time model, seconds per second", diff.time_model, number)
 
 
-def _simple(caption: str, changes: Sequence[Change], spell: Spell) -> Barred:
+def _simple(caption: str, changes: Sequence[Change], spell: Spell) -> BarTable:
     rows = (
         ([one.key, side(one.before, spell), side(one.after, spell), delta(one, spell), times(one)], one.delta)
         for one in changes
@@ -111,7 +111,7 @@ def _simple(caption: str, changes: Sequence[Change], spell: Spell) -> Barred:
     return barred(caption, columns, rows)
 
 
-def wait_table(caption: str, changes: Sequence[WaitChange], *, classes: bool = False) -> Barred:
+def wait_table(caption: str, changes: Sequence[WaitChange], *, classes: bool = False) -> BarTable:
     """Return events or classes: active sessions in each, the average wait, and how often."""
     rows = []
     for one in changes:
@@ -129,7 +129,7 @@ def _rate(amount: Amount) -> str:
     return number(amount.rate)
 
 
-def latency_table(changes: Sequence[WaitChange]) -> Barred:
+def latency_table(changes: Sequence[WaitChange]) -> BarTable:
     """Return the events whose average wait changed most, by the time that costs."""
     found = []
     for one in changes:
@@ -149,7 +149,7 @@ def latency_table(changes: Sequence[WaitChange]) -> Barred:
     return barred("Average waits", columns, rows, 15)
 
 
-def io_table(caption: str, changes: Sequence[InputOutputChange]) -> Barred:
+def io_table(caption: str, changes: Sequence[InputOutputChange]) -> BarTable:
     """Return functions or file types: bytes per second read and written, requests, average wait."""
     rows = (
         ([one.key, side(one.read_bytes.before, byte_size), side(one.read_bytes.after, byte_size),
@@ -177,7 +177,7 @@ _CPU = {
 }  # fmt: skip
 
 
-def host_table(diff: IntervalDiff) -> Barred:
+def host_table(diff: IntervalDiff) -> BarTable:
     """Return the host's CPU."""
     rows = [
         ([_CPU.get(one.key, one.key), *_both(one, percent if one.key.endswith("pct") else number)], None)
@@ -193,7 +193,7 @@ def _both(change: Change, spell: Spell) -> list[str]:
     return [side(change.before, spell), side(change.after, spell)]
 
 
-def memory_table(diff: IntervalDiff) -> Barred:
+def memory_table(diff: IntervalDiff) -> BarTable:
     """Return memory at the end of each interval, and the ratios of efficiency."""
     rows = [([one.key, *_both(one, byte_size)], None) for one in diff.memory]
     rows += [([f"{one.key} %", *_both(one, number)], None) for one in diff.ratios]
@@ -203,7 +203,7 @@ def memory_table(diff: IntervalDiff) -> Barred:
 _PRESENCE = {"both": "in both", "new": "new", "gone": "gone", "neither": ""}
 
 
-def statement_table(changes: Sequence[StatementChange]) -> Barred:
+def statement_table(changes: Sequence[StatementChange]) -> BarTable:
     """Return the statements: in total and per execution."""
     rows = []
     for one in changes:
@@ -234,12 +234,12 @@ def _short(text: str | None) -> str:
     return whole if len(whole) <= _LONGEST_SQL else f"{whole[: _LONGEST_SQL - 1]}…"
 
 
-def segment_tables(diff: IntervalDiff) -> list[Barred]:
+def segment_tables(diff: IntervalDiff) -> list[BarTable]:
     """Return the segments, a table for each measure."""
     return [_simple(measure, changes, number) for measure, changes in diff.segments.items()]
 
 
-def parameter_table(diff: IntervalDiff) -> Barred:
+def parameter_table(diff: IntervalDiff) -> BarTable:
     """Return the parameters that are not the same."""
     rows = [
         ([name, *(MISSING if value is None else value for value in both)], None)
@@ -248,7 +248,7 @@ def parameter_table(diff: IntervalDiff) -> Barred:
     return barred("Parameters", left("parameter", "before", "after"), rows, 500)
 
 
-def counter_table(diff: IntervalDiff) -> Barred:
+def counter_table(diff: IntervalDiff) -> BarTable:
     """Return the statistics that changed most, by how many times."""
     told = [
         one

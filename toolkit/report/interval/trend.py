@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.analysis.awr.shifts import FEWEST
-from toolkit.analysis.awr.trend import Line, Series, changes_of
+from toolkit.analysis.awr.trend import Series, TrendLine, changes_of
 from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
 from toolkit.report.interval.trend_charts import spell, trend_charts
@@ -101,7 +101,7 @@ def _points(series: Series, names: Sequence[str]) -> Table:
     return table("Points", [*left("begin"), *right(*(line.name for line in lines)), *left("")], rows)
 
 
-def _cell(line: Line, at: int) -> str:
+def _cell(line: TrendLine, at: int) -> str:
     most = line.most[at]
     if line.values[at] is None and most is not None:
         return f"<{spell(line, most)}" if most else "0"

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from toolkit.analysis.awr.trend import Line, Series
-from toolkit.report.chart import SERIES_SHAPES, Chart, Frame, Legend, Mark
-from toolkit.report.chart import Line as Stroke
+from toolkit.analysis.awr.trend import Series, TrendLine
+from toolkit.report.chart import SERIES_SHAPES, Chart, ChartMark, Frame, Legend
+from toolkit.report.chart import ChartLine as Stroke
 from toolkit.report.safe import clean
 from toolkit.report.scales import Scale, Tick, linear, place
 from toolkit.units import byte_size, number
@@ -48,7 +48,7 @@ def _charts(series: Series) -> Iterator[Chart]:
         yield _chart(series, "each", "Time of one execution", each[:_LINES], "seconds")
 
 
-def _chart(series: Series, key: str, title: str, lines: Sequence[Line], unit: str) -> Chart:
+def _chart(series: Series, key: str, title: str, lines: Sequence[TrendLine], unit: str) -> Chart:
     scale = _MIB if unit.startswith("MiB") else 1
     times = [_time(point.origin.begin) for point in series.points]
     x = _time_axis(min(times), max(times))
@@ -62,7 +62,7 @@ def _chart(series: Series, key: str, title: str, lines: Sequence[Line], unit: st
     places = [x(times[at]) for at in changed]
     bars = [Stroke(((at, _FRAME.top), (at, _FRAME.bottom)), 0, "change") for at in places]
     restarts = [
-        Mark(x(times[at]), _FRAME.bottom, "cross", 1, "bad", "restart")
+        ChartMark(x(times[at]), _FRAME.bottom, "cross", 1, "bad", "restart")
         for at, point in enumerate(series.points)
         if point.restarted
     ]
@@ -98,7 +98,7 @@ def _time_axis(low: float, high: float) -> Scale:
 
 
 def _strokes(
-    series: Series, line: Line, index: int, times: Sequence[float], x: Scale, y: Scale, scale: float
+    series: Series, line: TrendLine, index: int, times: Sequence[float], x: Scale, y: Scale, scale: float
 ) -> list[Stroke]:
     """Return the line in pieces: it breaks where nothing is known, at gaps and at restarts."""
     pieces: list[list[tuple[float, float]]] = [[]]
@@ -110,23 +110,25 @@ def _strokes(
     return [Stroke(tuple(piece), index) for piece in pieces if len(piece) > 1]
 
 
-def _marks(line: Line, index: int, times: Sequence[float], x: Scale, y: Scale, scale: float) -> list[Mark]:
+def _marks(
+    line: TrendLine, index: int, times: Sequence[float], x: Scale, y: Scale, scale: float
+) -> list[ChartMark]:
     if len(times) > _MOST_MARKS:
         return []
     shape = SERIES_SHAPES[index % len(SERIES_SHAPES)]
     return [
-        Mark(x(times[at]), y(value / scale), shape, index, "mid", f"{clean(line.name)}: {spell(line, value)}")
+        ChartMark(x(times[at]), y(value / scale), shape, index, "mid", f"{clean(line.name)}: {spell(line, value)}")
         for at, value in enumerate(line.values)
         if value is not None
     ]
 
 
-def spell(line: Line, value: float | None) -> str:
+def spell(line: TrendLine, value: float | None) -> str:
     """Spell a value of a line."""
     return byte_size(value) if line.unit == "bytes" else number(value)
 
 
-def _legend(lines: Sequence[Line], *, changed: bool, restarted: bool) -> tuple[Legend, ...]:
+def _legend(lines: Sequence[TrendLine], *, changed: bool, restarted: bool) -> tuple[Legend, ...]:
     found = [
         Legend(clean(line.name), index, SERIES_SHAPES[index % len(SERIES_SHAPES)])
         for index, line in enumerate(lines)
@@ -136,7 +138,7 @@ def _legend(lines: Sequence[Line], *, changed: bool, restarted: bool) -> tuple[L
     return tuple(found)
 
 
-def _describe(series: Series, title: str, lines: Sequence[Line], unit: str) -> str:
+def _describe(series: Series, title: str, lines: Sequence[TrendLine], unit: str) -> str:
     first = lines[0]
     known = [value for value in first.values if value is not None]
     scale = _MIB if unit.startswith("MiB") else 1

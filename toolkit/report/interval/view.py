@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 
-from toolkit.analysis.awr import told
+from toolkit.analysis.awr import findings
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.diff import IntervalDiff
 from toolkit.model.interval import Origin
 from toolkit.report.interval import tables as made
-from toolkit.report.interval.tables import Barred, barred
+from toolkit.report.interval.tables import BarTable, barred
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import MISSING, number, percent, seconds
@@ -21,12 +21,12 @@ _CAUSES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PageSection:
     """A heading and its tables."""
 
     key: str
     title: str
-    tables: tuple[Barred, ...]
+    tables: tuple[BarTable, ...]
     note: str = ""
 
 
@@ -45,7 +45,7 @@ class IntervalView:
     against: tuple[str, ...]
     doubts: tuple[str, ...]
     who: Table
-    sections: tuple[Section, ...]
+    sections: tuple[PageSection, ...]
     method: tuple[str, ...]
     unexplained: str = "nothing stands out as its cause"
 
@@ -57,11 +57,11 @@ def interval_view(diff: IntervalDiff) -> IntervalView:
     other = [one for one in diff.causes if (one.impact > 0) != grew]
     return IntervalView(
         title=clean(_title(diff)),
-        headline=clean(told.headline(diff)),
+        headline=clean(findings.headline(diff)),
         look=_look(diff),
-        measures=tuple(clean(one) for one in told.measures(diff)),
-        causes=_told(main[: told.TOLD], diff),
-        against=_told(other[: told.TOLD], diff),
+        measures=tuple(clean(one) for one in findings.measures(diff)),
+        causes=_told(main[: findings.TOLD], diff),
+        against=_told(other[: findings.TOLD], diff),
         doubts=tuple(clean(one) for one in _doubts(diff)),
         who=_who(diff),
         sections=tuple(one for one in _sections(diff) if any(each.table.rows for each in one.tables)),
@@ -77,7 +77,7 @@ def _unexplained(diff: IntervalDiff) -> str:
 
 
 def _told(causes: Sequence[Cause], diff: IntervalDiff) -> tuple[str, ...]:
-    return tuple(clean(told.cause_sentence(one, diff)) for one in causes)
+    return tuple(clean(findings.cause_sentence(one, diff)) for one in causes)
 
 
 def _title(diff: IntervalDiff) -> str:
@@ -90,7 +90,7 @@ def _title(diff: IntervalDiff) -> str:
 
 
 def _look(diff: IntervalDiff) -> str:
-    said = told.headline(diff)
+    said = findings.headline(diff)
     return next((look for look in ("faster", "slower") if said.startswith(f"it got {look}")), "same")
 
 
@@ -152,29 +152,31 @@ _IDENTITY = (
 )
 
 
-def _sections(diff: IntervalDiff) -> Iterator[Section]:
-    yield Section("causes", "Causes by DB time", (_cause_table(diff),))
+def _sections(diff: IntervalDiff) -> Iterator[PageSection]:
+    yield PageSection("causes", "Causes by DB time", (_cause_table(diff),))
     if diff.instances:
-        yield Section("instances", "By instance", (_instance_table(diff),))
-    yield Section("load", "Load profile", (made.load_table(diff),), "Bars: the change, cut off at twice as much.")
-    yield Section("model", "Time model", (made.model_table(diff),))
+        yield PageSection("instances", "By instance", (_instance_table(diff),))
+    yield PageSection(
+        "load", "Load profile", (made.load_table(diff),), "Bars: the change, cut off at twice as much."
+    )
+    yield PageSection("model", "Time model", (made.model_table(diff),))
     classes = made.wait_table("Wait classes", diff.classes, classes=True)
-    yield Section("classes", "Wait classes", (classes,))
-    yield Section("events", "Wait events of sessions", (made.wait_table("Wait events", diff.waits),))
-    yield Section("latency", "Average wait of events", (made.latency_table(diff.waits),))
+    yield PageSection("classes", "Wait classes", (classes,))
+    yield PageSection("events", "Wait events of sessions", (made.wait_table("Wait events", diff.waits),))
+    yield PageSection("latency", "Average wait of events", (made.latency_table(diff.waits),))
     background = made.wait_table("Background events", diff.background)
-    yield Section("background", "Wait events of background processes", (background,))
-    yield Section("statements", "Statements", (made.statement_table(diff.statements),))
-    yield Section("functions", "I/O by function", (made.io_table("I/O by function", diff.functions),))
-    yield Section("files", "I/O by file type", (made.io_table("I/O by file type", diff.file_types),))
-    yield Section("host", "Host CPU", (made.host_table(diff),))
-    yield Section("memory", "Memory and ratios", (made.memory_table(diff),))
-    yield Section("segments", "Segments", tuple(one for one in made.segment_tables(diff) if one.table.rows))
-    yield Section("parameters", "Parameters that differ", (made.parameter_table(diff),))
-    yield Section("statistics", "Statistics that changed most", (made.counter_table(diff),))
+    yield PageSection("background", "Wait events of background processes", (background,))
+    yield PageSection("statements", "Statements", (made.statement_table(diff.statements),))
+    yield PageSection("functions", "I/O by function", (made.io_table("I/O by function", diff.functions),))
+    yield PageSection("files", "I/O by file type", (made.io_table("I/O by file type", diff.file_types),))
+    yield PageSection("host", "Host CPU", (made.host_table(diff),))
+    yield PageSection("memory", "Memory and ratios", (made.memory_table(diff),))
+    yield PageSection("segments", "Segments", tuple(one for one in made.segment_tables(diff) if one.table.rows))
+    yield PageSection("parameters", "Parameters that differ", (made.parameter_table(diff),))
+    yield PageSection("statistics", "Statistics that changed most", (made.counter_table(diff),))
 
 
-def _cause_table(diff: IntervalDiff) -> Barred:
+def _cause_table(diff: IntervalDiff) -> BarTable:
     whole = diff.whole
     rows = []
     for one in diff.causes[:_CAUSES]:
@@ -184,7 +186,7 @@ def _cause_table(diff: IntervalDiff) -> Barred:
     return barred("Causes", [*left("cause", "kind"), *right("active sessions", "of the change")], rows)
 
 
-def _instance_table(diff: IntervalDiff) -> Barred:
+def _instance_table(diff: IntervalDiff) -> BarTable:
     rows = []
     for one in diff.instances:
         first = next((each for each in one.causes), None)
@@ -192,7 +194,7 @@ def _instance_table(diff: IntervalDiff) -> Barred:
         cells += [
             made.delta(one.db_time),
             made.times(one.db_time),
-            "" if first is None else told.cause_sentence(first, one),
+            "" if first is None else findings.cause_sentence(first, one),
         ]
         rows.append((cells, one.db_time.delta))
     columns = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from toolkit.app.maintenance.place_night import Night
-from toolkit.app.maintenance.places import Place
+from toolkit.app.maintenance.plan_targets import PlanTarget
+from toolkit.app.maintenance.target_run import PlanRun
 from toolkit.runner import Locks
 
 
@@ -19,11 +19,11 @@ class Dispatcher(Protocol):
     stopped the work to `night.stopped_by`.
     """
 
-    def carry_out(self, night: Night, places: Sequence[Place], locks: Locks) -> None:
+    def carry_out(self, night: PlanRun, places: Sequence[PlanTarget], locks: Locks) -> None:
         """Have the targets worked on, and return when all are done."""
         ...
 
 
-def lock_of(plan: str, place: Place) -> str:
+def lock_of(plan: str, place: PlanTarget) -> str:
     """Return the name of the lock of a plan on a target."""
-    return f"plan {plan} on {place.reached.target.lease_key}"
+    return f"plan {plan} on {place.resolved.target.lease_key}"

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from toolkit import __version__
 from toolkit.app.maintenance.dispatch.orders import Orders
-from toolkit.app.maintenance.dispatch.worker import Look, look
-from toolkit.app.maintenance.place_night import Night
-from toolkit.app.maintenance.places import Place
+from toolkit.app.maintenance.dispatch.worker import WorkerCheck, look
+from toolkit.app.maintenance.plan_targets import PlanTarget
+from toolkit.app.maintenance.target_run import PlanRun
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan
@@ -129,7 +129,7 @@ class Cluster:
         for worker, answer in sorted(found.items()):
             _check_worker(worker, answer)
 
-    def carry_out(self, night: Night, places: Sequence[Place], locks: Locks) -> None:
+    def carry_out(self, night: PlanRun, places: Sequence[PlanTarget], locks: Locks) -> None:
         """Have the targets worked on by workers, and return when all are done."""
         with Orders(self._client, self._store, night, locks).listening() as orders:
             orders.carry_out(places)
@@ -141,7 +141,7 @@ class Cluster:
 
 
 def _check_worker(worker: str, answer: object) -> None:
-    if not isinstance(answer, Look):
+    if not isinstance(answer, WorkerCheck):
         # what cannot even be loaded there: no dbatk, or one that knows nothing of this
         raise ToolkitError(
             f"the worker {worker} has no dbatk {__version__}: {type(answer).__name__}", code="TK-0210",

@@ -7,8 +7,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from toolkit.app.maintenance.closing import close_open
 from toolkit.app.maintenance.dispatch.base import lock_of
-from toolkit.app.maintenance.place_night import Night, PlaceNight
-from toolkit.app.maintenance.places import Place
+from toolkit.app.maintenance.plan_targets import PlanTarget
+from toolkit.app.maintenance.target_run import PlanRun, TargetRun
 from toolkit.runner import Locks
 
 _TICK_SECONDS = 0.5
@@ -17,7 +17,7 @@ _TICK_SECONDS = 0.5
 class Threads:
     """Carries out a night in threads, one for each target at work."""
 
-    def carry_out(self, night: Night, places: Sequence[Place], locks: Locks) -> None:
+    def carry_out(self, night: PlanRun, places: Sequence[PlanTarget], locks: Locks) -> None:
         """Have the targets worked on, and return when all are done."""
         with ThreadPoolExecutor(max(1, night.plan.at_once), thread_name_prefix="target") as pool:
             working: set[Future[None]] = {pool.submit(_work, night, place, locks) for place in places}
@@ -26,9 +26,9 @@ class Threads:
                 _, working = wait(working, _TICK_SECONDS, FIRST_COMPLETED)
 
 
-def _work(night: Night, place: Place, locks: Locks) -> None:
+def _work(night: PlanRun, place: PlanTarget, locks: Locks) -> None:
     lock = lock_of(night.plan.name, place)
-    work = PlaceNight(night, place, night.store.steps_on(night.plan_run, place.name))
+    work = TargetRun(night, place, night.store.steps_on(night.plan_run, place.name))
     locks.watch(lock, work.stop)
     try:
         work.run()

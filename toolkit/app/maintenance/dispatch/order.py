@@ -11,11 +11,11 @@ from datetime import datetime
 
 from toolkit.app.approvals import Approvals
 from toolkit.errors import ToolkitError
-from toolkit.model.window import Span
+from toolkit.model.window import TimeSpan
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TargetOrder:
     """One target of a night.
 
     Attributes:
@@ -47,16 +47,16 @@ class Order:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_text(cls, text: str) -> Order:
+    def from_text(cls, text: str) -> TargetOrder:
         """Read what `to_text` wrote."""
         data = json.loads(text)
         return cls(**{**data, "steps": tuple(data["steps"])})
 
     @property
-    def span(self) -> Span | None:
+    def span(self) -> TimeSpan | None:
         if self.window_begin is None or self.window_end is None:
             return None
-        return Span(datetime.fromisoformat(self.window_begin), datetime.fromisoformat(self.window_end))
+        return TimeSpan(datetime.fromisoformat(self.window_begin), datetime.fromisoformat(self.window_end))
 
     @property
     def approvals(self) -> Approvals:
@@ -64,7 +64,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class OrderResult:
     """How an order ended: what stopped the work, and why nothing could be begun (message, code, hint)."""
 
     stopped_by: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Carried:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_text(cls, text: str) -> Carried:
+    def from_text(cls, text: str) -> OrderResult:
         """Read what `to_text` wrote."""
         data = json.loads(text)
         told = data["refused"]

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from toolkit import __version__
 from toolkit.app.maintenance.closing import close_open
 from toolkit.app.maintenance.dispatch.base import lock_of
-from toolkit.app.maintenance.dispatch.order import Carried, Order, allowed_by
+from toolkit.app.maintenance.dispatch.order import OrderResult, TargetOrder, allowed_by
 from toolkit.app.maintenance.dispatch.worker import carry_out
-from toolkit.app.maintenance.place_night import Night
-from toolkit.app.maintenance.places import Place
+from toolkit.app.maintenance.plan_targets import PlanTarget
+from toolkit.app.maintenance.target_run import PlanRun
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Event
 from toolkit.runner import Locks, Stop, holding_lease
@@ -39,7 +39,7 @@ def _task(text: str, topic: str) -> str:
     """Carry out an order within a worker."""
     from distributed import get_worker
 
-    order, worker = Order.from_text(text), get_worker()
+    order, worker = TargetOrder.from_text(text), get_worker()
 
     class Sent:
         def emit(self, event: Event) -> None:
@@ -54,13 +54,13 @@ def _task(text: str, topic: str) -> str:
 class Orders:
     """The orders of one night: so many with the scheduler at a time, the others here."""
 
-    def __init__(self, client: Client, store: str, night: Night, locks: Locks) -> None:
+    def __init__(self, client: Client, store: str, night: PlanRun, locks: Locks) -> None:
         self._client, self._store, self._night, self._locks = client, store, night, locks
         self._topic = f"dbatk-{night.plan_run}"
-        self._out: dict[str, tuple[Place, Future]] = {}
+        self._out: dict[str, tuple[PlanTarget, Future]] = {}
         self._begun: set[str] = set()
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._lost: list[tuple[Place, str]] = []
+        self._lost: list[tuple[PlanTarget, str]] = []
         self._stopped = False
         self._alone, self._looked, self._seen_workers = False, monotonic(), monotonic()
 
@@ -82,7 +82,7 @@ class Orders:
         else:
             self._night.events.emit(Event(str(told["kind"]), text, data if isinstance(data, dict) else {}))
 
-    def carry_out(self, places: Sequence[Place]) -> None:
+    def carry_out(self, places: Sequence[PlanTarget]) -> None:
         waiting = deque(places)
         while waiting or self._out:
             self._look()
@@ -99,7 +99,7 @@ class Orders:
             self._close(place, reason)
 
     # -- sending ------------------------------------------------------------------------------------------------
-    def _send(self, place: Place) -> None:
+    def _send(self, place: PlanTarget) -> None:
         text = self._order(place).to_text()
         try:
             future = self._client.submit(
@@ -111,9 +111,9 @@ class Orders:
         self._out[place.name] = (place, future)
         future.add_done_callback(lambda _, name=place.name: self._ended.put(name))
 
-    def _order(self, place: Place) -> Order:
+    def _order(self, place: PlanTarget) -> TargetOrder:
         night = self._night
-        return Order(
+        return TargetOrder(
             version=__version__,
             plan_text=night.plan.text,
             plan_run=night.plan_run,
@@ -181,14 +181,14 @@ class Orders:
                 del self._out[name]
                 self._lost.append((place, because))
 
-    def _give_up(self, place: Place, because: str) -> None:
+    def _give_up(self, place: PlanTarget, because: str) -> None:
         for step in close_open(self._night.store, self._night.plan_run, place.name, self._night.now(), because):
             self._tell(step.step, place.name, step.state.value, because)
         self._locks.release(lock_of(self._night.plan.name, place))
 
-    def _close(self, place: Place, reason: str) -> None:
+    def _close(self, place: PlanTarget, reason: str) -> None:
         """Close what an order left open, once nobody is at work on its target any more."""
-        night, key = self._night, place.reached.target.lease_key
+        night, key = self._night, place.resolved.target.lease_key
         try:
             with holding_lease(night.store, key, night.plan_run, Stop(), patient=Stop()):
                 self._give_up(place, reason)
@@ -201,13 +201,13 @@ class Orders:
         self._night.events.emit(Event("step", f"{step} on {target}: {state} ({reason})", data))
 
 
-def _result(future: Future) -> tuple[Carried, str]:
+def _result(future: Future) -> tuple[OrderResult, str]:
     """Return what an order told, and what to say of steps that it left open all the same."""
     if future.status == "finished":
         with suppress(Exception):
-            return Carried.from_text(str(future.result())), "its worker left it open"
+            return OrderResult.from_text(str(future.result())), "its worker left it open"
     if future.status == "cancelled":
-        return Carried(), "the scheduler of the cluster was lost"
+        return OrderResult(), "the scheduler of the cluster was lost"
     kind = type(future.exception()).__name__ if future.status == "error" else future.status
     lost = "KilledWorker" in kind
-    return Carried(), "all workers that tried it were lost" if lost else f"its worker failed: {kind}"
+    return OrderResult(), "all workers that tried it were lost" if lost else f"its worker failed: {kind}"

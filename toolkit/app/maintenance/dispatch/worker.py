@@ -18,10 +18,10 @@ from pathlib import Path
 from toolkit import __version__
 from toolkit.app.approving.checking import admitted
 from toolkit.app.maintenance.attempt import utc_now
-from toolkit.app.maintenance.dispatch.order import Carried, Order
-from toolkit.app.maintenance.named import Named
-from toolkit.app.maintenance.place_night import Night, PlaceNight
-from toolkit.app.maintenance.places import place_at
+from toolkit.app.maintenance.dispatch.order import OrderResult, TargetOrder
+from toolkit.app.maintenance.named import ThreadTaggedEvents
+from toolkit.app.maintenance.plan_targets import place_at
+from toolkit.app.maintenance.target_run import PlanRun, TargetRun
 from toolkit.config.profiles import load_profiles, profile_of
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -34,7 +34,7 @@ _STORE_VARIABLE = "DBATK_STORE"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class WorkerCheck:
     """What a worker is found to be: its host and version, and why it could not work."""
 
     host: str
@@ -42,7 +42,7 @@ class Look:
     faults: tuple[str, ...] = ()
 
 
-def look(targets: Sequence[str], store: str) -> Look:
+def look(targets: Sequence[str], store: str) -> WorkerCheck:
     """Tell what this worker is, which of the targets it does not know, and whether it reaches the store."""
     faults: list[str] = []
     try:
@@ -56,7 +56,7 @@ def look(targets: Sequence[str], store: str) -> Look:
         open_store(address_here(store)).close()
     except ToolkitError as error:
         faults.append(error.sentence)
-    return Look(socket.gethostname(), __version__, tuple(faults))
+    return WorkerCheck(socket.gethostname(), __version__, tuple(faults))
 
 
 def address_here(store: str) -> str:
@@ -64,17 +64,17 @@ def address_here(store: str) -> str:
     return os.environ.get(_STORE_VARIABLE) or store
 
 
-def carry_out(order: Order, events: Events) -> Carried:
+def carry_out(order: TargetOrder, events: Events) -> OrderResult:
     """Do the steps of an order; whatever keeps them from being done is told, not raised."""
     try:
         return _carry_out(order, events)
     except ToolkitError as error:
-        return Carried(refused=(error.message, error.code, error.hint))
+        return OrderResult(refused=(error.message, error.code, error.hint))
     except Exception as error:  # noqa: BLE001 - what an error holds must not travel unseen
-        return Carried(refused=(f"fault of dbatk on a worker: {type(error).__name__}", "TK-0901", None))
+        return OrderResult(refused=(f"fault of dbatk on a worker: {type(error).__name__}", "TK-0901", None))
 
 
-def _carry_out(order: Order, events: Events) -> Carried:
+def _carry_out(order: TargetOrder, events: Events) -> OrderResult:
     if order.version != __version__:
         raise ToolkitError(
             f"the worker on `{socket.gethostname()}` has dbatk {__version__}, the plan comes from {order.version}",
@@ -91,15 +91,15 @@ def _carry_out(order: Order, events: Events) -> Carried:
                 hint=f"set {_STORE_VARIABLE} there to the store of the plan, or leave it out",
             )
         place = place_at(plan, order.target, order.steps, store, order.approvals)
-        night = Night(
-            plan, order.plan_run, store, order.approvals, Named(events, order.plan_run), Stop(), order.span,
-            _clock_of(store),
+        night = PlanRun(
+            plan, order.plan_run, store, order.approvals, ThreadTaggedEvents(events, order.plan_run), Stop(),
+            order.span, _clock_of(store),
         )  # fmt: skip
         with admitted(order.approvals, place), _watching(store, order, night.stop):
-            PlaceNight(night, place, records).run()
+            TargetRun(night, place, records).run()
         refused = night.refused[0] if night.refused else None
         told = None if refused is None else (refused.message, refused.code, refused.hint)
-        return Carried(tuple(night.stopped_by), told)
+        return OrderResult(tuple(night.stopped_by), told)
 
 
 def _clock_of(store: Store) -> Callable[[], datetime]:
@@ -109,7 +109,7 @@ def _clock_of(store: Store) -> Callable[[], datetime]:
 
 
 @contextmanager
-def _watching(store: Store, order: Order, stop: Stop) -> Iterator[None]:
+def _watching(store: Store, order: TargetOrder, stop: Stop) -> Iterator[None]:
     """Stop the work when the conductor does not want it any more, or is gone."""
     ended = threading.Event()
 
@@ -132,7 +132,7 @@ def _watching(store: Store, order: Order, stop: Stop) -> Iterator[None]:
         thread.join()
 
 
-def _unwanted(store: Store, order: Order) -> ToolkitError | None:
+def _unwanted(store: Store, order: TargetOrder) -> ToolkitError | None:
     holder = store.holder_of(order.lock)
     if holder is None or holder.lease.run != order.plan_run:
         return ToolkitError("the plan was stopped", code="TK-0130")

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.app.maintenance.guards.look import Look, Reading, breach, reading_behind
 from toolkit.app.maintenance.guards.reader import GuardReader
+from toolkit.app.maintenance.guards.readings import GuardReading, GuardReadings, breach, reading_behind
 from toolkit.app.maintenance.guards.watch import GuardWatch
-from toolkit.app.maintenance.places import Place
+from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.errors import ToolkitError
 from toolkit.model.guards import OF_LOCKS, WAIT_WITHOUT_WINDOW_SECONDS, Guard, Guards, OnBreach, Unreadable
 from toolkit.model.plan import PlanStep
@@ -17,7 +17,7 @@ from toolkit.units import seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class GuardHold:
     """Why a step may not begin now; `for_good` when it has waited long enough."""
 
     reason: str
@@ -51,7 +51,7 @@ class GuardKeeper:
 
     def __init__(
         self,
-        place: Place,
+        place: PlanTarget,
         plan_run: str,
         runs: Callable[[], Mapping[str, str]],
         note: Callable[[str], None],
@@ -68,12 +68,12 @@ class GuardKeeper:
         self._why: dict[str, str] = {}
         self._watch = self._watching(place, plan_run)
 
-    def _watching(self, place: Place, plan_run: str) -> GuardWatch | None:
+    def _watching(self, place: PlanTarget, plan_run: str) -> GuardWatch | None:
         watched = watched_guards(self._guards.values())
         if not watched:
             return None
         refused: dict[str, str] = {}
-        target = place.reached.target
+        target = place.resolved.target
         return GuardWatch(
             lambda: GuardReader(target, plan_run, place.jobs, watched, refused),
             watched,
@@ -91,13 +91,13 @@ class GuardKeeper:
             self._watch.end()
 
     # -- before a step ------------------------------------------------------------------------------------------
-    def before(self, step: PlanStep) -> Held | None:
+    def before(self, step: PlanStep) -> GuardHold | None:
         """Return why a step may not begin now, or None; it is asked again until it may."""
         if self._watch is None or not step.guards.limits:
             return None
         number, look = self._watch.latest
         if number == 0:
-            return Held("its guards are looked at")
+            return GuardHold("its guards are looked at")
         self._count(number, look)
         bad = next(self._bad(step.name, look, look.behind), None)
         if bad is None:
@@ -109,14 +109,14 @@ class GuardKeeper:
         reading = look.readings[bad.guard]
         unread = reading.unread is not None and breach(step.guards, bad.guard, reading) is None
         hopeless = unread and bad.looks >= step.guards.looks
-        if hopeless or waited >= self._patience(step.guards):
+        if hopeless or waited >= self._timeout(step.guards):
             self._why.pop(step.name, None)
             told = f" after {seconds(waited)} of waiting" if waited >= 1 else ""
-            return Held(f"not begun{told}: {bad.sentence}", for_good=True)
+            return GuardHold(f"not begun{told}: {bad.sentence}", for_good=True)
         if step.name not in self._why:
             self._note(f"`{step.name}` waits: {bad.sentence}")
         self._why[step.name] = bad.sentence
-        return Held(bad.sentence)
+        return GuardHold(bad.sentence)
 
     def waits_for(self, step: str) -> str | None:
         """Return what a step waits for, or None when it does not."""
@@ -127,7 +127,7 @@ class GuardKeeper:
         if why is not None and since is not None:
             self._note(f"`{step}` waited {seconds((self._now() - since).total_seconds())}: {why}")
 
-    def _patience(self, guards: Guards) -> float:
+    def _timeout(self, guards: Guards) -> float:
         if guards.wait_at_most_seconds is not None:
             return guards.wait_at_most_seconds
         return float("inf") if self._in_window else WAIT_WITHOUT_WINDOW_SECONDS
@@ -151,7 +151,7 @@ class GuardKeeper:
                     ),
                 )
 
-    def _stopping(self, step: str, look: Look) -> _Bad | None:
+    def _stopping(self, step: str, look: GuardReadings) -> _Bad | None:
         guards = self._guards[step]
         for bad in self._bad(step, look, self._own(step, look)):
             if bad.guard is Guard.BLOCKING and look.readings[bad.guard].unread is None:
@@ -161,7 +161,7 @@ class GuardKeeper:
         return None
 
     # -- judging ------------------------------------------------------------------------------------------------
-    def _count(self, number: int, look: Look) -> None:
+    def _count(self, number: int, look: GuardReadings) -> None:
         """Take note of a new look: how many in a row showed a guard bad, and what could not be read."""
         if number == self._seen:
             return
@@ -176,20 +176,20 @@ class GuardKeeper:
                 bad = self._sentence(step, guard, look, own) is not None
                 self._every[step, guard] = self._every.get((step, guard), 0) + 1 if bad else 0
 
-    def _own(self, step: str, look: Look) -> list[str]:
+    def _own(self, step: str, look: GuardReadings) -> list[str]:
         """Return those runs of a step behind which others wait."""
         runs = self._runs() if look.behind else {}
         return [run for run in look.behind if runs.get(run) == step]
 
-    def _bad(self, step: str, look: Look, ours: Iterable[str]) -> Iterator[_Bad]:
+    def _bad(self, step: str, look: GuardReadings, ours: Iterable[str]) -> Iterator[_Bad]:
         """Return what is bad for a step, if what waits behind some runs of ours is its matter."""
         for guard in self._guards[step].limits:
             sentence = self._sentence(step, guard, look, ours)
             if sentence is not None:
                 yield _Bad(guard, sentence, self._every.get((step, guard), 0))
 
-    def _sentence(self, step: str, guard: Guard, look: Look, ours: Iterable[str]) -> str | None:
-        guards, reading = self._guards[step], look.readings.get(guard, Reading(None, "not known"))
+    def _sentence(self, step: str, guard: Guard, look: GuardReadings, ours: Iterable[str]) -> str | None:
+        guards, reading = self._guards[step], look.readings.get(guard, GuardReading(None, "not known"))
         shown = [reading_behind(guard, look.behind[run]) for run in ours] if guard in OF_LOCKS else [reading]
         found = [breach(guards, guard, each) for each in shown]
         if reading.unread is not None and guards.unreadable is Unreadable.STOP:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import psutil
 
-from toolkit.app.maintenance.guards import spoken
-from toolkit.app.maintenance.guards.look import Look, Reading, behind
-from toolkit.app.maintenance.places import Job
+from toolkit.app.maintenance.guards import sentences
+from toolkit.app.maintenance.guards.readings import GuardReading, GuardReadings, behind
+from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError
 from toolkit.model.guards import OF_LOCKS, Guard
@@ -40,7 +40,12 @@ class GuardReader:
     """
 
     def __init__(
-        self, target: Target, name: str, jobs: Sequence[Job], guards: Collection[Guard], refused: dict[str, str]
+        self,
+        target: Target,
+        name: str,
+        jobs: Sequence[TargetStep],
+        guards: Collection[Guard],
+        refused: dict[str, str],
     ) -> None:
         self._target, self._tag = target, SessionTag(name, "guards")
         self._jobs, self._guards, self._refused = jobs, guards, refused
@@ -49,7 +54,7 @@ class GuardReader:
         self._places: tuple[Row, ...] | None = None
         self._rows: dict[str, tuple[Row, ...]] = {}
 
-    def read(self, ours: Collection[str]) -> Look:
+    def read(self, ours: Collection[str]) -> GuardReadings:
         """Read every guard once; what cannot be read is a reading too.
 
         Args:
@@ -63,7 +68,7 @@ class GuardReader:
             for name in self._engine.files.get(guard, ())
             for row in self._rows.get(name, ())
         ]
-        return Look(readings, behind(edges, ours))
+        return GuardReadings(readings, behind(edges, ours))
 
     def close(self) -> None:
         """Close the session; never raises."""
@@ -72,16 +77,16 @@ class GuardReader:
             session.close()
 
     # -- one guard ----------------------------------------------------------------------------------------------
-    def _reading(self, guard: Guard, ours: Collection[str]) -> Reading:
+    def _reading(self, guard: Guard, ours: Collection[str]) -> GuardReading:
         lacking = self._engine.lacks.get(guard)
         if lacking is not None:
-            return Reading(None, lacking)
+            return GuardReading(None, lacking)
         try:
             if guard in self._engine.files:
-                return spoken.READINGS[guard](self._answer(guard, ours))
+                return sentences.READINGS[guard](self._answer(guard, ours))
             return self._load() if guard is Guard.LOAD else self._space(guard)
         except _Unread as error:
-            return Reading(None, "not known", str(error))
+            return GuardReading(None, "not known", str(error))
 
     def _answer(self, guard: Guard, ours: Collection[str]) -> tuple[Row, ...]:
         """Return the rows of the first file of a guard that is not refused."""
@@ -98,16 +103,16 @@ class GuardReader:
                 reason = reason or str(error)
         raise _Unread(reason)
 
-    def _load(self) -> Reading:
+    def _load(self) -> GuardReading:
         self._only_here("the load of its host")
-        return spoken.load([{"load_average": psutil.getloadavg()[0], "cpu_count": psutil.cpu_count()}])
+        return sentences.load([{"load_average": psutil.getloadavg()[0], "cpu_count": psutil.cpu_count()}])
 
-    def _space(self, guard: Guard) -> Reading:
+    def _space(self, guard: Guard) -> GuardReading:
         """Return the free bytes of the fullest disk of one kind of place."""
         self._only_here("the free space of its disks")
         kind = guard.value.rpartition(".")[2]
         rows = [row for row in self._known_places() if row["place_kind"] == kind and row["path"]]
-        return spoken.space(
+        return sentences.space(
             [{"place": row["path"], "free_byte_count": self._free(str(row["path"]))} for row in rows]
         )
 

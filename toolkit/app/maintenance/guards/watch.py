@@ -6,28 +6,28 @@ import threading
 from collections.abc import Callable, Collection
 from functools import partial
 
-from toolkit.app.maintenance.guards.look import Look, Reading
 from toolkit.app.maintenance.guards.reader import GuardReader
+from toolkit.app.maintenance.guards.readings import GuardReading, GuardReadings
 from toolkit.model.guards import Guard
-from toolkit.runner.patience import PATIENCE_SECONDS, within
+from toolkit.runner.timeouts import TIMEOUT_SECONDS, within
 from toolkit.units import seconds
 
 _FIRST_LOOK_SECONDS = 2.0
 
 
-def look_once(reader: GuardReader, guards: Collection[Guard], ours: Collection[str]) -> tuple[Look, bool]:
+def look_once(reader: GuardReader, guards: Collection[Guard], ours: Collection[str]) -> tuple[GuardReadings, bool]:
     """Return a look, and whether the reader answered in time; one that did not is to be given up.
 
     What does not answer in time is closed by its own thread.
     """
     try:
-        return within(PATIENCE_SECONDS, partial(reader.read, ours)), True
+        return within(TIMEOUT_SECONDS, partial(reader.read, ours)), True
     except TimeoutError:
-        reason = f"the session of the guards did not answer within {seconds(PATIENCE_SECONDS)}"
+        reason = f"the session of the guards did not answer within {seconds(TIMEOUT_SECONDS)}"
         threading.Thread(target=reader.close, daemon=True, name="farewell").start()
     except Exception as error:  # noqa: BLE001 - a fault of ours must not end the night
         reason = f"fault of dbatk: {error!r}"
-    return Look({guard: Reading(None, "not known", reason) for guard in guards}), False
+    return GuardReadings({guard: GuardReading(None, "not known", reason) for guard in guards}), False
 
 
 class GuardWatch:
@@ -44,7 +44,7 @@ class GuardWatch:
         self._ended = threading.Event()
         self._looked = threading.Event()
         self._thread: threading.Thread | None = None
-        self.latest: tuple[int, Look] = (0, Look())
+        self.latest: tuple[int, GuardReadings] = (0, GuardReadings())
 
     def begin(self) -> None:
         """Begin to look, and wait a moment for the first look, which the first step must wait for anyway."""
@@ -68,4 +68,4 @@ class GuardWatch:
         """Look no more; a look that hangs is not waited for much longer than it may take."""
         self._ended.set()
         if self._thread is not None:
-            self._thread.join(PATIENCE_SECONDS)
+            self._thread.join(TIMEOUT_SECONDS)

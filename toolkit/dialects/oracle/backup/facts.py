@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolkit.dialects.oracle.backup.order import Order, What
+from toolkit.dialects.oracle.backup.order import BackupOrder, BackupScope
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.model.facts import Facts, Query
 from toolkit.model.values import Row
@@ -76,36 +76,36 @@ def _file(row: Row) -> File:
     )
 
 
-def chosen(order: Order, facts: Facts) -> tuple[File, ...]:
+def chosen(order: BackupOrder, facts: Facts) -> tuple[File, ...]:
     """Return the files an order speaks of, as far as they are known."""
     return tuple(file for file in files(facts) if _is_meant(order, file, facts))
 
 
-def _is_meant(order: Order, file: File, facts: Facts) -> bool:
-    if order.what is What.DATAFILE:
+def _is_meant(order: BackupOrder, file: File, facts: Facts) -> bool:
+    if order.what is BackupScope.DATAFILE:
         return str(file.number) in order.names
-    if order.what is What.PDB:
+    if order.what is BackupScope.PDB:
         return file.pdb in order.names
-    if order.what is What.TABLESPACE:
+    if order.what is BackupScope.TABLESPACE:
         at_home = facts.value("doctor_container", "container_name") != _ROOT or file.pdb is None
         return f"{file.pdb}:{file.tablespace}" in order.names or (at_home and file.tablespace in order.names)
-    return order.what is What.DATABASE
+    return order.what is BackupScope.DATABASE
 
 
-def unknown(order: Order, facts: Facts) -> tuple[str, ...]:
+def unknown(order: BackupOrder, facts: Facts) -> tuple[str, ...]:
     """Return the names of an order that no data file belongs to; none where the files were not read."""
     known = files(facts)
-    if not known or order.what not in {What.TABLESPACE, What.PDB, What.DATAFILE}:
+    if not known or order.what not in {BackupScope.TABLESPACE, BackupScope.PDB, BackupScope.DATAFILE}:
         return ()
-    there = {str(file.number) for file in known} if order.what is What.DATAFILE else set()
-    if order.what is What.PDB:
+    there = {str(file.number) for file in known} if order.what is BackupScope.DATAFILE else set()
+    if order.what is BackupScope.PDB:
         there = {str(file.pdb) for file in known}
-    if order.what is What.TABLESPACE:
+    if order.what is BackupScope.TABLESPACE:
         there = {file.tablespace for file in known} | {f"{file.pdb}:{file.tablespace}" for file in known}
     return tuple(name for name in order.names if name not in there)
 
 
-def needed_bytes(order: Order, facts: Facts) -> float | None:
+def needed_bytes(order: BackupOrder, facts: Facts) -> float | None:
     """Estimate what a backup set takes: what is in use where that is known, else whole files, and a tenth more.
 
     Blocks that were never used are left out of a backup set (Backup and Recovery Reference, BACKUP).

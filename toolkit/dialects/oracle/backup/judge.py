@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from toolkit.dialects.oracle.backup import facts as known
-from toolkit.dialects.oracle.backup.order import Act, Order, What, order_of
+from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope, order_of
 from toolkit.dialects.oracle.options import advanced_compression, option_is_off
-from toolkit.dialects.oracle.places import Barred, service_of
+from toolkit.dialects.oracle.places import ServiceLimit, service_of
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
@@ -38,11 +38,11 @@ def judge(work: Work, facts: Facts) -> Support | None:
 
 
 def _service(facts: Facts) -> Support | None:
-    refusal = service_of(facts).barred.get(Barred.RMAN)
+    refusal = service_of(facts).barred.get(ServiceLimit.RMAN)
     return None if refusal is None or service_of(facts).code == "rds" else _no(refusal)
 
 
-def _channels(order: Order, facts: Facts) -> Support | None:
+def _channels(order: BackupOrder, facts: Facts) -> Support | None:
     """Refuse channels that would be allocated and do nothing: RMAN only warns (RMAN-06908, RMAN-06909)."""
     if order.channels == 1:
         return None
@@ -58,7 +58,7 @@ def _channels(order: Order, facts: Facts) -> Support | None:
     return None
 
 
-def _compression(order: Order, facts: Facts) -> Support | None:
+def _compression(order: BackupOrder, facts: Facts) -> Support | None:
     level = order.compression
     if level not in _OF_RMAN:
         return _no(f"RMAN knows no compression `{level}`", "none, basic, low, medium or high")
@@ -73,14 +73,14 @@ def _compression(order: Order, facts: Facts) -> Support | None:
     return None
 
 
-def _release(order: Order, facts: Facts) -> Support | None:
-    pluggable = order.what is What.PDB or any(":" in name for name in order.names)
+def _release(order: BackupOrder, facts: Facts) -> Support | None:
+    pluggable = order.what is BackupScope.PDB or any(":" in name for name in order.names)
     if pluggable and not has(facts.release, Feature.PLUGGABLE):
         return _no("pluggable databases came with 12.1: this release has none")
     return None
 
 
-def _archiving(order: Order, facts: Facts) -> Support | None:
+def _archiving(order: BackupOrder, facts: Facts) -> Support | None:
     if not order.writes or not known.tells_open_without_archive(facts):
         return None
     return _no(
@@ -102,7 +102,7 @@ def _somebody_else(work: Work, facts: Facts) -> Support | None:
     )
 
 
-def _names(order: Order, facts: Facts) -> None:
+def _names(order: BackupOrder, facts: Facts) -> None:
     missing = known.unknown(order, facts)
     if missing:
         raise ToolkitError(
@@ -113,7 +113,7 @@ def _names(order: Order, facts: Facts) -> None:
         )
 
 
-def refuse_places(order: Order, facts: Facts) -> None:
+def refuse_places(order: BackupOrder, facts: Facts) -> None:
     """Refuse folders that a trial must not or cannot write to.
 
     Raises:
@@ -132,7 +132,7 @@ def refuse_places(order: Order, facts: Facts) -> None:
                 hint="name a folder outside of it (V$RECOVERY_FILE_DEST)"
                 + (
                     ""
-                    if order.act is Act.WRITE
+                    if order.act is BackupAction.WRITE
                     else "; or leave `--destination` out, and RMAN puts it there itself"
                 ),
             )

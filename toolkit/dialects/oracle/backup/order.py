@@ -21,7 +21,7 @@ MOST_CHANNELS = 255
 """RMAN Reference, CONFIGURE: PARALLELISM lies between 1 and 254; more was never tried."""
 
 
-class Act(StrEnum):
+class BackupAction(StrEnum):
     """What is done: the two ways to measure, what stays, and the two checks."""
 
     JOB = "backup"
@@ -31,7 +31,7 @@ class Act(StrEnum):
     RESTORE = "restore validate"
 
 
-class What(StrEnum):
+class BackupScope(StrEnum):
     """What it is done to, as RMAN spells it."""
 
     DATABASE = "DATABASE"
@@ -41,18 +41,18 @@ class What(StrEnum):
     ARCHIVELOG = "ARCHIVELOG ALL"
 
 
-_CHECKS = {"validate": Act.VALIDATE, "restore_validate": Act.RESTORE}
+_CHECKS = {"validate": BackupAction.VALIDATE, "restore_validate": BackupAction.RESTORE}
 _SCOPES = {
-    "database": What.DATABASE,
-    "tablespace": What.TABLESPACE,
-    "pdb": What.PDB,
-    "datafile": What.DATAFILE,
-    "archivelog": What.ARCHIVELOG,
+    "database": BackupScope.DATABASE,
+    "tablespace": BackupScope.TABLESPACE,
+    "pdb": BackupScope.PDB,
+    "datafile": BackupScope.DATAFILE,
+    "archivelog": BackupScope.ARCHIVELOG,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class BackupOrder:
     """One backup, validation or restore check; every text fits the filter it goes through.
 
     Attributes:
@@ -62,8 +62,8 @@ class Order:
         connects: one a channel, in turn.
     """
 
-    act: Act
-    what: What = What.DATABASE
+    act: BackupAction
+    what: BackupScope = BackupScope.DATABASE
     names: tuple[str, ...] = ()
     channels: int = 1
     compression: str = "none"
@@ -83,24 +83,24 @@ class Order:
     @property
     def writes(self) -> bool:
         """Whether backup pieces are written."""
-        return self.act in {Act.JOB, Act.WRITE}
+        return self.act in {BackupAction.JOB, BackupAction.WRITE}
 
     def spread(self, values: tuple[str, ...]) -> tuple[str, ...]:
         """Deal values out to the channels, in turn."""
         return tuple(values[number % len(values)] for number in range(self.channels)) if values else ()
 
 
-def act_of(work: Work) -> Act:
+def act_of(work: Work) -> BackupAction:
     """Tell what a work does."""
     action = _text(work, "action")
     if action in _CHECKS:
         return _CHECKS[action]
     if work.mode is Mode.JOB:
-        return Act.JOB
-    return Act.WRITE if work.option("write") in (True, "yes") else Act.READ
+        return BackupAction.JOB
+    return BackupAction.WRITE if work.option("write") in (True, "yes") else BackupAction.READ
 
 
-def order_of(work: Work) -> Order:
+def order_of(work: Work) -> BackupOrder:
     """Read a work.
 
     Raises:
@@ -108,7 +108,7 @@ def order_of(work: Work) -> Order:
             together.
     """
     what, names = _what(work)
-    order = Order(
+    order = BackupOrder(
         act_of(work),
         what,
         names,
@@ -138,9 +138,9 @@ _WALLET_ONLY = (
 )
 
 
-def _what(work: Work) -> tuple[What, tuple[str, ...]]:
+def _what(work: Work) -> tuple[BackupScope, tuple[str, ...]]:
     what, names = _SCOPES[_text(work, "scope") or "database"], _texts(work, "of")
-    if what in {What.DATABASE, What.ARCHIVELOG}:
+    if what in {BackupScope.DATABASE, BackupScope.ARCHIVELOG}:
         if names:
             raise ToolkitError(
                 f"a backup of the {what.value.lower()} takes no names",
@@ -152,9 +152,9 @@ def _what(work: Work) -> tuple[What, tuple[str, ...]]:
         raise ToolkitError(
             f"`--scope {what.value.split()[0].lower()}` needs names", code="TK-0107", hint="add `--of A,B`"
         )
-    if what is What.TABLESPACE:
+    if what is BackupScope.TABLESPACE:
         return what, tuple(_tablespace(name) for name in names)
-    if what is What.PDB:
+    if what is BackupScope.PDB:
         return what, tuple(_name(name, "a pluggable database") for name in names)
     return what, tuple(_number(name) for name in names)
 
@@ -229,7 +229,7 @@ def _fit(name: str, text: str, pattern: str, rule: str) -> str:
     raise ToolkitError(f"what `--{name}` says{shown} goes into no RMAN script of ours", code="TK-0102", hint=rule)
 
 
-def _fitting(order: Order) -> None:
+def _fitting(order: BackupOrder) -> None:
     """Refuse what cannot go together, whatever the database.
 
     Raises:
@@ -247,7 +247,7 @@ def _fitting(order: Order) -> None:
             "add `--device sbt`, or leave `--parms` out",
         ),
         (
-            order.what is What.ARCHIVELOG and (order.plus_archivelog or order.level is not None),
+            order.what is BackupScope.ARCHIVELOG and (order.plus_archivelog or order.level is not None),
             "archived logs are backed up as they are: there is no level of them, and nothing beside them",
             "leave `--incremental` and `--plus-archivelog` out",
         ),
@@ -266,11 +266,11 @@ def _fitting(order: Order) -> None:
 Clash = tuple[bool, str, str]
 
 
-def _in_a_trial(order: Order) -> tuple[Clash, ...]:
+def _in_a_trial(order: BackupOrder) -> tuple[Clash, ...]:
     return (*_reading(order), *_measuring(order), *_writing(order), *_checking(order))
 
 
-def _reading(order: Order) -> tuple[Clash, ...]:
+def _reading(order: BackupOrder) -> tuple[Clash, ...]:
     reads = not order.writes
     return (
         (
@@ -286,8 +286,8 @@ def _reading(order: Order) -> tuple[Clash, ...]:
     )
 
 
-def _measuring(order: Order) -> tuple[Clash, ...]:
-    measured = order.act in {Act.READ, Act.WRITE}
+def _measuring(order: BackupOrder) -> tuple[Clash, ...]:
+    measured = order.act in {BackupAction.READ, BackupAction.WRITE}
     return (
         (
             measured and order.level is not None,
@@ -297,54 +297,55 @@ def _measuring(order: Order) -> tuple[Clash, ...]:
             "leave `--incremental` out; as a job (one cell, no --repeat) it is made and stays",
         ),
         (
-            order.act is Act.WRITE and (order.plus_archivelog or order.what is What.ARCHIVELOG),
+            order.act is BackupAction.WRITE and (order.plus_archivelog or order.what is BackupScope.ARCHIVELOG),
             "a measurement backs up no archived logs: our copy would count for the deletion "
             "policy, your job would "
             "delete the log, and then ours is deleted: a hole in recovery",
             "leave them out",
         ),
         (
-            order.act is not Act.JOB and order.plus_archivelog,
+            order.act is not BackupAction.JOB and order.plus_archivelog,
             "PLUS ARCHIVELOG switches the log, and archives it: only a job does that",
             "leave `--plus-archivelog` out",
         ),
     )
 
 
-def _writing(order: Order) -> tuple[Clash, ...]:
+def _writing(order: BackupOrder) -> tuple[Clash, ...]:
     return (
         (
-            order.act is Act.WRITE and order.tag is not None,
+            order.act is BackupAction.WRITE and order.tag is not None,
             "a measurement tags its backups itself: by that tag they are found and deleted",
             "leave `--tag` out",
         ),
         (
-            order.act is Act.WRITE and order.device == "SBT",
+            order.act is BackupAction.WRITE and order.device == "SBT",
             "backups on tape are not measured: what a trial wrote there could not be seen to be gone",
             "measure on disk, or make one backup as a job",
         ),
         (
-            order.act is Act.WRITE and not order.places,
+            order.act is BackupAction.WRITE and not order.places,
             "a written trial needs a folder of its own, outside of the recovery area",
             "`--destination /backup/bench`: on the database server, writable for its owner",
         ),
         (
-            order.act is Act.WRITE and bool(order.formats),
+            order.act is BackupAction.WRITE and bool(order.formats),
             "a measurement names its pieces itself: by those names they are known as ours",
             "leave `--format` out; `--destination` says where they go",
         ),
     )
 
 
-def _checking(order: Order) -> tuple[Clash, ...]:
+def _checking(order: BackupOrder) -> tuple[Clash, ...]:
     return (
         (
-            order.act is Act.RESTORE and (order.section_size is not None or order.files_per_set is not None),
+            order.act is BackupAction.RESTORE
+            and (order.section_size is not None or order.files_per_set is not None),
             "RESTORE VALIDATE reads the sets as they were written",
             "leave `--section-size` and `--files-per-set` out",
         ),
         (
-            order.act is Act.VALIDATE and order.files_per_set is not None,
+            order.act is BackupAction.VALIDATE and order.files_per_set is not None,
             "VALIDATE knows no files per set",
             "leave `--files-per-set` out, or measure with `BACKUP VALIDATE` (no `--action`)",
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from toolkit.dialects.oracle.backup.order import Act, Order, What
+from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Role, StepKind, SupportState
@@ -19,17 +19,17 @@ _OWNER = "SYS"
 """Owner of the directories that rdsadmin_util.create_directory makes (RDS: Common DBA tasks)."""
 
 
-def judge(order: Order) -> Support | None:
+def judge(order: BackupOrder) -> Support | None:
     """Say what the procedures of RDS do not take."""
     refusals: tuple[tuple[bool, str, str], ...] = (
         (
-            order.act is Act.WRITE,
+            order.act is BackupAction.WRITE,
             "on RDS the pieces of a trial could not be deleted by tag: they lie in a directory of the database",
             "measure without `--write`",
         ),
-        (order.act is Act.RESTORE, "RDS has no procedure for RESTORE VALIDATE", "`--action validate`"),
+        (order.act is BackupAction.RESTORE, "RDS has no procedure for RESTORE VALIDATE", "`--action validate`"),
         (
-            order.what not in {What.DATABASE, What.TABLESPACE},
+            order.what not in {BackupScope.DATABASE, BackupScope.TABLESPACE},
             f"RDS has no procedure for a backup of {order.what.value.lower()}",
             "the database, or one tablespace",
         ),
@@ -47,7 +47,7 @@ def judge(order: Order) -> Support | None:
             "`--compression basic`",
         ),
         (
-            order.act is Act.JOB and len(order.places) != 1,
+            order.act is BackupAction.JOB and len(order.places) != 1,
             "a backup on RDS goes to one directory object of the database",
             "`--destination NAME`, made by rdsadmin.rdsadmin_util.create_directory",
         ),
@@ -55,20 +55,20 @@ def judge(order: Order) -> Support | None:
     for refused, sentence, hint in refusals:
         if refused:
             return Support(SupportState.UNSUPPORTED, sentence, hint)
-    if order.act is Act.JOB and not re.fullmatch(r"[A-Z][A-Z0-9_$#]{0,29}", order.places[0].upper()):
+    if order.act is BackupAction.JOB and not re.fullmatch(r"[A-Z][A-Z0-9_$#]{0,29}", order.places[0].upper()):
         sentence = f"`{order.places[0]}` is no directory object of the database"
         return Support(SupportState.UNSUPPORTED, sentence, "as in ALL_DIRECTORIES.DIRECTORY_NAME")
     return None
 
 
-def spell(order: Order, work: Work) -> Call:
+def spell(order: BackupOrder, work: Work) -> Call:
     """Spell an order as a call of RDSADMIN_RMAN_UTIL."""
     values: dict[str, ContextValue] = {
         "parallel": order.channels,
         "section_size_mb": megabytes(order.section_size),
         "tablespace": order.names[0] if order.names else None,
     }
-    if order.act is not Act.JOB:
+    if order.act is not BackupAction.JOB:
         return Call("rds_validate", values, kind=StepKind.BLOCK, session=Role.WORKER)
     values |= {
         "owner": _OWNER,

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from toolkit.dialects.oracle.backup import facts as known
-from toolkit.dialects.oracle.backup.order import Act, Order, What, order_of
+from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope, order_of
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.units import byte_size
 
-_READS = frozenset({Act.READ, Act.VALIDATE, Act.RESTORE})
+_READS = frozenset({BackupAction.READ, BackupAction.VALIDATE, BackupAction.RESTORE})
 _KEPT = ("RETENTION POLICY", "CONTROLFILE AUTOBACKUP")
 
 
@@ -21,16 +21,16 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     return (*_stays(order, facts), *_retention(order, facts), *_layout(order, facts), *_unread(facts))
 
 
-def _stays(order: Order, facts: Facts) -> Iterator[str]:
+def _stays(order: BackupOrder, facts: Facts) -> Iterator[str]:
     """List what no clean-up takes back."""
-    if order.act in {Act.READ, Act.VALIDATE}:
+    if order.act in {BackupAction.READ, BackupAction.VALIDATE}:
         entries = facts.value("backup_corruption", "entry_count")
         now = "" if entries is None else f" ({int(float(entries))} entries now)"
         yield (
             "what stays: a record of each validation in V$RMAN_STATUS, and blocks found corrupt in "
             f"V$DATABASE_BLOCK_CORRUPTION{now}"
         )
-    if order.act is Act.WRITE:
+    if order.act is BackupAction.WRITE:
         yield f"what stays of each trial: records of its deleted pieces in the control file{_records(facts)}"
         auto = known.configured(facts, "CONTROLFILE AUTOBACKUP")
         if auto != "OFF":
@@ -50,9 +50,9 @@ def _records(facts: Facts) -> str:
     return f" ({used} of {limit} records of pieces are in use; then the oldest are used again)"
 
 
-def _retention(order: Order, facts: Facts) -> Iterator[str]:
+def _retention(order: BackupOrder, facts: Facts) -> Iterator[str]:
     """Explain what a full backup of ours does to the policy while it exists (Backup and Recovery Reference)."""
-    if order.act is not Act.WRITE:
+    if order.act is not BackupAction.WRITE:
         return
     policy = known.retention(facts)
     if known.CONFIGURATION not in facts.answers:
@@ -66,9 +66,9 @@ def _retention(order: Order, facts: Facts) -> Iterator[str]:
     )
 
 
-def _layout(order: Order, facts: Facts) -> Iterator[str]:
+def _layout(order: BackupOrder, facts: Facts) -> Iterator[str]:
     files = known.chosen(order, facts)
-    if files and order.channels > 1 and order.section_size is None and order.what is not What.ARCHIVELOG:
+    if files and order.channels > 1 and order.section_size is None and order.what is not BackupScope.ARCHIVELOG:
         biggest = max(files, key=lambda file: file.bytes)
         total = sum(file.bytes for file in files)
         if order.channels > len(files):
@@ -82,11 +82,11 @@ def _layout(order: Order, facts: Facts) -> Iterator[str]:
                 f"{byte_size(total)}: one channel reads it "
                 "alone; a --section-size divides it"
             )
-    if order.act is Act.READ and known.tells_open_without_archive(facts):
+    if order.act is BackupAction.READ and known.tells_open_without_archive(facts):
         yield "the database is open in NOARCHIVELOG: VALIDATE is measured, which reads as BACKUP VALIDATE does"
     if float(facts.value("backup_mode", "file_count") or 0) > 0:
         yield "data files are in backup mode (BEGIN BACKUP): RMAN needs none of that, and it makes more redo"
-    if known.optimization_is_on(facts) and order.act is Act.JOB:
+    if known.optimization_is_on(facts) and order.act is BackupAction.JOB:
         yield "BACKUP OPTIMIZATION is ON: files that are backed up already may be left out"
     if order.level == 1 and str(facts.value("backup_change_tracking", "status") or "") == "DISABLED":
         yield "changed blocks are not tracked: level 1 reads every block of every file"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.oracle.backup.order import Act, Order, What
+from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
@@ -15,11 +15,11 @@ _COMMAND_ID_LENGTH = 32
 """V$RMAN_STATUS.COMMAND_ID is VARCHAR2(33) (Database Reference)."""
 
 _TEMPLATES = {
-    Act.JOB: "backup_job",
-    Act.READ: "backup_validate",
-    Act.WRITE: "backup_trial",
-    Act.VALIDATE: "validate",
-    Act.RESTORE: "restore_validate",
+    BackupAction.JOB: "backup_job",
+    BackupAction.READ: "backup_validate",
+    BackupAction.WRITE: "backup_trial",
+    BackupAction.VALIDATE: "validate",
+    BackupAction.RESTORE: "restore_validate",
 }
 
 
@@ -33,7 +33,7 @@ def channel_names(count: int) -> tuple[str, ...]:
     return tuple(f"{_CHANNEL}{number}" for number in range(1, count + 1))
 
 
-def spell(order: Order, ref: ObjectRef, template: Act | None = None) -> Call:
+def spell(order: BackupOrder, ref: ObjectRef, template: BackupAction | None = None) -> Call:
     """Spell an order as the script that is on the clock.
 
     Args:
@@ -53,7 +53,7 @@ def spell(order: Order, ref: ObjectRef, template: Act | None = None) -> Call:
         "level": "FULL" if order.level is None else f"INCREMENTAL LEVEL {order.level}",
         "type": "BACKUPSET" if order.compression == "none" else "COMPRESSED BACKUPSET",
         "algorithm": None if order.compression == "none" else order.compression.upper(),
-        "tag": name if act is Act.WRITE else order.tag,
+        "tag": name if act is BackupAction.WRITE else order.tag,
     }
     return Call(
         _TEMPLATES[act],
@@ -77,7 +77,7 @@ def delete_pieces(ref: ObjectRef, handles: Sequence[str]) -> Call:
     return Call("backup_delete_pieces", values, kind=StepKind.RMAN, effect=Effect.DROPS, object=ref)
 
 
-def formats_of(order: Order, name: str) -> tuple[str, ...]:
+def formats_of(order: BackupOrder, name: str) -> tuple[str, ...]:
     """Return the format of each channel's pieces: the user's, or folders in turn with a name in it.
 
     `%U` makes each name unique, whichever channel writes it (Backup and Recovery Reference, formatSpec).
@@ -85,7 +85,7 @@ def formats_of(order: Order, name: str) -> tuple[str, ...]:
     if not order.writes:
         return ()
     places, formats = order.spread(order.places), order.spread(order.formats)
-    if order.act is Act.WRITE:
+    if order.act is BackupAction.WRITE:
         return tuple(_join(folder_in(place, name), f"{name}_%U") for place in places)
     if places and formats:
         return tuple(_join(place, form) for place, form in zip(places, formats, strict=True))
@@ -101,7 +101,7 @@ def folders_of(ref: ObjectRef) -> tuple[ObjectRef, ...]:
     """Return the folders of a trial's backup, whose schema lists the places they are in."""
     places = (ref.name.schema or "").split(",")
     name = ref.name.name.lower()
-    return tuple(ObjectRef(ref.kind, QualifiedName(name, place), ours=True) for place in places if place)
+    return tuple(ObjectRef(ref.kind, QualifiedName(name, place), scratch=True) for place in places if place)
 
 
 def is_folder(ref: ObjectRef) -> bool:
@@ -121,7 +121,7 @@ def _join(place: str, name: str) -> str:
     return f"{place.rstrip('/')}/{name}"
 
 
-def _channels(order: Order, formats: tuple[str, ...]) -> Mapping[str, ContextValue]:
+def _channels(order: BackupOrder, formats: tuple[str, ...]) -> Mapping[str, ContextValue]:
     return {
         "channels": channel_names(order.channels),
         "device": order.device,
@@ -134,12 +134,12 @@ def _channels(order: Order, formats: tuple[str, ...]) -> Mapping[str, ContextVal
 
 
 def _bare_channel() -> dict[str, ContextValue]:
-    return dict(_channels(Order(Act.JOB), ()))
+    return dict(_channels(BackupOrder(BackupAction.JOB), ()))
 
 
-def _what(order: Order) -> Mapping[str, ContextValue]:
-    files = order.what is What.DATAFILE
-    bare = order.what is What.PDB or any(":" in name for name in order.names)
+def _what(order: BackupOrder) -> Mapping[str, ContextValue]:
+    files = order.what is BackupScope.DATAFILE
+    bare = order.what is BackupScope.PDB or any(":" in name for name in order.names)
     return {
         "what": order.what.value,
         "names": () if files or bare else order.names,
@@ -148,7 +148,7 @@ def _what(order: Order) -> Mapping[str, ContextValue]:
     }
 
 
-def _ending(order: Order, act: Act) -> str | None:
-    if act is Act.RESTORE:
+def _ending(order: BackupOrder, act: BackupAction) -> str | None:
+    if act is BackupAction.RESTORE:
         return "VALIDATE"
     return "PLUS ARCHIVELOG" if order.plus_archivelog else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolkit.dialects.backups import Options
 from toolkit.dialects.oracle.backup import client
 from toolkit.dialects.oracle.backup import facts as known
-from toolkit.dialects.oracle.backup.order import Act, act_of, order_of
+from toolkit.dialects.oracle.backup.order import BackupAction, act_of, order_of
 from toolkit.dialects.oracle.backup.script import is_asm
 from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.work import Work
@@ -39,7 +39,7 @@ class OracleBackups:
         if not measuring:
             return ObjectRef(ObjectKind.BACKUP, QualifiedName(str(options.get("tag") or name).upper()))
         places = ",".join(place for place in _places(options) if not is_asm(place))
-        return ObjectRef(ObjectKind.BACKUP, QualifiedName(name, places or None), ours=True)
+        return ObjectRef(ObjectKind.BACKUP, QualifiedName(name, places or None), scratch=True)
 
     def label(self, work: Work) -> str:
         order = order_of(work)
@@ -64,7 +64,7 @@ class OracleBackups:
         )
 
     def drops(self, work: Work) -> bool:
-        return act_of(work) is Act.WRITE
+        return act_of(work) is BackupAction.WRITE
 
     def needed_bytes(self, work: Work, facts: Facts) -> float | None:
         order = order_of(work)

@@ -6,7 +6,7 @@ from toolkit.dialects import backups
 from toolkit.dialects.oracle.backup import client, rds
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup import judge as judging
-from toolkit.dialects.oracle.backup.order import Act, Order, order_of
+from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, order_of
 from toolkit.dialects.oracle.backup.script import command_id, delete, folders_of, is_folder, spell
 from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.work import Call, Work
@@ -22,7 +22,7 @@ _READ_AFTER = ("backup_job", "backup_status", "backup_sets", "backup_async_io", 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Make the folders of a trial; read what RMAN is configured to, for afterwards it must be the same."""
-    ours = folders_of(work.object) if order_of(work).act is Act.WRITE else ()
+    ours = folders_of(work.object) if order_of(work).act is BackupAction.WRITE else ()
     folders = tuple(backups.make(folder, str(work.mark)) for folder in ours)
     if known.CONFIGURATION in facts.refused:
         return folders
@@ -37,9 +37,13 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     return (client.called(spell(order, work.object, form_of(order, facts))),)
 
 
-def form_of(order: Order, facts: Facts) -> Act:
+def form_of(order: BackupOrder, facts: Facts) -> BackupAction:
     """Return the form that can be had: of an open database without archived redo it is VALIDATE."""
-    return Act.VALIDATE if order.act is Act.READ and known.tells_open_without_archive(facts) else order.act
+    return (
+        BackupAction.VALIDATE
+        if order.act is BackupAction.READ and known.tells_open_without_archive(facts)
+        else order.act
+    )
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -47,7 +51,7 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     order, name = order_of(work), work.object.name.name
     reads = [_read(file, command_id=command_id(name)) for file in _READ_AFTER if file not in facts.refused]
     if order.writes:
-        tag = name if order.act is Act.WRITE else order.tag
+        tag = name if order.act is BackupAction.WRITE else order.tag
         reads += [_read("backup_pieces", tag=tag.upper())] if tag is not None else []
     if known.CONFIGURATION not in facts.refused:
         reads.append(Call(known.CONFIGURATION, file=True, session=Role.WORKER, keep_as=AFTER))

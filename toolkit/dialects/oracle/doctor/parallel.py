@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolkit.dialects.answers import Check
-from toolkit.dialects.oracle.degrees import ceiling, consumer_group, directive_of, number, parameters
+from toolkit.dialects.oracle.degrees import consumer_group, degree_limit, directive_of, number, parameters
 from toolkit.model.facts import Facts
 
 # parameter, value that hurts, consequence, what to do. Sources: Database Reference of each parameter.
@@ -79,7 +79,7 @@ def _highest(facts: Facts) -> Iterator[Check]:
     values = parameters(facts)
     if number(values, "parallel_max_servers") is None:
         return
-    found, plain = ceiling(facts), ceiling(facts, sets=1)
+    found, plain = degree_limit(facts), degree_limit(facts, sets=1)
     unread = [words for key, words in _UNREAD.items() if key in facts.refused]
     cpus = number(values, "cpu_count")
     reasons = [f"{limit}: {why}" for limit, why in found.reasons[:2]]

@@ -5,6 +5,6 @@ ground: edition, release, service, and what the profile of the target declares. 
 """
 
 from toolkit.dialects.oracle.licences.lists import DIAGNOSTICS, TUNING, as_of, declarable, licences
-from toolkit.dialects.oracle.licences.look import Findings, Use, look
+from toolkit.dialects.oracle.licences.look import LicenceFindings, Use, look
 
-__all__ = ["DIAGNOSTICS", "TUNING", "Findings", "Use", "as_of", "declarable", "licences", "look"]
+__all__ = ["DIAGNOSTICS", "TUNING", "LicenceFindings", "Use", "as_of", "declarable", "licences", "look"]

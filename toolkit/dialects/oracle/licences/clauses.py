@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.oracle.licences.lists import Clause, licences
-from toolkit.dialects.oracle.licences.tokens import Kind, Token
+from toolkit.dialects.oracle.licences.lists import LicensedClause, licences
+from toolkit.dialects.oracle.licences.tokens import SqlToken, TokenKind
 
 _PLAIN = re.compile(r"\w{1,30}")
 _KINDS = (
@@ -46,7 +46,7 @@ class _Statement:
     flat: str
 
 
-def find_clauses(found: Sequence[Token]) -> tuple[list[Found], bool]:
+def find_clauses(found: Sequence[SqlToken]) -> tuple[list[Found], bool]:
     """Return the clauses of all statements of a text, and whether one would change the packs' parameter."""
     clauses: list[Found] = []
     packs = False
@@ -60,7 +60,7 @@ def find_clauses(found: Sequence[Token]) -> tuple[list[Found], bool]:
     return clauses, packs
 
 
-def _stands(clause: Clause, statement: _Statement) -> bool:
+def _stands(clause: LicensedClause, statement: _Statement) -> bool:
     if clause.of and statement.kinds.isdisjoint(clause.of):
         return False
     text = statement.flat if clause.flat else statement.head if clause.head else statement.whole
@@ -69,10 +69,10 @@ def _stands(clause: Clause, statement: _Statement) -> bool:
     return clause.find.search(text) is not None
 
 
-def _statements(found: Sequence[Token]) -> Iterator[_Statement]:
-    part: list[Token] = []
-    for token in [*found, Token(Kind.SIGN, ";")]:
-        if token.kind is Kind.SIGN and token.text == ";":
+def _statements(found: Sequence[SqlToken]) -> Iterator[_Statement]:
+    part: list[SqlToken] = []
+    for token in [*found, SqlToken(TokenKind.SIGN, ";")]:
+        if token.kind is TokenKind.SIGN and token.text == ";":
             if part:
                 yield _statement(part)
             part = []
@@ -80,19 +80,19 @@ def _statements(found: Sequence[Token]) -> Iterator[_Statement]:
             part.append(token)
 
 
-def _statement(part: Sequence[Token]) -> _Statement:
+def _statement(part: Sequence[SqlToken]) -> _Statement:
     words = [_normal(token) for token in part]
     query = _query(words) if "CREATE" in words else len(words)
     whole, head = " ".join(words), " ".join(words[:query])
     kinds = frozenset(kind for kind, pattern in _KINDS if pattern.search(head))
-    packs = any(token.kind in (Kind.WORD, Kind.NAME) and token.text.upper() == _PACKS for token in part)
+    packs = any(token.kind in (TokenKind.WORD, TokenKind.NAME) and token.text.upper() == _PACKS for token in part)
     return _Statement(kinds, packs, whole, head, " ".join(_outside(words[:query])))
 
 
-def _normal(token: Token) -> str:
-    if token.kind is Kind.TEXT:
+def _normal(token: SqlToken) -> str:
+    if token.kind is TokenKind.TEXT:
         return f"'{token.text.upper()}'" if _PLAIN.fullmatch(token.text) else "''"
-    return '"N"' if token.kind is Kind.NAME else token.text if token.kind is not Kind.BROKEN else ""
+    return '"N"' if token.kind is TokenKind.NAME else token.text if token.kind is not TokenKind.BROKEN else ""
 
 
 def _query(words: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ _DYNAMIC = re.compile(r"G?V_?\$")
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class ConditionalObjects:
     """Objects that are paid for, free, or only noted, depending on the words that stand beside them."""
 
     objects: frozenset[str]
@@ -39,7 +39,7 @@ class When:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class LicensedClause:
     """A clause in the normal form of a statement; `of` is empty where it may stand in any."""
 
     says: str
@@ -63,9 +63,9 @@ class LicenceList:
     families: tuple[str, ...]
     free: frozenset[str]
     scripts: frozenset[str]
-    when: tuple[When, ...]
-    clauses: tuple[Clause, ...]
-    noted: tuple[Clause, ...]
+    when: tuple[ConditionalObjects, ...]
+    clauses: tuple[LicensedClause, ...]
+    noted: tuple[LicensedClause, ...]
 
     @property
     def declarable(self) -> bool:
@@ -135,8 +135,8 @@ def _list(key: str, data: Mapping[str, object]) -> LicenceList:
     )
 
 
-def _when(data: Mapping[str, object]) -> When:
-    return When(
+def _when(data: Mapping[str, object]) -> ConditionalObjects:
+    return ConditionalObjects(
         frozenset(_words(data, "objects")),
         _words(data, "families"),
         _words(data, "paid"),
@@ -147,9 +147,11 @@ def _when(data: Mapping[str, object]) -> When:
     )
 
 
-def _clause(data: Mapping[str, object]) -> Clause:
+def _clause(data: Mapping[str, object]) -> LicensedClause:
     head, flat = data.get("head") is True, data.get("flat") is True
-    return Clause(str(data["says"]), re.compile(str(data["find"])), frozenset(_words(data, "of")), head, flat)
+    return LicensedClause(
+        str(data["says"]), re.compile(str(data["find"])), frozenset(_words(data, "of")), head, flat
+    )
 
 
 def _words(data: Mapping[str, object], key: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import TypeVar
 from toolkit.dialects.oracle.licences.clauses import find_clauses
 from toolkit.dialects.oracle.licences.lists import canonical, licences
 from toolkit.dialects.oracle.licences.reading import read
-from toolkit.dialects.oracle.licences.tokens import Kind, Token, tokens
+from toolkit.dialects.oracle.licences.tokens import SqlToken, TokenKind, tokens
 
 _Any = TypeVar("_Any")
 _DEPTH = 8
@@ -36,7 +36,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class LicenceFindings:
     """What a text uses, mentions, and hides.
 
     Attributes:
@@ -58,8 +58,8 @@ class Findings:
         used = {use.licence for use in self.uses}
         return frozenset(used.union(*(licences()[key].needs for key in used)))
 
-    def __add__(self, other: Findings) -> Findings:
-        return Findings(
+    def __add__(self, other: LicenceFindings) -> LicenceFindings:
+        return LicenceFindings(
             _once((*self.uses, *other.uses)),
             _once((*self.notes, *other.notes)),
             _once((*self.unseen, *other.unseen)),
@@ -68,12 +68,12 @@ class Findings:
         )
 
 
-def look(text: str) -> Findings:
+def look(text: str) -> LicenceFindings:
     """Return what a text uses, mentions and hides; the same text is looked at once."""
     return _look_kept(text) if len(text) <= _KEPT_CHARACTERS else _look(text)
 
 
-def scan(text: str) -> Findings:
+def scan(text: str) -> LicenceFindings:
     """Return what a text names, word by word: for what may or may not be part of a statement."""
     work = _Work(budget=0)
     work.scan(text)
@@ -107,11 +107,11 @@ def is_free(name: str) -> bool:
 
 
 @functools.lru_cache(maxsize=512)
-def _look_kept(text: str) -> Findings:
+def _look_kept(text: str) -> LicenceFindings:
     return _look(text)
 
 
-def _look(text: str) -> Findings:
+def _look(text: str) -> LicenceFindings:
     work = _Work(budget=4 * len(text) + 4096)
     waiting = [(text, 0)]
     while waiting:
@@ -141,7 +141,7 @@ class _Work:
             self.scan(text)
             return []
         found = list(tokens(text))
-        if found and found[-1].kind is Kind.BROKEN:
+        if found and found[-1].kind is TokenKind.BROKEN:
             self.unseen.append("a quote or a comment is not closed: the rest was looked at word by word")
             self.scan(found[-1].text)
         self._clauses(found)
@@ -152,14 +152,14 @@ class _Work:
         self.unseen += inner.unseen
         return inner.codes
 
-    def findings(self) -> Findings:
+    def findings(self) -> LicenceFindings:
         constants = frozenset(self.constants)
         for word in self.words:
             uses, notes = uses_of(word, constants)
             self.uses += uses
             self.notes += notes
         names = tuple(self.names)[:_MOST_NAMES]
-        return Findings(
+        return LicenceFindings(
             _once(self.uses), _once(self.notes), _once(self.unseen), names, changes_packs=self.changes_packs
         )
 
@@ -169,7 +169,7 @@ class _Work:
             self.words[word] = None
             self.changes_packs = self.changes_packs or word == "CONTROL_MANAGEMENT_PACK_ACCESS"
 
-    def _clauses(self, found: Sequence[Token]) -> None:
+    def _clauses(self, found: Sequence[SqlToken]) -> None:
         clauses, packs = find_clauses(found)
         self.changes_packs = self.changes_packs or packs
         for one in clauses:
@@ -178,29 +178,29 @@ class _Work:
             else:
                 self.uses.append(Use(one.licence, one.says))
 
-    def _paths(self, found: Sequence[Token]) -> None:
+    def _paths(self, found: Sequence[SqlToken]) -> None:
         """Note every name with its schema, and those that lie behind a database link."""
         path: list[str] = []
         before: list[str] = []
         for at, token in enumerate(found):
-            sign = token.text if token.kind is Kind.SIGN else ""
-            if token.kind is Kind.NAME and "/" in token.text:
+            sign = token.text if token.kind is TokenKind.SIGN else ""
+            if token.kind is TokenKind.NAME and "/" in token.text:
                 self.scan(token.text)  # XQuery names a table as "oradb:/SYS/T"
-            if token.kind in (Kind.WORD, Kind.NAME):
+            if token.kind in (TokenKind.WORD, TokenKind.NAME):
                 dotted = path and _is(found, at - 1, ".")
                 before, path = path, [*path[:_LONGEST_PATH], token.text] if dotted else [token.text]
                 self.words[token.text] = None
                 if not _is(found, at + 1, "."):
                     self.names[tuple(path[:_LONGEST_PATH])] = None
-            elif sign == "@" and path and at and found[at - 1].kind in (Kind.WORD, Kind.NAME):
+            elif sign == "@" and path and at and found[at - 1].kind in (TokenKind.WORD, TokenKind.NAME):
                 link = found[at + 1].text if at + 1 < len(found) else ""
                 self.unseen.append(f"`{'.'.join(path)}@{link}` lies in another database")
-            if token.text == "WRAPPED" and _is(found, 0, "CREATE", Kind.WORD) and at < 12:
+            if token.text == "WRAPPED" and _is(found, 0, "CREATE", TokenKind.WORD) and at < 12:
                 self.unseen.append(f"the wrapped text of `{'.'.join(before)}` cannot be read")
-            path = path if sign == "." or token.kind in (Kind.WORD, Kind.NAME) else []
+            path = path if sign == "." or token.kind in (TokenKind.WORD, TokenKind.NAME) else []
 
 
-def _is(found: Sequence[Token], at: int, text: str, kind: Kind = Kind.SIGN) -> bool:
+def _is(found: Sequence[SqlToken], at: int, text: str, kind: TokenKind = TokenKind.SIGN) -> bool:
     return 0 <= at < len(found) and found[at].kind is kind and found[at].text == text
 
 

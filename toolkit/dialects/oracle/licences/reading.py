@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolkit.dialects.oracle.licences.folding import fold
-from toolkit.dialects.oracle.licences.tokens import Kind, Token
+from toolkit.dialects.oracle.licences.tokens import SqlToken, TokenKind
 
 _COMPARES = frozenset(["=", "<>", "!=", "^=", "~=", "<", ">", "<=", ">=", "LIKE", "LIKEC", "LIKE2", "LIKE4"])
 _PATH = frozenset([".", ":", "@"])
@@ -91,7 +91,7 @@ _IMMEDIATE = "EXECUTE IMMEDIATE runs a text that is put together at run time"
 
 
 @dataclass(slots=True)
-class Read:
+class TextReading:
     """What was found: texts that may be run, constants, and what cannot be known."""
 
     codes: list[str] = field(default_factory=list)
@@ -126,7 +126,7 @@ class _Frame:
     join: bool = False
 
 
-def read(found: Sequence[Token], budget: int) -> Read:
+def read(found: Sequence[SqlToken], budget: int) -> TextReading:
     """Read the tokens of one text.
 
     Args:
@@ -141,10 +141,10 @@ def read(found: Sequence[Token], budget: int) -> Read:
 class _Reader:
     """One pass over the tokens, with a stack of what is open instead of recursion."""
 
-    def __init__(self, found: Sequence[Token], budget: int) -> None:
+    def __init__(self, found: Sequence[SqlToken], budget: int) -> None:
         self.tokens = found
-        self.result = Read(budget=budget)
-        self.program = any(token.kind is Kind.WORD and token.text in _PROGRAM for token in found)
+        self.result = TextReading(budget=budget)
+        self.program = any(token.kind is TokenKind.WORD and token.text in _PROGRAM for token in found)
         self.stack = [_Frame()]
         self.calls = 0
         self.dynamic = ""
@@ -162,21 +162,21 @@ class _Reader:
     def _step(self, at: int) -> int:
         """Take the token at a place; return how many were taken."""
         token = self.tokens[at]
-        if token.kind is Kind.SIGN:
+        if token.kind is TokenKind.SIGN:
             return self._sign(at, token.text)
-        if token.kind is Kind.BROKEN:
+        if token.kind is TokenKind.BROKEN:
             return 1
-        if token.kind is Kind.WORD and token.text in _COMPARES:
+        if token.kind is TokenKind.WORD and token.text in _COMPARES:
             self._close(at)
             return 1
-        if token.kind in (Kind.WORD, Kind.NAME):
+        if token.kind in (TokenKind.WORD, TokenKind.NAME):
             self._word(at, token)
         else:
             self._operand(token.text, at)
         return 1
 
     # -- words and signs ----------------------------------------------------------------------------------------
-    def _word(self, at: int, token: Token) -> None:
+    def _word(self, at: int, token: SqlToken) -> None:
         after = self._text(at + 1)
         if after in _PATH or (after == "(" and token.text not in _NO_FUNCTION):
             return  # part of a longer name, or a function: its value comes with the closing bracket
@@ -215,7 +215,12 @@ class _Reader:
     def _reckon(self, frame: _Frame, sign: str, at: int) -> bool:
         """Put `60 + 8` together; only small whole numbers, as CHR takes them."""
         number = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
-        if number is None or number.kind is not Kind.NUMBER or frame.open is None or len(frame.open.parts) != 1:
+        if (
+            number is None
+            or number.kind is not TokenKind.NUMBER
+            or frame.open is None
+            or len(frame.open.parts) != 1
+        ):
             return False
         before = frame.open.parts[0]
         if before is None or not (before + number.text).isdecimal() or len(before) + len(number.text) > 12:
@@ -228,7 +233,7 @@ class _Reader:
         if not 0 <= at < len(self.tokens):
             return ""
         token = self.tokens[at]
-        return token.text if token.kind in (Kind.WORD, Kind.SIGN) else ""
+        return token.text if token.kind in (TokenKind.WORD, TokenKind.SIGN) else ""
 
     # -- chains -------------------------------------------------------------------------------------------------
     def _operand(self, value: str | None, at: int) -> None:
@@ -255,14 +260,16 @@ class _Reader:
 
     # -- brackets -----------------------------------------------------------------------------------------------
     def _push(self, at: int) -> None:
-        before = self.tokens[at - 1] if at else Token(Kind.SIGN, "")
-        named = before.kind is Kind.NAME or (before.kind is Kind.WORD and before.text not in _NO_FUNCTION)
+        before = self.tokens[at - 1] if at else SqlToken(TokenKind.SIGN, "")
+        named = before.kind is TokenKind.NAME or (
+            before.kind is TokenKind.WORD and before.text not in _NO_FUNCTION
+        )
         package = self.tokens[at - 3] if named and at >= 3 and self._text(at - 2) == "." else None
         frame = _Frame(
             call=named,
             function=before.text.upper() if named else "",
             package=package.text.upper() if package is not None else "",
-            listed=before.kind is Kind.WORD and before.text == "IN",
+            listed=before.kind is TokenKind.WORD and before.text == "IN",
             dynamic=self.dynamic,
         )
         self.dynamic = ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from toolkit.dialects.oracle.licences.look import Findings, Use, is_free, uses_of
+from toolkit.dialects.oracle.licences.look import LicenceFindings, Use, is_free, uses_of
 from toolkit.dialects.oracle.releases import MAINTAINED_SCHEMAS
 from toolkit.model.values import Row
 
@@ -155,21 +155,23 @@ def follow(names: Iterable[tuple[str, ...]], leads_to: LeadsTo) -> tuple[Row, ..
     return tuple(rows)
 
 
-def findings(rows: Iterable[Row]) -> Findings:
+def findings(rows: Iterable[Row]) -> LicenceFindings:
     """Return the uses behind the names, and what stays unseen."""
-    found = Findings()
+    found = LicenceFindings()
     for row in rows:
         by = str(row.get("by") or "")
         if row.get("kind") == "UNREAD":
-            found += Findings(unseen=(f"more than {_MOST_READS} names: `{row.get('name')}` was not looked at",))
+            found += LicenceFindings(
+                unseen=(f"more than {_MOST_READS} names: `{row.get('name')}` was not looked at",)
+            )
             continue
         target = str(row.get("referenced_name") or "")
         uses, notes = uses_of(target)
-        found += Findings(tuple(Use(use.licence, use.thing, f"through {by}") for use in uses), tuple(notes))
+        found += LicenceFindings(tuple(Use(use.licence, use.thing, f"through {by}") for use in uses), tuple(notes))
         if row.get("link") is not None:
-            found += Findings(unseen=(f"`{by}` leads to another database (`@{row['link']}`)",))
+            found += LicenceFindings(unseen=(f"`{by}` leads to another database (`@{row['link']}`)",))
         if row.get("kind") in _PROGRAMS:
-            found += Findings(unseen=(f"what `{by}` runs by dynamic SQL cannot be seen",))
+            found += LicenceFindings(unseen=(f"what `{by}` runs by dynamic SQL cannot be seen",))
     return found
 
 

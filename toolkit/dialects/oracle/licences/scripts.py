@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from toolkit.dialects.oracle.licences.lists import licences
-from toolkit.dialects.oracle.licences.look import Findings, Use, look, scan
+from toolkit.dialects.oracle.licences.look import LicenceFindings, Use, look, scan
 from toolkit.dialects.oracle.licences.tokens import without_comments
 
 Reader = Callable[[str, str], tuple[str, str] | None]
@@ -25,7 +25,7 @@ _RUN = re.compile(r"\s*/\s*")
 _MOST_SCRIPTS = 200
 
 
-def look_script(text: str, name: str = "", reader: Reader | None = None) -> Findings:
+def look_script(text: str, name: str = "", reader: Reader | None = None) -> LicenceFindings:
     """Return what a script uses, its includes with it; each file is read once.
 
     Args:
@@ -33,7 +33,7 @@ def look_script(text: str, name: str = "", reader: Reader | None = None) -> Find
         name: its own name, from which `@@` looks on.
         reader: finds includes; without one they are unseen.
     """
-    found = Findings()
+    found = LicenceFindings()
     seen: set[str] = {name}
     waiting = [(name, text)]
     while waiting:
@@ -44,16 +44,16 @@ def look_script(text: str, name: str = "", reader: Reader | None = None) -> Find
             found += _known(include)
             read = None if reader is None or "&" in include else reader(include, at)
             if read is None:
-                found += Findings(unseen=(f"the script `{include}` was not read",))
+                found += LicenceFindings(unseen=(f"the script `{include}` was not read",))
             elif read[0] not in seen and len(seen) < _MOST_SCRIPTS:
                 seen.add(read[0])
                 waiting.append(read)
             elif read[0] not in seen:
-                found += Findings(unseen=(f"more than {_MOST_SCRIPTS} scripts: `{include}` was not read",))
+                found += LicenceFindings(unseen=(f"more than {_MOST_SCRIPTS} scripts: `{include}` was not read",))
     return found
 
 
-def look_file(path: Path) -> Findings:
+def look_file(path: Path) -> LicenceFindings:
     """Return what a script on disk uses; `@@` looks beside the script, `@` there and from the first one's folder.
 
     Raises:
@@ -76,7 +76,7 @@ def _from(folder: Path) -> Reader:
     return reader
 
 
-def _parts(text: str) -> tuple[str, list[str], Findings]:
+def _parts(text: str) -> tuple[str, list[str], LicenceFindings]:
     """Divide a script into its statements, its includes, and what is said of other commands."""
     lines: list[str] = []
     includes: list[str] = []
@@ -98,10 +98,10 @@ def _parts(text: str) -> tuple[str, list[str], Findings]:
             lines.append(";" if _RUN.fullmatch(line) else line)
         if "&" in line and _INCLUDE.match(line) is None:
             unseen.append("the script asks for values (`&`) that become part of its statements")
-    return "\n".join(lines), includes, scan("\n".join(said)) + Findings(unseen=tuple(unseen))
+    return "\n".join(lines), includes, scan("\n".join(said)) + LicenceFindings(unseen=tuple(unseen))
 
 
-def _known(include: str) -> Findings:
+def _known(include: str) -> LicenceFindings:
     stem = PurePosixPath(include.replace("\\", "/").rstrip(";")).stem.lower()
     uses = tuple(Use(key, f"@{stem}.sql") for key, one in licences().items() if stem in one.scripts)
-    return Findings(uses=uses)
+    return LicenceFindings(uses=uses)

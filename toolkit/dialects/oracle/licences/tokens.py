@@ -29,7 +29,7 @@ _NOT_LINE_END = re.compile(r"[^\n]")
 _UNISTR = re.compile(r"\\(\\|[0-9A-Fa-f]{4})")
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """What a token is."""
 
     WORD = "word"
@@ -41,14 +41,14 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SqlToken:
     """A piece that means something: words in upper case, names and literals without their quotes."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
 
 
-def tokens(text: str) -> Iterator[Token]:
+def tokens(text: str) -> Iterator[SqlToken]:
     """Yield the tokens of a text; the last may be `broken`, with the rest of the text."""
     at = 0
     while at < len(text):
@@ -57,7 +57,7 @@ def tokens(text: str) -> Iterator[Token]:
         kind = match.lastgroup if match.lastgroup != "mark" else "quote"
         end = _end(text, match, kind or "")
         if end < 0 or (kind == "sign" and match[0] in "'\""):
-            yield Token(Kind.BROKEN, text[at:])
+            yield SqlToken(TokenKind.BROKEN, text[at:])
             return
         token = _token(kind or "", match, text[at:end])
         if token is not None:
@@ -99,14 +99,14 @@ def _end(text: str, match: re.Match[str], kind: str) -> int:
     return match.end()
 
 
-def _token(kind: str, match: re.Match[str], piece: str) -> Token | None:
+def _token(kind: str, match: re.Match[str], piece: str) -> SqlToken | None:
     if kind in {"text", "quote", "escaped"}:
-        return Token(Kind.TEXT, _literal(kind, match, piece))
+        return SqlToken(TokenKind.TEXT, _literal(kind, match, piece))
     if kind == "word":
-        return Token(Kind.WORD, piece.upper())
+        return SqlToken(TokenKind.WORD, piece.upper())
     if kind == "name":
-        return Token(Kind.NAME, piece[1:-1])
-    return Token(Kind(kind), piece) if kind in {"number", "sign"} else None
+        return SqlToken(TokenKind.NAME, piece[1:-1])
+    return SqlToken(TokenKind(kind), piece) if kind in {"number", "sign"} else None
 
 
 def _literal(kind: str, match: re.Match[str], piece: str) -> str:

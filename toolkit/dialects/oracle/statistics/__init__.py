@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.oracle.statistics import counts, proof, reads, shield
+from toolkit.dialects.oracle.statistics import counts, isolation, proof, reads
 from toolkit.dialects.statistics import Proof
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
@@ -31,11 +31,11 @@ class OracleStatistics:
             return asked
         return (*asked, reads.of_partition(table, partition))
 
-    def shield(self, works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-        return shield.shield(works, kept, mark, facts)
+    def isolate(self, works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+        return isolation.isolate(works, kept, mark, facts)
 
-    def unshield(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
-        return shield.unshield(works, facts)
+    def end_isolation(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+        return isolation.end_isolation(works, facts)
 
     def counts(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return counts.counts(work, facts)

@@ -152,7 +152,7 @@ def _check_method_opt(work: Work) -> None:
 def _choice_of_objects(work: Work) -> Support | None:
     gather = work.option("gather")
     if not of_schema(work) and gather not in (None, "gather"):
-        if work.object.ours:
+        if work.object.scratch:
             return _no("stale or empty objects are chosen within a live schema; copies are gathered as they are")
         return _no("stale or empty objects are chosen within a schema; a table is gathered as it is")
     if gather != "auto":

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.statistics import reads
 from toolkit.dialects.oracle.statistics.arguments import owner_of
-from toolkit.dialects.oracle.statistics.shield import binds_of, on_live, since, table_of
+from toolkit.dialects.oracle.statistics.isolation import binds_of, on_live, since, table_of
 from toolkit.dialects.statistics import Proof
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts

@@ -6,7 +6,7 @@ from collections import Counter
 
 from toolkit.dialects.oracle.statistics import reads
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
-from toolkit.dialects.oracle.statistics.shield import on_live, table_of
+from toolkit.dialects.oracle.statistics.isolation import on_live, table_of
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
@@ -46,7 +46,7 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
             "statistics are gathered as pending ones, which go to other dictionary tables than published ones"
         ]
         said += [_incremental(work, facts)]
-    elif work.object.ours:
+    elif work.object.scratch:
         lacks = "" if any(key.partition(":")[0] == "indexes" for key in facts.answers) else "no indexes, "
         said += [
             f"copies have {lacks}no partitions and no history of use of their columns (SIZE AUTO makes few "
@@ -151,7 +151,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
 
 
 def _lock_of_table(work: Work, facts: Facts) -> Support | None:
-    if of_schema(work) or work.object.ours:
+    if of_schema(work) or work.object.scratch:
         return None
     lock = next((lock for _, lock in _tables(work, facts) if lock), None)
     if lock is None:
@@ -165,7 +165,7 @@ def _lock_of_table(work: Work, facts: Facts) -> Support | None:
 
 def _right(work: Work, facts: Facts) -> Support | None:
     user, owner = facts.value("server", "user_name"), owner_of(work)
-    if reads.RIGHTS not in facts.answers or work.object.ours or owner is None or owner == user:
+    if reads.RIGHTS not in facts.answers or work.object.scratch or owner is None or owner == user:
         return None
     if any(row.get("privilege") == "ANALYZE ANY" for row in facts.rows(reads.RIGHTS)):
         return None

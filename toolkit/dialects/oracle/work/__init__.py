@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.backup import work as backup
-from toolkit.dialects.oracle.told import EVIDENCE
+from toolkit.dialects.oracle.findings import EVIDENCE
 from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather
 from toolkit.dialects.oracle.work.base import OperationWords, shared
 from toolkit.dialects.work import Call, Work

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.catalog import fact_about, same_schema
+from toolkit.dialects.oracle.findings import EVIDENCE
 from toolkit.dialects.oracle.names import parse_name
-from toolkit.dialects.oracle.told import EVIDENCE
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef

@@ -48,7 +48,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         **loads.source_values(work, facts),
         **(made.values() if made else partitions.NOT_PARTITIONED),
     }
-    undo = () if work.object.ours else settle(work, facts)
+    undo = () if work.object.scratch else settle(work, facts)
     call = Call("ctas", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object, undo=undo)
     return (call,)
 

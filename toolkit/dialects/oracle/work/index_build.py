@@ -51,7 +51,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         "invisible": _unseen(work) or bool(work.option("invisible")),
         **indexes.storage(work),
     }
-    undo = () if work.object.ours else settle(work, facts)
+    undo = () if work.object.scratch else settle(work, facts)
     call = Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object, undo=undo)
     return (call,)
 
@@ -181,7 +181,7 @@ def _local(work: Work, facts: Facts) -> Support | None:
 
 
 def _on_copy(work: Work) -> bool:
-    return work.object.ours and not _unseen(work)
+    return work.object.scratch and not _unseen(work)
 
 
 def _worked_on(work: Work, facts: Facts) -> QualifiedName:

@@ -22,7 +22,7 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     A usable index is rebuilt from itself, an unusable one from its table (VLDBG, rebuilding index partitions):
     both kinds in one sweep would not compare.
     """
-    if not work.object.ours or _usable(work):
+    if not work.object.scratch or _usable(work):
         return ()
     return (_attribute(work, "UNUSABLE"),)
 
@@ -39,7 +39,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     }
     if part is not None and part.level == _SUB:
         values["logging"] = None  # ORA-14189: a subpartition takes its place, ONLINE and a degree, nothing else
-    undo = () if work.object.ours else settle(work, facts)
+    undo = () if work.object.scratch else settle(work, facts)
     call = Call("index_rebuild", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object, undo=undo)
     return (call,)
 
@@ -98,7 +98,7 @@ def _kind(work: Work, facts: Facts) -> Support | None:
     name = index_facts.original(work)
     row = index_facts.row_of(facts, name)
     why = index_facts.not_rebuilt(row)
-    if why is None and work.object.ours and row:
+    if why is None and work.object.scratch and row:
         why = index_facts.not_copied(row, facts)
     if why is not None:
         return no(f"`{name}` is not rebuilt: {why}")
@@ -116,7 +116,7 @@ def _part(work: Work, facts: Facts) -> Support | None:
         return None
     name = index_facts.original(work)
     row = index_facts.row_of(facts, name)
-    if work.object.ours and index_facts.is_local(row) and not index_facts.copied_alike(row, facts):
+    if work.object.scratch and index_facts.is_local(row) and not index_facts.copied_alike(row, facts):
         return no(
             f"`{name}` is local, and its table cannot be copied with the same partitions here: "
             "measure with --table, or with --on-live-objects"
@@ -134,7 +134,7 @@ def _part(work: Work, facts: Facts) -> Support | None:
 
 def _equal_work(work: Work) -> Support | None:
     """Refuse to measure on a live index that is unusable: the first trial mends it, the others do another work."""
-    if work.mode is Mode.MEASUREMENT and not work.object.ours and not _usable(work):
+    if work.mode is Mode.MEASUREMENT and not work.object.scratch and not _usable(work):
         what = f"{work.part} of `{work.object.name}`" if work.part else f"`{work.object.name}`"
         return no(
             f"{what} is unusable: the first trial would mend it and the others would do another work; "

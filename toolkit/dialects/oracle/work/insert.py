@@ -17,7 +17,7 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Take the target out of redo, when that was asked for; the user's is put back at the end."""
     if not asks_nologging(work):
         return ()
-    back = None if work.object.ours else former_logging(work, facts)
+    back = None if work.object.scratch else former_logging(work, facts)
     return (table_attribute(work.object, "NOLOGGING", undo=back),)
 
 

@@ -6,7 +6,7 @@ what it left pending; see `toolkit.dialects.oracle.statistics`.
 
 from __future__ import annotations
 
-from toolkit.dialects.oracle.statistics import arguments, counts, remarks, shield
+from toolkit.dialects.oracle.statistics import arguments, counts, isolation, remarks
 from toolkit.dialects.oracle.statistics.reads import PARTITION
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
@@ -17,7 +17,7 @@ from toolkit.model.words import Effect, Role, StepKind, SupportState
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Count the locked tables; on live objects ask whether it is still safe."""
-    safe = shield.still_safe(work, facts) if shield.on_live(work) else ()
+    safe = isolation.still_safe(work, facts) if isolation.on_live(work) else ()
     return (*safe, *counts.before(work))
 
 
@@ -30,7 +30,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         session=Role.WORKER,
         effect=Effect.CHANGES,
         object=work.object,
-        undo=(shield.delete_pending(work, facts),) if shield.on_live(work) else (),
+        undo=(isolation.delete_pending(work, facts),) if isolation.on_live(work) else (),
     )
     return (call,)
 
@@ -42,7 +42,7 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Delete what a measurement left pending; what a job gathered stays."""
-    return (shield.delete_pending(work, facts),) if shield.on_live(work) else ()
+    return (isolation.delete_pending(work, facts),) if isolation.on_live(work) else ()
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
@@ -55,7 +55,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
         arguments.judge(work, facts)
         or _partition(work, facts)
         or remarks.judge(work, facts)
-        or shield.judge(work, facts)
+        or isolation.judge(work, facts)
     )
 
 
@@ -63,7 +63,7 @@ def _partition(work: Work, facts: Facts) -> Support | None:
     partition = work.option("partition")
     if partition is None:
         return None
-    if work.object.ours:
+    if work.object.scratch:
         return _no("a copy has no partitions; measure on the table itself (--on-live-objects)")
     if PARTITION in facts.answers and not facts.rows(PARTITION):
         raise ToolkitError(

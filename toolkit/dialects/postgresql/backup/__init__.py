@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Granted, Told
+from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.backups import Options
 from toolkit.dialects.postgresql.backup import basebackup, pgbackrest
 from toolkit.dialects.postgresql.backup.programs import (
@@ -87,7 +87,7 @@ class PostgresqlBackups:
 
     def needed_bytes(self, work: Work, facts: Facts) -> float | None:
         size = facts.value(_SERVER, "byte_count")
-        if not isinstance(size, int | float) or not work.object.ours:
+        if not isinstance(size, int | float) or not work.object.scratch:
             return None
         stays_big = work.option("compression") in (None, "none") or basebackup.file_format(work.options) == "plain"
         plain = stays_big and not (
@@ -96,7 +96,7 @@ class PostgresqlBackups:
         return float(size) * (1.0 if plain else _SHRINKS_TO)
 
     def free_bytes(self, work: Work, facts: Facts) -> float | None:
-        return backups.free_in_folder(facts) if work.object.ours else None
+        return backups.free_in_folder(facts) if work.object.scratch else None
 
 
 def _refuse_inside(facts: Facts) -> None:
@@ -198,7 +198,7 @@ def granted(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
     return Granted(1, BASEBACKUP)
 
 
-def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> TrialFindings:
     """Tell bytes, rates, CPU seconds of the program, items and doubts."""
     if by_pgbackrest(work.options):
         told = pgbackrest.tell(work, kept, seconds)

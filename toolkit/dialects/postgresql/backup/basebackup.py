@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Told
+from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.backups import Options
 from toolkit.dialects.postgresql.backup.programs import BASEBACKUP, VERIFY, path_to, release_of
 from toolkit.dialects.postgresql.release import major
@@ -190,13 +190,13 @@ def _program(name: str, argv: list[str], work: Work, access: tuple[str, ...], ke
     )
 
 
-def tell(work: Work, facts_size: object, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+def tell(work: Work, facts_size: object, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> TrialFindings:
     """Tell bytes in and out, CPU of the client, and whether the backup was verified."""
     written = kept.get("bytes", ({},))[0].get("byte_count")
     metrics = list(backups.volume(facts_size, written, seconds, BASEBACKUP))
     metrics.append(Metric("verified", 1.0 if "verified" in kept else 0.0, "yes/no", VERIFY))
     sentences = () if "verified" in kept else (_not_verified(work),)
-    return Told(tuple(metrics), sentences)
+    return TrialFindings(tuple(metrics), sentences)
 
 
 def _not_verified(work: Work) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Granted, Told
+from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.backups import Options
 from toolkit.dialects.postgresql.backup.basebackup import ACCESS
 from toolkit.dialects.postgresql.backup.programs import PGBACKREST, path_to
@@ -204,7 +204,7 @@ def granted(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
     return Granted(len(busy), "pgBackRest's log", f"{len(busy)} of {work.degree} processes copied files")
 
 
-def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Told:
+def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> TrialFindings:
     """Tell bytes in and out, and the largest files, each with its process and time."""
     read, label, written = _info(kept.get("info", ()))
     measured = kept.get("bytes", ({},))[0].get("byte_count")
@@ -212,7 +212,7 @@ def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> Tol
     items = sorted(_items(kept.get("log", ())), key=lambda item: -(item.bytes or 0))[:_MOST_ITEMS]
     ordered = sorted(items, key=lambda item: (item.begin_seconds or 0.0, item.label))
     stays = (ItemRecord(f"backup {label}", Outcome.OK, bytes=written),) if work.mode is Mode.JOB and label else ()
-    return Told(metrics, bytes=written, items=(*stays, *ordered))
+    return TrialFindings(metrics, bytes=written, items=(*stays, *ordered))
 
 
 def _info(rows: Sequence[Row]) -> tuple[int | None, str | None, int | None]:

@@ -1,0 +1,36 @@
+"""A bench around a `World`: what a trial works with, without a database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.engines.arena import Heard
+from tests.runner.world import DIALECT, RUN, World
+from toolkit.model.experiment import Experiment
+from toolkit.model.values import Factor
+from toolkit.model.words import Keep, Mode, OperationName
+from toolkit.operations import operation
+from toolkit.runner import Changes, RunContext, Stop
+from toolkit.store import Store
+
+EXPERIMENT = Experiment(
+    "db", OperationName.CTAS, {"source": "ORDERS", "table": "MADE"}, (Factor("degree", (1, 8)),), Mode.MEASUREMENT
+)
+
+
+def context_of(world: World, store: Store, *, allow_commands: bool = True, **fields: object) -> RunContext:
+    """Return a bench; `fields` replace those of the experiment."""
+    changes = Changes(world, DIALECT, store.journal(RUN), allow_commands=allow_commands)  # type: ignore[arg-type]
+    experiment = replace(EXPERIMENT, **fields)  # type: ignore[arg-type]
+    return RunContext(
+        RUN, experiment, operation(experiment.operation), DIALECT, DIALECT.assume("19-ee"), world, store,  # type: ignore[arg-type]
+        changes, (), Stop(), Heard(),
+    )  # fmt: skip
+
+
+def warnings_of(context: RunContext) -> list[str]:
+    assert isinstance(context.events, Heard)
+    return context.events.texts("warning")
+
+
+__all__ = ["EXPERIMENT", "Keep", "Mode", "context_of", "warnings_of"]

@@ -1,0 +1,212 @@
+"""The account of a night: what was done, why other things were not, and how its times stand to earlier nights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from toolkit.analysis.awr.shifts import FEWEST, Shift, shifts
+from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
+from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.units import byte_size, counted, seconds
+
+_SLOWER = 1.5
+"""A step that took half as long again as its median is worth a word, if it also passed every earlier night."""
+_ENOUGH = 5
+_NAMED = 3
+_GROWN = 1.2
+"""What grew by a fifth is worth a word beside a time that did."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepStory:
+    """What a run of a step left: what it changed, which licences it stands on, what it warned of."""
+
+    changed: tuple[str, ...] = ()
+    licences: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedStep:
+    """A step of the night; `against_history` is a sentence, or None where nothing can be said."""
+
+    record: StepRecord
+    story: StepStory
+    usual_seconds: float | None
+    nights: int
+    against_history: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """A night, told: `headline` and `sentences` first, then each step, then what comes next."""
+
+    night: PlanRunRecord
+    headline: str
+    sentences: tuple[str, ...]
+    steps: tuple[ReportedStep, ...]
+    lanes: Lanes
+    following: tuple[str, ...] = ()
+    """What the next night would do, a sentence each."""
+
+
+def run_report_of(
+    night: PlanRunRecord,
+    histories: Mapping[tuple[str, str], Sequence[StepRecord]],
+    stories: Mapping[str, StepStory],
+    following: Sequence[str] = (),
+) -> RunReport:
+    """Return the account of a night.
+
+    Args:
+        night: as the store keeps it.
+        histories: of each target and step, other nights, newest first.
+        stories: of each child run.
+        following: what the next night would do.
+    """
+    steps = tuple(
+        _step(record, histories.get((record.target, record.step), ()), stories) for record in night.steps
+    )
+    return RunReport(
+        night, _headline(night), tuple(_sentences(night, steps)), steps, _lanes(night), tuple(following)
+    )
+
+
+def _step(record: StepRecord, history: Sequence[StepRecord], stories: Mapping[str, StepStory]) -> ReportedStep:
+    known = [
+        each.elapsed_seconds
+        for each in history
+        if each.state is StepState.DONE and each.elapsed_seconds is not None and each.began_at != record.began_at
+    ]
+    usual = median(known) if len(known) >= _ENOUGH else None
+    story = stories.get(record.run or "", StepStory())
+    return ReportedStep(record, story, usual, len(known), _against(record, known))
+
+
+def _against(record: StepRecord, known: Sequence[float]) -> str | None:
+    """Say how the time of a step stands to its own nights, if that can be told."""
+    took = record.elapsed_seconds
+    if record.state is not StepState.DONE or took is None:
+        return None
+    if not known:
+        return "done for the first time"
+    usual = median(known)
+    if len(known) < _ENOUGH:
+        return f"{counted(len(known), 'earlier night')} took {_between(known)}: too few to say what is usual"
+    if took > max(known) and took > _SLOWER * usual:
+        return f"slower than each of {len(known)} earlier nights"
+    if took < min(known) and took * _SLOWER < usual:
+        return f"faster than each of {len(known)} earlier nights"
+    return "as usual"
+
+
+def _between(times: Sequence[float]) -> str:
+    low, high = seconds(min(times)), seconds(max(times))
+    return low if low == high else f"{low} to {high}"
+
+
+def _headline(night: PlanRunRecord) -> str:
+    counts = {state: sum(step.state is state for step in night.steps) for state in StepState}
+    said = [f"{counts[state]} {state}" for state in StepState if counts[state]]
+    return f"plan `{night.plan}`: " + (", ".join(said) or "it had no step")
+
+
+def _sentences(night: PlanRunRecord, steps: Sequence[ReportedStep]) -> list[str]:
+    said = [f"stopped: {night.stopped_by}"] if night.stopped_by else []
+    said += _failures(steps)
+    said += [
+        f"`{step.record.step}` on `{step.record.target}` was {step.against_history}"
+        for step in steps
+        if step.against_history and step.against_history.startswith("slower")
+    ]
+    if not said and all(step.record.state in (StepState.DONE, StepState.SKIPPED) for step in steps):
+        said.append("everything that was due was done")
+    unsure = list(dict.fromkeys(step.record.step for step in steps if step.record.unverified))
+    if unsure:
+        said.append(f"{counted(len(unsure), 'step')} could not be verified in every respect: {_named(unsure)}")
+    return [*said, *(f"on `{note.target}` {note.text}" for note in night.notes)]
+
+
+def _failures(steps: Sequence[ReportedStep]) -> list[str]:
+    """Return a sentence for each step and reason; what failed alike on many targets is told once."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for step in steps:
+        if step.record.state is StepState.FAILED:
+            where.setdefault((step.record.step, step.record.reason or "no reason"), []).append(step.record.target)
+    return [f"`{name}` on {_named(targets)} failed: {reason}" for (name, reason), targets in where.items()]
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return a few names, and how many there are besides."""
+    shown = ", ".join(f"`{name}`" for name in names[:_NAMED])
+    return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED:,} more"
+
+
+def _lanes(night: PlanRunRecord) -> Lanes:
+    """Lay the steps out on the clock, a lane for each target."""
+    bars = [
+        LaneBar(
+            step.target,
+            step.step,
+            (step.began_at - night.began_at).total_seconds(),
+            (step.ended_at - night.began_at).total_seconds(),
+            good=step.state is StepState.DONE,
+        )
+        for step in night.steps
+        if step.began_at is not None and step.ended_at is not None
+    ]
+    return lanes_of(bars, tuple(dict.fromkeys(step.target for step in night.steps)))
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The nights of one step on one target, oldest first, and where its time changed its level."""
+
+    step: str
+    target: str
+    nights: tuple[StepRecord, ...]
+    sentences: tuple[str, ...]
+
+
+def trend_of(step: str, target: str, history: Sequence[StepRecord]) -> Trend:
+    """Return how the time of a step went; times of nights that did not end well do not count."""
+    nights = tuple(reversed(history))
+    times = [each.elapsed_seconds if each.state is StepState.DONE else None for each in nights]
+    known = [time for time in times if time is not None]
+    if len(known) < FEWEST:
+        said = [f"{counted(len(known), 'night')} with a time: fewer than {FEWEST} tell no change of level"]
+    else:
+        said = [_shift(nights, found) for found in shifts(times)] or ["no change of level can be told"]
+    failed = sum(each.state is StepState.FAILED for each in nights)
+    if failed:
+        said.append(f"it failed in {failed} of {len(nights)} nights")
+    return Trend(step, target, nights, tuple(said))
+
+
+def _shift(nights: Sequence[StepRecord], found: Shift) -> str:
+    what = "slower" if found.after > found.before else "faster"
+    return (
+        f"{what} since {_day(nights[found.index].began_at)}: it takes {seconds(found.after)},"
+        f" before {seconds(found.before)}{_grown(nights[: found.index], nights[found.index :])}"
+    )
+
+
+def _grown(before: Sequence[StepRecord], after: Sequence[StepRecord]) -> str:
+    """Say whether what was worked on changed with the time, where its size is known."""
+    sizes = [
+        [each.size_bytes for each in some if each.state is StepState.DONE and each.size_bytes]
+        for some in (before, after)
+    ]
+    if not all(sizes):
+        return ""
+    small, large = median(sizes[0]), median(sizes[1])
+    if max(small, large) < _GROWN * min(small, large):
+        return "; what it works on has not changed much in size"
+    return f"; what it works on went from {byte_size(small)} to {byte_size(large)}"
+
+
+def _day(instant: datetime | None) -> str:
+    return "an unknown day" if instant is None else f"{instant:%Y-%m-%d}"

@@ -1,0 +1,173 @@
+"""What a licence stands on: edition, release, service, parameter, and what somebody declared.
+
+A declaration is needed, and not enough: the edition must be able to have the licence, and the parameter of the
+packs must say so too. Its default is no evidence, one that cannot be read means no, and nothing here changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from toolkit.dialects.oracle.licences.lists import DIAGNOSTICS, LicenceList, licences
+from toolkit.dialects.oracle.licences.look import LicenceFindings, Use
+from toolkit.dialects.oracle.releases import EDITIONS, Edition, edition_of
+from toolkit.errors import ToolkitError
+from toolkit.model.bill import LicenceStatus
+from toolkit.model.facts import Facts
+
+PACK_PARAMETER = "control_management_pack_access"
+_UNKNOWN = Edition("", "an edition that is not known", parallel=True, enterprise=None)
+_XE_WITH_OPTIONS = (18,)
+_NOT_DECLARED = "which is not declared for this target"
+_LAPSED = "which is declared for this target, but not for today"
+
+
+@dataclass(frozen=True, slots=True)
+class LicenceContext:
+    """What is known of a database.
+
+    Attributes:
+        declared: licences that the target's profile declares and that hold today.
+        edition: a code of `releases.EDITIONS`, or empty.
+        release: its number; empty when not known.
+        autonomous: whether this is an Autonomous Database: packs and options come with the service.
+        pack_access: the parameter's value; None when it could not be read.
+        asked: whether it was looked for: a script for an assumed release is sent nowhere.
+        lapsed: licences that the profile declares, but not for today.
+    """
+
+    declared: frozenset[str] = frozenset()
+    edition: str = ""
+    release: tuple[int, ...] = ()
+    autonomous: bool = False
+    pack_access: str | None = None
+    asked: bool = True
+    lapsed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class LicenceVerdict:
+    """Whether a licence may be used here, and why."""
+
+    status: LicenceStatus
+    reason: str
+
+    @property
+    def allowed(self) -> bool:
+        return self.status is not LicenceStatus.REFUSED
+
+
+def context_of(facts: Facts, declared: frozenset[str] | None = None) -> LicenceContext:
+    """Return what facts say of edition, service and parameter.
+
+    Args:
+        facts: rows `licences` (column `licence`) name what is declared; `pack_access` and `cloud_service` are the
+            files of that name.
+        declared: taken instead of the rows.
+    """
+    rows = facts.rows("licences")
+    access = facts.value("pack_access", "pack_access")
+    return LicenceContext(
+        frozenset(str(row.get("licence")) for row in rows) if declared is None else declared,
+        edition_of(facts).code,
+        facts.release.number,
+        bool(facts.value("cloud_service", "cloud_service")),
+        None if access is None else str(access),
+        asked=not facts.assumed,
+    )
+
+
+def judge(key: str, context: LicenceContext) -> LicenceVerdict:
+    """Hold one licence against the ground."""
+    licence, edition = licences()[key], EDITIONS.get(context.edition, _UNKNOWN)
+    if context.autonomous:
+        return LicenceVerdict(LicenceStatus.INCLUDED, "included in Autonomous Database")
+    if edition.enterprise is False:
+        return LicenceVerdict(LicenceStatus.REFUSED, f"which {edition.words} cannot have{_although(key, context)}")
+    if not licence.declarable:
+        return LicenceVerdict(LicenceStatus.INCLUDED, _comes_with(licence, edition))
+    found = _without_declaration(edition, context) if licence.kind == "option" else None
+    if found is not None:
+        return found
+    off = _NOT_DECLARED if key not in context.declared else ""
+    off = _LAPSED if off and key in context.lapsed else off
+    off = off or (_switched_off(key, context) if licence.kind == "pack" else "")
+    return (
+        LicenceVerdict(LicenceStatus.REFUSED, off)
+        if off
+        else LicenceVerdict(LicenceStatus.DECLARED, "you declared it")
+    )
+
+
+def _comes_with(licence: LicenceList, edition: Edition) -> str:
+    if licence.kind == "storage":
+        return "comes with Exadata, ZFS or FS1 storage; elsewhere ORA-64307"
+    return "comes with Enterprise Edition" if edition.enterprise else "V$OPTION decides what this edition has"
+
+
+def _without_declaration(edition: Edition, context: LicenceContext) -> LicenceVerdict | None:
+    """Judge an option on the editions that are free of charge (Licensing Information, XE 18 to Free 23)."""
+    if edition.code == "free" or (edition.code == "xe" and context.release >= _XE_WITH_OPTIONS):
+        return LicenceVerdict(LicenceStatus.INCLUDED, f"part of Oracle Database {edition.words}")
+    if edition.code == "xe":
+        return LicenceVerdict(LicenceStatus.REFUSED, "which Express Edition before 18 cannot have")
+    return None
+
+
+def _although(key: str, context: LicenceContext) -> str:
+    return ", although it is declared" if key in context.declared else ""
+
+
+def _switched_off(key: str, context: LicenceContext) -> str:
+    """Say why a declared pack is off (REFRN: NONE, DIAGNOSTIC, DIAGNOSTIC+TUNING)."""
+    if not context.asked:
+        return ""
+    if context.pack_access is None:
+        return f"which is declared, but {PACK_PARAMETER} cannot be read, and unreadable means no"
+    value = context.pack_access.upper()
+    if value == "DIAGNOSTIC+TUNING" or (value == "DIAGNOSTIC" and key == DIAGNOSTICS):
+        return ""
+    return f"which is declared, but {PACK_PARAMETER} is {value or 'empty'}: it is switched off in this database"
+
+
+def refusals(findings: LicenceFindings, context: LicenceContext) -> Iterator[ToolkitError]:
+    """Yield an error for each use that the ground does not carry, and for a change of the packs' parameter."""
+    if findings.changes_packs:
+        yield ToolkitError(
+            f"the statement would change {PACK_PARAMETER}; dbatk never does",
+            code="TK-0303",
+            hint="the parameter says what your site may use: let its owner set it",
+        )
+    for use in findings.uses:
+        licence = licences()[use.licence]
+        for key in (use.licence, *licence.needs):
+            found = judge(key, context)
+            if not found.allowed:
+                yield _refusal(use, licence, key, found.reason, context)
+                break
+
+
+def refuse(findings: LicenceFindings, context: LicenceContext) -> None:
+    """Refuse what the ground does not carry.
+
+    Raises:
+        ToolkitError: TK-0303 naming the object, the licence, and how to do without.
+    """
+    for error in refusals(findings, context):
+        raise error
+
+
+def _refusal(use: Use, licence: LicenceList, missing: str, reason: str, context: LicenceContext) -> ToolkitError:
+    thing = f"`{use.thing}`{f' ({use.by})' if use.by else ''}"
+    belongs = f"{thing} belongs to {licence.title}"
+    needed = "" if missing == licence.key else f", which needs {licences()[missing].title}"
+    hint = licence.alternative
+    if reason in {_NOT_DECLARED, _LAPSED}:
+        hint += f"; or declare it in the profile: `licenses.{missing} = {{by, on, until}}`"
+    elif "cannot be read" in reason:
+        hint += "; or GRANT SELECT ON SYS.V_$PARAMETER"
+    sentence = f"{belongs}{needed}, {reason}" if licence.kind != "edition" else f"{thing} needs {licence.title}"
+    if licence.kind == "edition":
+        sentence += f"; this is {EDITIONS[context.edition].words}"
+    return ToolkitError(sentence, code="TK-0303", hint=hint)

@@ -1,0 +1,192 @@
+"""Measuring on live objects: new statistics stay pending, and are deleted again table by table.
+
+PUBLISH of every table is set to FALSE, so that a gathering writes pending statistics that no plan is made from
+(OPTIMIZER_USE_PENDING_STATISTICS stays FALSE and is never set); afterwards it is what it was. Pending statistics
+are never published, locked ones never forced, and none that were there before are ever deleted.
+Source: PL/SQL Packages, DBMS_STATS: SET_TABLE_PREFS, DELETE_PENDING_STATS (a null table would mean all of them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from toolkit.dialects.oracle import objects
+from toolkit.dialects.oracle.names import package_name
+from toolkit.dialects.oracle.statistics import reads
+from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of
+from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Scalar, Support
+from toolkit.model.words import Effect, Mode, ObjectKind, StepKind, SupportState
+
+_CONCURRENT_BY_HAND = frozenset({"MANUAL", "ALL", "TRUE"})
+"""Values of CONCURRENT under which a gathering by hand runs in jobs (TRUE in 11.2)."""
+_NEVER = "9999-12-31 00:00:00"
+
+
+def on_live(work: Work) -> bool:
+    """Tell whether a measurement works on an object of the user's."""
+    return work.mode is Mode.MEASUREMENT and not work.object.scratch
+
+
+def table_of(work: Work) -> str | None:
+    """Return the one table that is gathered, or None for a whole schema."""
+    return None if of_schema(work) else work.object.name.name
+
+
+def binds_of(work: Work) -> dict[str, Scalar]:
+    """Return the binds of every read about a schema or one table of it."""
+    return {"schema": owner_of(work), "table": table_of(work)}
+
+
+# -- what stands in the way -------------------------------------------------------------------------------------
+def judge(work: Work, facts: Facts) -> Support | None:
+    """Refuse a measurement on live objects where it could not be put back, or would destroy another's work."""
+    if not on_live(work) or facts.assumed:
+        return None
+    return _grants(work, facts) or _hindrance(work, facts)
+
+
+def _grants(work: Work, facts: Facts) -> Support | None:
+    views = [
+        view
+        for file, needed in reads.NEEDED_ON_LIVE.items()
+        if file in facts.refused or reads.of_schema(file, owner_of(work)) in facts.refused
+        for view in needed
+    ]
+    if not views:
+        return None
+    user = facts.value("server", "user_name") or "this_user"
+    grants = "; ".join(f"GRANT SELECT ON SYS.{view} TO {user}" for view in dict.fromkeys(views))
+    sentence = "the state of live statistics cannot be recorded and proven without these grants"
+    return Support(SupportState.NEEDS_PRIVILEGE, f"{sentence}: {grants}")
+
+
+def _hindrance(work: Work, facts: Facts) -> Support | None:
+    found = _reasons(facts, reads.of_schema("stats_hindrances", owner_of(work))) + _reasons(facts, reads.RUNNING)
+    if str(facts.value(reads.of_preference("PUBLISH"), "preference_value", "TRUE")).upper() == "FALSE":
+        found.append("PUBLISH is FALSE for the whole database: somebody works with pending statistics")
+    if str(facts.value(reads.OPTIMIZER, "uses_pending", "FALSE")).upper() == "TRUE":
+        found.append("OPTIMIZER_USE_PENDING_STATISTICS is TRUE: plans would be made from pending statistics")
+    concurrent = str(facts.value(reads.of_preference("CONCURRENT"), "preference_value", "OFF")).upper()
+    if concurrent in _CONCURRENT_BY_HAND:
+        found.append(
+            f"CONCURRENT is {concurrent}: tables are gathered in jobs, which outlive a cancelled session and "
+            "would publish what they gather once PUBLISH is put back"
+        )
+    if not found:
+        return None
+    more = f" (and {len(found) - 1} more such reasons)" if len(found) > 1 else ""
+    return Support(SupportState.UNSUPPORTED, f"not on live objects now: {found[0]}{more}; measure on copies")
+
+
+def _reasons(facts: Facts, key: str) -> list[str]:
+    return [str(row.get("reason")) for row in facts.rows(key)]
+
+
+# -- what is changed, and put back ------------------------------------------------------------------------------
+def isolate(works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+    """Copy the present statistics into a table of ours, then set PUBLISH of every table to FALSE.
+
+    Raises:
+        ToolkitError: TK-0112 when the catalogue was not read, or the schema is not known.
+    """
+    facts.require(reads.CLOCK)
+    if any(owner_of(work) is None for work in works):
+        raise ToolkitError("the schema of the table is not known", code="TK-0112", hint="write it as SCHEMA.TABLE")
+    calls = [_export_table(kept), objects.comment(kept, mark), _lock(kept)]
+    calls += [_export(work, kept) for work in works]
+    for work in works:
+        calls += [_unpublish(name, former) for name, former in _isolated(work, facts)]
+    return tuple(calls)
+
+
+def end_isolation(works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
+    """Put PUBLISH of every table back."""
+    changes = [_unpublish(name, former) for work in works for name, former in _isolated(work, facts)]
+    return tuple(back for change in changes for back in change.undo)
+
+
+def _isolated(work: Work, facts: Facts) -> Iterable[tuple[QualifiedName, str | None]]:
+    """Return the tables whose statistics a gathering would replace, each with its own PUBLISH, or None."""
+    owner, table = owner_of(work), table_of(work)
+    rows = facts.require(reads.of_schema("stats_shielded", owner))
+    return [
+        (QualifiedName(str(row["shielded_table"]), owner), _text(row.get("publish")))
+        for row in rows
+        if table in (None, row["shielded_table"])
+    ]
+
+
+def _unpublish(name: QualifiedName, former: str | None) -> Call:
+    values = {"owner": _package(name.schema), "table": package_name(name.name)}
+    ref = ObjectRef(ObjectKind.PREFERENCE, QualifiedName(f"PUBLISH of {name.name}", name.schema), table=name)
+    back: dict[str, ContextValue] = {
+        **values, "catalogue_owner": name.schema, "catalogue_table": name.name, "value": former
+    }  # fmt: skip
+    undo = Call("stats_publish_back", back, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=ref)
+    return Call(
+        "stats_publish",
+        {**values, "value": "FALSE"},
+        kind=StepKind.BLOCK,
+        effect=Effect.CHANGES,
+        object=ref,
+        undo=(undo,),
+        before="none of its own" if former is None else former,
+    )
+
+
+def delete_pending(work: Work, facts: Facts) -> Call:
+    """Delete what a gathering left pending: table by table, and only what is younger than the run."""
+    values: dict[str, ContextValue] = {
+        "owner": _package(owner_of(work)),
+        "catalogue_owner": owner_of(work),
+        "catalogue_table": table_of(work),
+        "since": since(facts),
+    }
+    return Call("stats_pending_delete", values, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=work.object)
+
+
+def since(facts: Facts) -> str:
+    """Return the database's clock at the beginning of the run, as a text; where it is not known, never."""
+    return str(facts.value(reads.CLOCK, "instant_date") or _NEVER)
+
+
+def still_safe(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Ask just before each gathering whether it would harm: rows kept under `refusal...` refuse the trial."""
+    state = Call("stats_unsafe", file=True, binds=binds_of(work), keep_as=f"refusal:{work.object.name}")
+    running = Call(reads.running_file(facts.release), file=True, keep_as="refusal:running")
+    return state, running
+
+
+def _export_table(kept: ObjectRef) -> Call:
+    return Call("stats_export_table", _holder(kept), kind=StepKind.BLOCK, effect=Effect.CREATES, object=kept)
+
+
+def _lock(kept: ObjectRef) -> Call:
+    """Lock our own table's statistics: where it stands in the schema that is measured, it is no part of it."""
+    return Call("stats_lock", _holder(kept), kind=StepKind.BLOCK, effect=Effect.CHANGES, object=kept)
+
+
+def _export(work: Work, kept: ObjectRef) -> Call:
+    table = table_of(work)
+    values: dict[str, ContextValue] = {
+        "owner": _package(owner_of(work)),
+        "table": package_name(table) if table else None,
+        **_holder(kept),
+    }
+    return Call("stats_export", values, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=kept)
+
+
+def _holder(kept: ObjectRef) -> dict[str, ContextValue]:
+    return {"holder_owner": _package(kept.name.schema), "holder": package_name(kept.name.name)}
+
+
+def _package(name: str | None) -> str | None:
+    return package_name(name) if name else None
+
+
+def _text(value: Scalar) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,237 @@
+"""The account of a night as a page, as text and as a document; trends of steps as text and as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from toolkit.analysis.run_report import ReportedStep, RunReport, Trend
+from toolkit.model.plan_records import StepState
+from toolkit.report.chart import Chart
+from toolkit.report.html import render_page
+from toolkit.report.lanes_chart import lanes_chart
+from toolkit.report.run_report_text import WORST_FIRST, wrapped
+from toolkit.report.run_report_text import run_report_text as as_text
+from toolkit.report.safe import clean
+from toolkit.report.tables import Table, left, right, table
+from toolkit.units import MISSING, seconds
+
+_GOOD = frozenset({StepState.DONE, StepState.SKIPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class RunReportView:
+    """What the page shows, every text clean."""
+
+    title: str
+    headline: str
+    good: bool
+    told: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    chart: Chart | None
+    targets: Table
+    steps: Table
+    changes: Table
+    looks: Table
+    licences: tuple[str, ...]
+    following: tuple[str, ...]
+
+
+def run_report_page(report: RunReport) -> str:
+    """Return the account as one self-contained page."""
+    view = _view(report)
+    return render_page("report/run_report.html.j2", title=view.title, view=view)
+
+
+def run_report_text(report: RunReport) -> str:
+    """Return the account as text of at most 80 columns but for names that are longer."""
+    return as_text(report, _facts(report), _licences(report))
+
+
+def run_report_document(report: RunReport) -> dict[str, object]:
+    """Return the account as JSON: instants in UTC, times in seconds."""
+    night = report.night
+    return {
+        "format": 1,
+        "plan": night.plan,
+        "plan_run": night.plan_run,
+        "state": night.state.value,
+        "host": night.host,
+        "began_at": _instant(night.began_at),
+        "ended_at": _instant(night.ended_at),
+        "window": {"begin": _instant(night.window_begin), "end": _instant(night.window_end)},
+        "stopped_by": night.stopped_by,
+        "headline": report.headline,
+        "sentences": list(report.sentences),
+        "notes": [
+            {"target": note.target, "text": note.text, "noted_at": _instant(note.noted_at)} for note in night.notes
+        ],
+        "steps": [_step_document(step) for step in report.steps],
+        "next": list(report.following),
+    }
+
+
+def _step_document(step: ReportedStep) -> dict[str, object]:
+    record = step.record
+    return {
+        "target": record.target,
+        "step": record.step,
+        "state": record.state.value,
+        "reason": record.reason,
+        "verified": record.verified,
+        "unverified": record.unverified,
+        "run": record.run,
+        "tries": record.tries,
+        "began_at": _instant(record.began_at),
+        "ended_at": _instant(record.ended_at),
+        "elapsed_seconds": record.elapsed_seconds,
+        "expected_seconds": record.expected_seconds,
+        "usual_seconds": step.usual_seconds,
+        "size_bytes": record.size_bytes,
+        "size_rows": record.size_rows,
+        "nights": step.nights,
+        "against_history": step.against_history,
+        "changed": list(step.story.changed),
+        "licences": list(step.story.licences),
+        "warnings": list(step.story.warnings),
+    }
+
+
+def trends_text(trends: Sequence[Trend]) -> str:
+    """Return trends as text: sentences first, then each night, newest first."""
+    lines: list[str] = []
+    for trend in trends:
+        lines += [
+            *wrapped("", f"{clean(trend.step)} on {clean(trend.target)}"),
+            *(line for said in trend.sentences for line in wrapped("- ", clean(said), further="  ")),
+        ]
+        for night in reversed(trend.nights):
+            reason = f"  {clean(night.reason)}" if night.reason else ""
+            head = f"  {_minute(night.began_at)}  {night.state:8} {seconds(night.elapsed_seconds):>10}"
+            lines += wrapped(head, reason, further=" " * len(head + "  ")) or [head]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def trends_document(trends: Sequence[Trend]) -> dict[str, object]:
+    """Return trends as JSON."""
+    return {
+        "format": 1,
+        "trends": [
+            {
+                "step": trend.step,
+                "target": trend.target,
+                "sentences": list(trend.sentences),
+                "nights": [
+                    {
+                        "began_at": _instant(night.began_at),
+                        "state": night.state.value,
+                        "elapsed_seconds": night.elapsed_seconds,
+                        "expected_seconds": night.expected_seconds,
+                        "size_bytes": night.size_bytes,
+                        "run": night.run,
+                        "reason": night.reason,
+                    }
+                    for night in trend.nights
+                ],
+            }
+            for trend in trends
+        ],
+    }
+
+
+def _view(report: RunReport) -> RunReportView:
+    night = report.night
+    return RunReportView(
+        title=f"Plan {clean(night.plan)}, {_minute(night.began_at)}",
+        headline=clean(report.headline),
+        good=all(step.record.state in _GOOD for step in report.steps),
+        told=tuple(map(clean, report.sentences)),
+        facts=tuple(_facts(report)),
+        chart=lanes_chart(report.lanes, "The night by target", lane_word="target"),
+        targets=_targets(report.steps),
+        steps=_steps(report.steps),
+        changes=_changes(report.steps),
+        looks=_looks(report.steps),
+        licences=_licences(report),
+        following=tuple(map(clean, report.following)),
+    )
+
+
+def _facts(report: RunReport) -> list[tuple[str, str]]:
+    night = report.night
+    window = None
+    if night.window_begin is not None and night.window_end is not None:
+        window = f"{_minute(night.window_begin)} to {_minute(night.window_end)}"
+    elapsed = (night.ended_at - night.began_at).total_seconds() if night.ended_at else None
+    found = [
+        ("began (UTC)", _minute(night.began_at)),
+        ("took", seconds(elapsed)),
+        ("window (UTC)", window),
+        ("host", clean(night.host)),
+        ("id", night.plan_run),
+    ]
+    return [(label, text) for label, text in found if text]
+
+
+def _targets(steps: Sequence[ReportedStep]) -> Table:
+    """Return how many steps ended how on each target; nothing where there is but one."""
+    names = list(dict.fromkeys(step.record.target for step in steps))
+    states = [state for state in WORST_FIRST if any(step.record.state is state for step in steps)]
+    counts = {(name, state): 0 for name in names for state in states}
+    for step in steps:
+        counts[step.record.target, step.record.state] += 1
+    rows = [[name, *(str(counts[name, state]) for state in states)] for name in names] if len(names) > 1 else []
+    bad = (
+        "" if all(state in _GOOD or not counts[name, state] for state in states) else "not-ok" for name in names
+    )
+    return table(
+        "By target", [*left("target"), *right(*(state.value for state in states))], rows, bad if rows else ()
+    )
+
+
+def _steps(steps: Sequence[ReportedStep]) -> Table:
+    """Return the steps, those that did not end well first."""
+    ordered = sorted(steps, key=lambda step: WORST_FIRST.index(step.record.state))
+    rows = (
+        [
+            step.record.target, step.record.step, step.record.state.value, seconds(step.record.elapsed_seconds),
+            seconds(step.usual_seconds), step.against_history or "", step.record.reason or "",
+        ]
+        for step in ordered
+    )  # fmt: skip
+    columns = [*left("target", "step", "ended"), *right("took", "usually"), *left("against history", "why")]
+    return table("Steps", columns, rows, ("" if step.record.state in _GOOD else "not-ok" for step in ordered))
+
+
+def _changes(steps: Sequence[ReportedStep]) -> Table:
+    rows = (
+        [step.record.target, step.record.step, what, said]
+        for step in steps
+        for what, texts in (("changed", step.story.changed), ("warned", step.story.warnings))
+        for said in texts
+    )
+    return table("What the steps changed and warned of", left("target", "step", "", "what"), rows)
+
+
+def _looks(steps: Sequence[ReportedStep]) -> Table:
+    rows = (
+        [step.record.target, step.record.step, what, said]
+        for step in steps
+        for what, text in (("not verified", step.record.unverified), ("verified", step.record.verified))
+        for said in (text.split("; ") if text else ())
+    )
+    return table("What was looked at afterwards", left("target", "step", "", "what"), rows)
+
+
+def _licences(report: RunReport) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(clean(said) for step in report.steps for said in step.story.licences))
+
+
+def _instant(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat(timespec="milliseconds")
+
+
+def _minute(value: datetime | None) -> str:
+    return MISSING if value is None else f"{value:%Y-%m-%d %H:%M}"
