@@ -69,7 +69,7 @@ def test_the_default_of_the_parameter_is_no_evidence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "ground", "part"),
+    ("text", "context", "part"),
     [
         (AWR, _on(declared=PACKS, edition="se2"), "Standard Edition 2 cannot have, although it is declared"),
         (AWR, _on(lapsed=PACKS), "declared for this target, but not for today"),
@@ -101,7 +101,7 @@ def test_what_the_ground_does_not_carry_is_refused_with_the_reason(
 
 
 @pytest.mark.parametrize(
-    ("text", "ground"),
+    ("text", "context"),
     [
         (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access="DIAGNOSTIC+TUNING")),
         (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access="diagnostic")),
