@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,11 @@ from toolkit.analysis.advice import advice
 from toolkit.analysis.backups import throughputs, trial_lanes
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.lanes import LaneBar, lanes_of, longest_alone
+from toolkit.analysis.rman_lanes import lanes_of_log
 from toolkit.model.records import ItemRecord, Metric, RunRecord
 from toolkit.model.words import EngineName, Mode, OperationName, Outcome
+from toolkit.readers.rman.log import read_log
+from toolkit.readers.rman.model import BackupPiece, Log
 
 PUBLISHED = Path(__file__).parents[2] / "examples" / "published" / "rman-channels.toml"
 MIB = 2**20
@@ -169,6 +173,34 @@ def test_another_operation_says_nothing_of_channels() -> None:
     run = backup_run(RISING, window="1s")
     other = replace(run.head.experiment, operation=OperationName.CTAS)
     assert "window" not in said(replace(run, head=replace(run.head, experiment=other)))
+
+
+def logged(*stamps: tuple[str, str]) -> Log:
+    pieces = [
+        BackupPiece(f"c{at}", "full datafile", start=begin, finish=end, elapsed_seconds=60)
+        for at, (begin, end) in enumerate(stamps, 1)
+    ]
+    return replace(read_log([]), pieces=pieces, channel_busy_seconds={one.channel: 60 for one in pieces})
+
+
+def test_lanes_of_a_log_lie_where_its_clock_says() -> None:
+    lanes = lanes_of_log(
+        logged(
+            ("2026-03-02 01:00:00", "2026-03-02 01:01:00"),
+            ("2026-03-02 01:00:30", "2026-03-02 01:01:30"),
+        )
+    )
+    assert (lanes.exact, lanes.span_seconds) == (True, 90)
+
+
+@pytest.mark.parametrize(("days", "exact", "span"), [(89, True, 89 * 86_400 + 60), (91, False, 60)])
+def test_dates_too_far_apart_for_one_backup_are_not_trusted(days: int, exact: bool, span: float) -> None:
+    first = datetime(2026, 6, 1, 1)
+    later = first + timedelta(days=days)
+    minute = timedelta(minutes=1)
+    stamps = [(f"{begin:%Y-%m-%d %H:%M:%S}", f"{begin + minute:%Y-%m-%d %H:%M:%S}") for begin in (first, later)]
+    lanes = lanes_of_log(logged(*stamps))
+    assert (lanes.exact, lanes.span_seconds) == (exact, span)
 
 
 def test_lanes_know_who_waited() -> None:

@@ -77,6 +77,11 @@ def test_there_is_no_speed_up_without_a_lower_level_or_without_its_time() -> Non
     ]
 
 
+def test_efficiency_is_against_the_lowest_level_that_was_measured() -> None:
+    found = cells(sweep({2: [8.0], 4: [4.0], 8: [4.0]}))
+    assert [(summary.speedup, summary.efficiency) for summary in found] == [(1.0, 1.0), (2.0, 1.0), (2.0, 0.5)]
+
+
 def test_a_level_that_is_no_number_has_a_speed_up_but_no_efficiency() -> None:
     found = cells(sweep({1: [8.0], "default": [2.0]}))
     assert (found[1].speedup, found[1].efficiency) == (4.0, None)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell
-from toolkit.analysis.fit import Components, ConfidenceInterval, Noise, Observation, fit
+from toolkit.analysis.fit import FEWEST_DEGREES, Components, ConfidenceInterval, Noise, Observation, fit
 
 A, B, C = (cell(degree=level) for level in (1, 2, 4))
 
@@ -118,3 +118,45 @@ def test_the_smallest_tellable_difference_follows_its_formula() -> None:
 def test_an_interval_is_widened_to_a_median_outside_it() -> None:
     assert ConfidenceInterval(1.0, 2.0).reaching(2.5) == ConfidenceInterval(1.0, 2.5)
     assert ConfidenceInterval(1.0, 2.0).inverse() == ConfidenceInterval(0.5, 1.0)
+
+
+@pytest.mark.parametrize(("degrees", "given"), [(0, False), (3, False), (3.99, False), (4, True), (9, True)])
+def test_an_interval_needs_four_degrees_of_freedom(degrees: float, given: bool) -> None:
+    assert FEWEST_DEGREES == 4
+    assert (Noise(0.01, degrees).interval(0.0) is not None) is given
+
+
+def test_the_interval_of_four_degrees_is_that_of_student() -> None:
+    # t(0.975, 4) = 2.7764, published
+    found = Noise(0.1**2, 4).interval(math.log(10))
+    assert found is not None
+    assert (found.low, found.high) == (
+        pytest.approx(10 * math.exp(-0.27764), rel=1e-5),
+        pytest.approx(10 * math.exp(0.27764), rel=1e-5),
+    )
+
+
+def test_shares_of_two_runs_are_averaged_by_their_degrees_of_freedom() -> None:
+    pooled = Components(12.0, 2, 4.0, 4, 3.0).pooled_with(Components(10.0, 6, 1.0, 12, 5.0))
+    assert pooled == Components(22.0, 8, 5.0, 16, (3.0 * 2 + 5.0 * 6) / 8)
+
+
+def test_runs_without_blocks_pool_to_a_share_of_one() -> None:
+    none = Components(0.0, 0, 0.0, 0, 4.0)
+    assert none.pooled_with(none).share == 1.0
+
+
+@pytest.mark.parametrize(("cells", "repeats"), [(2, 3), (3, 3), (3, 4), (4, 2)])
+def test_in_complete_sweeps_a_block_is_shared_by_all_its_cells(cells: int, repeats: int) -> None:
+    # of a complete layout (N - sum n_ij^2 / n_i.) / (b - 1) = (c * b - c) / (b - 1) = c
+    times: dict[object, list[float | None]] = {
+        cell(degree=level): [1.0 + level * block % 3 for block in range(repeats)] for level in range(1, cells + 1)
+    }
+    assert fit(observe(times)).components.share == pytest.approx(cells)
+
+
+def test_a_missing_trial_lowers_the_share_of_a_block() -> None:
+    # counts 1 1 1 / 1 1 0: N = 5, sum n_ij^2 / n_i. = 1 + 1, two degrees between three blocks
+    torn = fit(observe({A: [1.0, 2.0, 3.0], B: [2.0, 3.0, None]}))
+    assert torn.components.share == pytest.approx((5 - 2) / 2)
+    assert (torn.components.block_degrees, torn.components.rest_degrees) == (2, 1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.readers.awr_samples import CLUSTER, STATSPACK, TEXT, html
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.readers.awr.numbers import Numbers, instant
+from toolkit.readers.awr.numbers import Numbers, guess_comma, instant
 from toolkit.readers.awr.report import Report, read_report
 
 
@@ -145,6 +145,14 @@ def test_times_of_several_languages_are_read_as_exactly_as_printed(printed: str,
 ])  # fmt: skip
 def test_numbers_are_read_or_null(printed: str, comma: bool, meant: float | None) -> None:
     assert Numbers(comma).number(printed) == meant
+
+
+@pytest.mark.parametrize(("printed", "comma"), [
+    ([], False), (["1.5", "1,5"], False), (["1.5", "1,5", "2,5"], True), (["1.5", "2.5", "1,5"], False),
+    (["1,234", "1.234"], False),
+])  # fmt: skip
+def test_the_decimal_comma_needs_more_witnesses_than_the_point(printed: list[str], comma: bool) -> None:
+    assert guess_comma(printed) is comma
 
 
 def test_numbers_with_a_decimal_comma_are_read() -> None:

@@ -190,6 +190,25 @@ def test_work_that_another_channel_took_over_ends_with_a_warning() -> None:
     assert [one.channel for one in found.unfinished] == ["c1"]
 
 
+def test_a_piece_whose_handle_never_came_is_no_backup() -> None:
+    lines = failover()
+    at = lines.index(SET[3]) + 1
+    found = read_log([*lines[:at], SET[4], *lines[at:]])
+    assert [(one.channel, one.handle) for one in found.pieces] == [("c2", "/backup/ACME_7")]
+    assert [(one.channel, one.piece_no, one.handle) for one in found.unfinished] == [("c1", 1, None)]
+
+
+def test_a_piece_whose_handle_came_outlives_its_channel() -> None:
+    lines = failover()
+    at = lines.index(SET[3]) + 1
+    found = read_log([*lines[:at], *SET[4:6], *lines[at:]])
+    assert [(one.channel, one.handle) for one in found.pieces] == [
+        ("c1", "/backup/ACME_7"),
+        ("c2", "/backup/ACME_7"),
+    ]
+    assert found.unfinished == []
+
+
 def test_work_that_no_channel_took_over_is_a_failure() -> None:
     nobody = [line for line in failover() if "c2: " not in line or "SID" in line]
     assert read_log([line for line in nobody if "handle=" not in line]).outcome == "failed"

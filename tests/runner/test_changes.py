@@ -20,6 +20,7 @@ from tests.runner.world import (
     change,
     create,
     drop,
+    folder,
     index,
     refused,
     table,
@@ -236,6 +237,49 @@ def test_one_that_cannot_be_undone_is_told_and_the_others_are_undone(kept: Store
     assert undone.left == (f"table `APP.DBATK_{KEY}_2`: ORA-01031: insufficient privileges",)
     assert set(world.things) == {f"DBATK_{KEY}_2"}
     assert states(kept) == ["undone", "made", "undone"]
+
+
+OUTER, INNER, OTHER = (f"dbatk_{KEY.lower()}_{name}" for name in ("outer", "inner", "other"))
+
+
+def three_backups(world: World, kept: Store) -> Changes:
+    """Two backups of one trial, the second made within the first, and one of another trial."""
+    own = changes(world, kept)
+    own.run([create(folder(OUTER))], 1)
+    own.run([create(folder(INNER, f"/backup/{OUTER}"))], 1)
+    own.run([create(folder(OTHER))], 2)
+    world.sent.clear()
+    return own
+
+
+def test_backups_are_undone_in_the_reverse_order_of_their_making(kept: Store) -> None:
+    world = World()
+    own = three_backups(world, kept)
+    assert own.undo_all().left == ()
+    assert [text.rsplit("/", 1)[-1].strip("'\"") for text in world.sent] == [OTHER, INNER, OUTER]
+    assert world.things == {}
+
+
+def test_a_folder_stays_while_the_backup_in_it_cannot_be_deleted(kept: Store) -> None:
+    world = World()
+    own = three_backups(world, kept)
+    world.fail[INNER] = refused()
+    undone = own.undo_all()
+    assert set(world.things) == {OUTER, INNER}
+    assert undone.done == (f"dropped backup `/backup/{OTHER}`",)
+    assert undone.left == (
+        f"backup `/backup/{OUTER}/{INNER}`: ORA-01031: insufficient privileges",
+        f"backup `/backup/{OUTER}` stays, with what could not be deleted before it",
+    )
+    assert states(kept) == ["made", "made", "undone"]
+
+
+def test_a_backup_that_cannot_be_deleted_holds_up_no_other_trial(kept: Store) -> None:
+    world = World()
+    own = three_backups(world, kept)
+    world.fail[OTHER] = refused()
+    assert len(own.undo_all().left) == 1
+    assert set(world.things) == {OTHER}
 
 
 def setting(kept: Store, *command: str) -> None:

@@ -14,6 +14,9 @@ KEY = "261121051342AB3F"
 RUN = "20261121-051342-ab3f"
 
 
+_IDENTITIES = frozenset({"oracle/identity", "oracle/folder_look"})
+
+
 @dataclass
 class Thing:
     """What the catalogue says of an object."""
@@ -45,8 +48,8 @@ class World:
     forgotten: list[tuple[Role, int]] = field(default_factory=list)
 
     def run(self, step: Step, number: int = 0) -> Answer:
-        if step.name == "oracle/identity":
-            thing = self.things.get(str(step.binds["name"]))
+        if step.name in _IDENTITIES:
+            thing = self.things.get(step.object.name.name if step.object else str(step.binds["name"]))
             return Answer((vars(thing),) if thing else ())
         if step.name == "oracle/absence":
             there = self.things.get(str(step.binds["name"]))
@@ -88,6 +91,10 @@ def index(name: str = "ORDERS_IX", *, scratch: bool = False, on: str = "ORDERS")
     return ObjectRef(ObjectKind.INDEX, QualifiedName(name, "APP"), scratch, QualifiedName(on, "APP"))
 
 
+def folder(name: str, parent: str = "/backup") -> ObjectRef:
+    return ObjectRef(ObjectKind.BACKUP, QualifiedName(name, parent), scratch=True)
+
+
 def create(ref: ObjectRef, *undo: str) -> Step:
     return Step("create", f"CREATE {ref.name}", effect=Effect.CREATES, object=ref, undo=undo)
 
@@ -100,4 +107,17 @@ def drop(ref: ObjectRef) -> Step:
     return Step("drop", f"DROP {ref.name}", effect=Effect.DROPS, object=ref)
 
 
-__all__ = ["DIALECT", "KEY", "RUN", "Thing", "World", "change", "create", "drop", "index", "refused", "table"]
+__all__ = [
+    "DIALECT",
+    "KEY",
+    "RUN",
+    "Thing",
+    "World",
+    "change",
+    "create",
+    "drop",
+    "folder",
+    "index",
+    "refused",
+    "table",
+]

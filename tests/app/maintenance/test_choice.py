@@ -7,16 +7,18 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolkit.app.maintenance.choice import Choice, NextStep, choose
-from toolkit.app.maintenance.expect import Size, expected
+from toolkit.app.maintenance.expect import Size, expected, slow_items
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.design.plan_step import experiment_of
 from toolkit.model.plan import MaintenancePlan, PlanStep
 from toolkit.model.plan_records import StepRecord, StepState
-from toolkit.model.words import OperationName
+from toolkit.model.records import ItemRecord
+from toolkit.model.words import OperationName, Outcome
 
 NOW = datetime(2026, 11, 21, 23, tzinfo=UTC)
 
@@ -137,6 +139,22 @@ def test_expectations_are_the_median_and_the_slow_tail_of_nights_in_one_piece() 
     assert few is not None and (few.seconds, few.slow_seconds, few.nights) == (80, 150, 2)
     many = expected([night("a", days, seconds=100 + days) for days in range(1, 12)])
     assert many is not None and (many.seconds, many.slow_seconds) == (106, 110)
+
+
+@pytest.mark.parametrize(("nights", "slow"), [(1, 150), (3, 150), (4, 150), (5, 100), (6, 100)])
+def test_a_duration_is_doubted_until_five_nights_are_known(nights: int, slow: float) -> None:
+    found = expected([night("a", days, seconds=100) for days in range(1, nights + 1)])
+    assert found is not None and (found.seconds, found.slow_seconds, found.nights) == (100, slow, nights)
+    index = ItemRecord("IX_1", Outcome.OK, elapsed_seconds=100.0)
+    assert slow_items([[index]] * nights) == {"IX_1": slow}
+
+
+def test_items_that_did_not_end_well_do_not_count() -> None:
+    fast, failed = (
+        ItemRecord("IX_1", outcome, elapsed_seconds=seconds)
+        for outcome, seconds in ((Outcome.OK, 10.0), (Outcome.FAILED, 900.0))
+    )
+    assert slow_items([[fast, failed], [failed], [replace(fast, elapsed_seconds=None)]]) == {"IX_1": 15.0}
 
 
 def test_expectations_grow_with_what_is_worked_on() -> None:
