@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.analysis import compare
+from toolkit.analysis.compare import compare
 from toolkit.model.address import Address
 from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import Event

@@ -3,7 +3,7 @@
     PYTHONPATH=. python benchmarks/postgresql_causes.py
 
 Snapshots are taken as `dbatk snapshot take` takes them, the second one with `--watch`; the two intervals are
-compared as `dbatk awr diff` compares them. The exit status says whether at least nine of ten stand first.
+compared as `dbatk compare` compares them. The exit status says whether at least nine of ten stand first.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pathlib import Path
 import psycopg
 
 from tests.servers.postgresql import Server, begun_from, installed
-from toolkit.analysis.awr.diff import IntervalDiff
+from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.findings import cause_sentence
-from toolkit.app.intervals.sources import compare_stored
-from toolkit.app.snapshots.labelled import take
+from toolkit.app.intervals.sources import stored_interval
+from toolkit.app.snapshots.taking import take
 from toolkit.app.targets import ResolvedTarget, find_target
 from toolkit.store import Store, open_store
 
@@ -152,7 +152,7 @@ def provoke(server: Server, resolved: ResolvedTarget, store: Store, case: Case) 
         after = interval(take_one, f"{case.name} 2")
     with server.connect() as session:
         session.execute("ALTER ROLE CURRENT_USER RESET ALL")
-    return compare_stored(store, before, after)
+    return compare_intervals(stored_interval(store, before), stored_interval(store, after))
 
 
 def stands_first(case: Case, diff: IntervalDiff) -> bool:

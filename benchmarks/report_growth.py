@@ -17,7 +17,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.records import Metric, RunHead, RunRecord, Sample, TrialRecord
 from toolkit.model.values import Cell, Factor
 from toolkit.model.words import EngineName, Mode, OperationName, Outcome, RunState
-from toolkit.report import Format, render
+from toolkit.report.render import Format, render
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 DEGREES = (1, 2, 4, 8, 16)

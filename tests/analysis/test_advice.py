@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.report.make import cell, run_of, sweep, sweep_trials
-from toolkit.analysis import advice
+from toolkit.analysis.advice import advice
 from toolkit.analysis.doubts import repeats_needed
 from toolkit.analysis.fit import Noise
 from toolkit.model.words import Mode

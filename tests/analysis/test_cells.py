@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell, run_of, sweep, sweep_trials, trial
-from toolkit.analysis import cells
+from toolkit.analysis.cells import cells
 from toolkit.model.values import Factor
 from toolkit.model.words import Outcome
 

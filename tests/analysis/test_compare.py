@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell, metric, run_of, sweep, trial
-from toolkit.analysis import compare
+from toolkit.analysis.compare import compare
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
 from toolkit.model.words import EngineName, OperationName, Verdict

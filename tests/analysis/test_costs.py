@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.report.make import cell, metric, run_of, sweep_trials
-from toolkit.analysis import compare
+from toolkit.analysis.compare import compare
 from toolkit.analysis.costs import costs_of
 from toolkit.model.records import Metric, RunRecord
-from toolkit.report import Format, render, render_comparison
+from toolkit.report.render import Format, render, render_comparison
 
 
 def run(seconds: float, *metrics: Metric, rows: int | None = 2_000_000) -> RunRecord:

@@ -5,7 +5,8 @@ import math
 from dataclasses import replace
 
 from tests.report.make import cell, metric, sweep
-from toolkit.analysis import compare, comparison_document, run_document, runs_document
+from toolkit.analysis.compare import compare
+from toolkit.analysis.documents import comparison_document, run_document, runs_document
 
 TIMES = {1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, None], 4: [2.0, 2.1, 2.04]}
 

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from tests.report.make import sweep
-from toolkit.analysis import compare
+from toolkit.analysis.compare import compare
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Verdict
 
@@ -67,6 +67,6 @@ def test_cells_of_one_run_raise_no_more_alarms_when_whole_sweeps_drift() -> None
 
 
 def _two(run: RunRecord) -> list[object]:
-    from toolkit.analysis import cells
+    from toolkit.analysis.cells import cells
 
     return list(cells(run)[:2])

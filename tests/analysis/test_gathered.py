@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.report.make import sweep
-from toolkit.analysis import advice
+from toolkit.analysis.advice import advice
 from toolkit.model.records import ItemRecord, Metric, RunRecord
 from toolkit.model.words import Outcome
 from toolkit.report.object_table import object_table

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.report.make import metric, sweep
-from toolkit.analysis import compare, judge, parse_fail_if
+from toolkit.analysis.compare import compare
+from toolkit.analysis.limits import judge, parse_fail_if
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.records import RunRecord
 

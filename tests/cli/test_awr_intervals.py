@@ -29,7 +29,7 @@ def pair(tmp_path: Path) -> tuple[str, str]:
 
 
 def test_two_reports_are_told_on_one_screen(pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["awr", "diff", *pair]) == 0
+    assert main(["compare", *pair]) == 0
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     assert "1. each wait for `log file sync` takes longer" in shown
@@ -40,7 +40,7 @@ def test_the_page_and_the_document_are_written_together(
     pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "diff.html"
-    assert main(["awr", "diff", *pair, "--out", str(page), "--json"]) == 0
+    assert main(["compare", *pair, "--out", str(page), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["causes"][0]["name"] == "log file sync"
     assert document["db_time"]["ratio"] == pytest.approx(1255.5 / 1030.5)
@@ -48,7 +48,7 @@ def test_the_page_and_the_document_are_written_together(
 
 
 def test_a_wrong_order_is_swapped_and_said(pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["awr", "diff", *reversed(pair)]) == 0
+    assert main(["compare", *reversed(pair)]) == 0
     shown = capsys.readouterr().out
     assert "have been swapped" in " ".join(shown.split())
     assert "slower" in shown
@@ -76,7 +76,7 @@ def test_what_cannot_be_compared_is_told_in_a_sentence(
     other = tmp_path / "other"
     if content is not None:
         other.write_bytes(content)
-    assert main(["awr", "diff", *[pair[0], str(other)][::order]]) == 2
+    assert main(["compare", *[pair[0], str(other)][::order]]) == 2
     captured = capsys.readouterr()
     assert words in captured.err
     assert "hint:" in captured.err
@@ -89,11 +89,11 @@ def test_an_archive_and_the_same_file_twice_are_refused(
     packed = tmp_path / "reports.zip"
     with zipfile.ZipFile(packed, "w") as archive:
         archive.write(pair[0])
-    assert main(["awr", "diff", pair[0], str(packed)]) == 2
+    assert main(["compare", pair[0], str(packed)]) == 2
     assert "archive" in capsys.readouterr().err
     linked = tmp_path / "link.html"
     linked.symlink_to(pair[0])
-    assert main(["awr", "diff", pair[0], str(linked), "--json"]) == 2
+    assert main(["compare", pair[0], str(linked), "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "TK-0115"
 
 
@@ -103,7 +103,7 @@ def test_other_encodings_are_read(
 ) -> None:
     other = tmp_path / "other.html"
     other.write_bytes(Path(pair[1]).read_text().encode(encoding))
-    assert main(["awr", "diff", pair[0], str(other)]) == 0
+    assert main(["compare", pair[0], str(other)]) == 0
     assert "log file sync" in capsys.readouterr().out
 
 
@@ -112,7 +112,7 @@ def test_two_databases_are_compared_on_purpose(
 ) -> None:
     other = tmp_path / "clone.html"
     other.write_text(report(1).replace("ACME", "CLONE").replace("12345", "54321"))
-    assert main(["awr", "diff", pair[0], str(other), "--anyway"]) == 0
+    assert main(["compare", pair[0], str(other), "--force"]) == 0
     assert "different databases" in capsys.readouterr().out
 
 
@@ -122,7 +122,7 @@ def test_masked_output_has_no_name_and_the_same_salt_gives_the_same_names(
     page = tmp_path / "sent.html"
     shown = []
     for _ in range(2):
-        assert main(["awr", "diff", *pair, "--mask", "--salt", "pepper", "--out", str(page)]) == 0
+        assert main(["compare", *pair, "--mask", "--salt", "pepper", "--out", str(page)]) == 0
         shown.append(capsys.readouterr().out)
     assert shown[0] == shown[1]
     assert main(["awr", "show", pair[0], "--mask", "--json"]) == 0
@@ -132,7 +132,7 @@ def test_masked_output_has_no_name_and_the_same_salt_gives_the_same_names(
     for text in (*shown, page.read_text()):
         for name in ("acme", "shop", ">box<", '"box"', "before.html", "after.html", str(tmp_path)):
             assert name not in text.lower()
-    assert main(["awr", "diff", *pair, "--salt", "x"]) == 2
+    assert main(["compare", *pair, "--salt", "x"]) == 2
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ def test_a_database_is_not_replaced_by_a_page(dbatk: Dbatk, url: str, home: Path
     assert dbatk("ctas", "-t", url, "--source", "small", "--table", "s2").status == 0
     before = (home / "small.duckdb").read_bytes()
     answer = dbatk(*line, "small.duckdb")
-    assert (answer.status, "exists and must be a string file" in answer.err) == (1, True)
+    assert (answer.status, "exists and is not a text file" in answer.err) == (1, True)
     assert (home / "small.duckdb").read_bytes() == before
 
 

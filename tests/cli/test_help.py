@@ -41,7 +41,7 @@ def test_every_command_of_the_documentation_is_there() -> None:
         "runs show", "runs resume", "runs delete", "runs export", "compare", "report", "doctor", "target add",
         "target list", "target test", "target remove", "clean", "error", "export", "ingest",
         "backup run", "backup read",
-        "awr show", "awr diff", "awr trend", "awr fetch", "snapshot take", "snapshot list", "snapshot diff",
+        "awr show", "awr trend", "awr fetch", "snapshot take", "snapshot list",
         "account", "history", "audit list", "audit verify",
         "schedule add", "schedule list", "schedule remove", "notify test", "notify digest",
     }  # fmt: skip

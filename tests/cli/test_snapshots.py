@@ -29,7 +29,7 @@ def test_before_and_after_on_an_embedded_database(dbatk: Dbatk, url: str, home: 
     assert dbatk("snapshot", "take", "before", "-t", url).status == 0
     change(home / "small.duckdb", "create table large as select range i from range(100000)")
     assert dbatk("snapshot", "take", "after", "-t", url).status == 0
-    told = dbatk("snapshot", "diff", "before", "after")
+    told = dbatk("compare", "before", "after")
     assert told.status == 0
     assert "new: main.large" in told.out
     assert dbatk("snapshot", "list").out.count("duckstat") == 2
@@ -38,7 +38,7 @@ def test_before_and_after_on_an_embedded_database(dbatk: Dbatk, url: str, home: 
 def test_the_page_stands_alone_and_the_document_is_one(dbatk: Dbatk, url: str, home: Path) -> None:
     for label in ("a", "b"):
         dbatk("snapshot", "take", label, "-t", url)
-    told = dbatk("snapshot", "diff", "a", "b", "--json", "--out", "d.html")
+    told = dbatk("compare", "a", "b", "--json", "--out", "d.html")
     assert json.loads(told.out)["after"]["label"] == "b"
     page = (home / "d.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
@@ -49,10 +49,10 @@ def test_the_newest_of_one_label_is_meant_and_it_is_said(dbatk: Dbatk, url: str)
     dbatk("snapshot", "take", "a", "-t", url)
     assert "an older snapshot `a`" in dbatk("snapshot", "take", "a", "-t", url).err
     dbatk("snapshot", "take", "b", "-t", url)
-    told = dbatk("snapshot", "diff", "a", "b", "--json")
+    told = dbatk("compare", "a", "b", "--json")
     assert json.loads(told.out)["before"]["snapshot"] == 2
-    assert "the newest is meant (#2)" in json.loads(told.out)["warnings"][0]
-    assert json.loads(dbatk("snapshot", "diff", "#1", "b", "--json").out)["before"]["snapshot"] == 1
+    assert "the newest is used (#2)" in json.loads(told.out)["warnings"][0]
+    assert json.loads(dbatk("compare", "#1", "b", "--json").out)["before"]["snapshot"] == 1
 
 
 @pytest.mark.parametrize(
@@ -64,15 +64,16 @@ def test_the_newest_of_one_label_is_meant_and_it_is_said(dbatk: Dbatk, url: str)
         (("take", "a", "-t", "URL", "--provider", "pgstat"), "TK-0102", "no snapshot provider"),
         (("take", "a", "-t", "URL", "--watch", "3s"), "TK-0107", "nothing to watch"),
         (("take", "a"), "TK-0107", "no target"),
-        (("diff", "here", "nowhere"), "TK-0114", "there is no snapshot"),
-        (("diff", "here", "here"), "TK-0110", "the same snapshot twice"),
-        (("diff", "here..here", "here"), "TK-0110", "the same snapshot twice"),
+        (("compare", "here", "nowhere"), "TK-0114", "there is no snapshot"),
+        (("compare", "here", "here"), "TK-0110", "the same snapshot twice"),
+        (("compare", "here..here", "here"), "TK-0110", "the same snapshot twice"),
         (("list", "--limit", "0"), "TK-0102", "--limit"),
     ],
 )
 def test_bad_input_gets_a_sentence(dbatk: Dbatk, url: str, typed: tuple[str, ...], code: str, says: str) -> None:
     dbatk("snapshot", "take", "here", "-t", url)
-    told = dbatk("snapshot", *(url if word == "URL" else word for word in typed))
+    group = () if typed[0] == "compare" else ("snapshot",)
+    told = dbatk(*group, *(url if word == "URL" else word for word in typed))
     assert told.status in (2, 5)
     assert code in told.err
     assert says in told.err
@@ -82,7 +83,7 @@ def test_two_databases_are_not_one(dbatk: Dbatk, url: str, home: Path) -> None:
     change(home / "other.duckdb", "create table t as select 1 i")
     dbatk("snapshot", "take", "a", "-t", url)
     dbatk("snapshot", "take", "b", "-t", "duckdb:///other.duckdb")
-    told = dbatk("snapshot", "diff", "a", "b")
+    told = dbatk("compare", "a", "b")
     assert told.status == 2
     assert "another database" in told.err
 
@@ -90,7 +91,7 @@ def test_two_databases_are_not_one(dbatk: Dbatk, url: str, home: Path) -> None:
 def test_this_host_can_be_a_snapshot_by_itself(dbatk: Dbatk, url: str) -> None:
     for label in ("a", "b"):
         assert dbatk("snapshot", "take", label, "-t", url, "--provider", "osstat").status == 0
-    assert "host_cpu_user_seconds" in json.dumps(json.loads(dbatk("snapshot", "diff", "a", "b", "--json").out))
+    assert "host_cpu_user_seconds" in json.dumps(json.loads(dbatk("compare", "a", "b", "--json").out))
 
 
 # -- PostgreSQL -------------------------------------------------------------------------------------------------
@@ -109,7 +110,7 @@ def test_a_dropped_index_and_a_setting_are_told_on_postgresql(
             "select pg_stat_force_next_flush()" if session.info.server_version >= 150000 else "select 1"
         )
     assert dbatk("snapshot", "take", "after", "-t", url).status == 0
-    told = dbatk("snapshot", "diff", "before", "after", "--json")
+    told = dbatk("compare", "before", "after", "--json")
     document = json.loads(told.out)
     assert told.status == 0
     gone = [one for one in document["changed"] if one["after"] is None]
@@ -128,7 +129,7 @@ def test_a_reset_of_the_statistics_is_found_and_nothing_of_it_is_told(
     with postgresql_server.connect() as session:
         session.execute("select pg_stat_reset()")
     dbatk("snapshot", "take", "b", "-t", url)
-    told = dbatk("snapshot", "diff", "a", "b")
+    told = dbatk("compare", "a", "b")
     assert told.status == 3
     assert "the statistics of the database were reset (pg_stat_reset)" in told.out
     assert "commits" not in told.out
@@ -161,7 +162,7 @@ def test_counters_of_an_instance_are_read_without_a_licence(
         assert "could not be read" not in first.err
         standin.engine.state.statements_run += 1000
         dbatk("snapshot", "take", "b", "-t", "dwh")
-        told = dbatk("snapshot", "diff", "a", "b")
+        told = dbatk("compare", "a", "b")
         assert "DB time 5.00 s" in told.out
         assert "log file sync" in told.out
         assert packs(standin) == []
@@ -174,7 +175,7 @@ def test_a_declared_pack_lets_awr_take_a_snapshot_too(
         site(home, standin, monkeypatch, declared=True)
         for label in ("a", "b"):
             assert "the database's own snapshot is" in dbatk("snapshot", "take", label, "-t", "dwh").err
-        told = dbatk("snapshot", "diff", "a", "b")
+        told = dbatk("compare", "a", "b")
         assert "awr snapshots 101 to 102" in " ".join(told.out.split())
 
 
@@ -223,8 +224,8 @@ def test_the_name_of_the_file_chooses_text(dbatk: Dbatk, home: Path, monkeypatch
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
-        (("101",), "no range of snapshots"),
-        (("101-101",), "one snapshot"),
+        (("101",), "not a range of snapshots"),
+        (("101-101",), "a single snapshot"),
         (("101-999",), "awr has no snapshots 101 and 999"),
         (("101-102", "--pdb"), "no pluggable database"),
     ],
@@ -277,7 +278,7 @@ def test_two_ranges_of_a_database_are_compared_by_what_may_be_read(
     with running_standin(Scenario(views=WITH_STATSPACK)) as standin:
         site(home, standin, monkeypatch, declared=declared)
         four_snapshots(standin)
-        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104", "--json")
+        told = dbatk("compare", "dwh:101-102", "dwh:103-104", "--json")
         document = json.loads(told.out)
         assert told.status == 0
         text = json.dumps(document)
@@ -293,7 +294,7 @@ def test_a_range_of_statspack_tells_what_each_statement_cost(
         site(home, standin, monkeypatch, declared=False)
         standin.engine.state.cursors["abcdefghijk12"] = Cursor("query", 1, 5)
         four_snapshots(standin)
-        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104", "--json")
+        told = dbatk("compare", "dwh:101-102", "dwh:103-104", "--json")
         statements = json.loads(told.out)["statements"]
         assert statements
         for one in statements:
@@ -312,7 +313,7 @@ def cluster(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Standin]:
 
 def test_a_range_of_a_cluster_tells_the_whole_and_each_instance(dbatk: Dbatk, cluster: Standin) -> None:
     four_snapshots(cluster)
-    told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104", "--json")
+    told = dbatk("compare", "dwh:101-102", "dwh:103-104", "--json")
     document = json.loads(told.out)
     assert document["before"]["scope"] == "rac_global", told.err
     assert len(document["instances"]) == 2
@@ -321,7 +322,7 @@ def test_a_range_of_a_cluster_tells_the_whole_and_each_instance(dbatk: Dbatk, cl
     assert document["unmatched_instances"] == []
     names = [one["before"]["instance"] for one in document["instances"]]
     assert (len(names), names[1]) == (2, "DWH2")
-    shown = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104").out
+    shown = dbatk("compare", "dwh:101-102", "dwh:103-104").out
     assert "DWH2" in shown
 
 
@@ -331,7 +332,7 @@ def test_ranges_without_a_licence_and_without_statspack_are_refused(
     with running_standin() as standin:
         site(home, standin, monkeypatch, declared=False)
         four_snapshots(standin)
-        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104")
+        told = dbatk("compare", "dwh:101-102", "dwh:103-104")
         assert (told.status, packs(standin)) == (5, [])
         assert "no Statspack: it is not installed" in told.err
 
@@ -341,7 +342,7 @@ def test_a_range_over_a_restart_is_no_interval(dbatk: Dbatk, home: Path, monkeyp
         site(home, standin, monkeypatch, declared=True)
         standin.engine.state.awr.restarts = True
         four_snapshots(standin)
-        told = dbatk("awr", "diff", "dwh:101-102", "dwh:103-104")
+        told = dbatk("compare", "dwh:101-102", "dwh:103-104")
         assert told.status == 2
         assert "the instance was restarted within it" in told.err
 
@@ -419,14 +420,15 @@ def test_two_runs_are_compared_by_the_reports_kept_with_them(dbatk: Dbatk, url: 
         gather = ("stats", "gather", "-t", url, "--table", "small", "--repeat", "1", "--label", label)
         assert dbatk(*gather).status == 0
         if day == 1:
-            refused = dbatk("awr", "diff", "run1", "run1")
-            assert refused.status == 2 and "has no report of the database's own" in refused.err
+            refused = dbatk("compare", "run1", "run1", "--awr")
+            assert refused.status == 2 and "has no AWR report" in refused.err
         with open_store(home / "store.sqlite") as store:
             content = report(day).encode()
             store.keep_artifact(store.resolve(label), Artifact("awr-101-102.html", "text/html", content))
-    told = dbatk("awr", "diff", "run1", "run2")
+    told = dbatk("compare", "run1", "run2", "--awr")
     assert told.status == 0, told.err
     assert "per second" in told.out
+    assert "B / A" in dbatk("compare", "run1", "run2").out
 
 
 @pytest.mark.parametrize(

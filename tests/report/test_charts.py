@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from tests.report.make import cell, host_samples, run_of, sweep, sweep_trials
-from toolkit.analysis import compare
 from toolkit.analysis.cells import analyse
+from toolkit.analysis.compare import compare
 from toolkit.model.records import RunRecord, Sample
 from toolkit.report.chart import Chart
 from toolkit.report.ratio_chart import MOST_PAIRS, ratio_chart, short_names

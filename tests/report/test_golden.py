@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.report.make import cell, host_samples, metric, run_of, sweep, sweep_trials, trial
-from toolkit.analysis import compare
+from toolkit.analysis.compare import compare
 from toolkit.model.records import Artifact, RunRecord
 from toolkit.model.words import Outcome
-from toolkit.report import Format, render, render_comparison, summary_text
+from toolkit.report.render import Format, render, render_comparison
+from toolkit.report.summary import summary_text
 
 FOLDER = Path(__file__).parent / "golden"
 

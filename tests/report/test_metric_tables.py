@@ -3,11 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.report.make import cell, metric, run_of, sweep, sweep_trials
-from toolkit.analysis import compare
+from toolkit.analysis.compare import compare
 from toolkit.model.records import Metric, RunRecord
 from toolkit.model.values import Cell, Level
-from toolkit.report import Format, render, render_comparison
 from toolkit.report.metric_tables import Metrics, run_metrics
+from toolkit.report.render import Format, render, render_comparison
 
 TIMES = {1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}
 

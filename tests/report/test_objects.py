@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tests.report.make import sweep
-from toolkit.analysis import compare
+from toolkit.analysis.compare import compare
 from toolkit.model.records import ItemRecord, Metric, RunRecord
 from toolkit.model.words import Outcome
-from toolkit.report import render
 from toolkit.report.object_table import object_table
+from toolkit.report.render import render
 
 
 def worked_on(*items: ItemRecord) -> RunRecord:

@@ -13,8 +13,8 @@ import pytest
 from tests.report.make import host_samples, sweep
 from tests.report.test_golden import measured
 from tests.report.test_render import evil_run
-from toolkit.analysis import compare
-from toolkit.report import Format, render
+from toolkit.analysis.compare import compare
+from toolkit.report.render import Format, render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.report.make import cell, host_samples, metric, run_of, sweep, sweep_trials, trial
-from toolkit.analysis import compare, run_document
+from toolkit.analysis.compare import compare
+from toolkit.analysis.documents import run_document
 from toolkit.model.records import Artifact, RunRecord
 from toolkit.model.words import Mode, Outcome
-from toolkit.report import Format, render, render_comparison
+from toolkit.report.render import Format, render, render_comparison
 
 TIMES = {1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}
 EVIL = "<script>alert(1)</script>'\"&\x1b[31mred\x07\u202eabc`x`|*_\x00"

@@ -11,7 +11,7 @@ from tests.report.test_golden import measured, two_factors
 from tests.report.test_render import EVIL, evil_run
 from toolkit.model.records import ItemRecord, RunRecord
 from toolkit.model.words import Mode, OperationName, Outcome
-from toolkit.report import summary_text
+from toolkit.report.summary import summary_text
 
 
 def job(*items: ItemRecord, **fields: object) -> RunRecord:

@@ -5,7 +5,7 @@ import pytest
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.model.values import Scalar
-from toolkit.report import Format, render
+from toolkit.report.render import Format, render
 from toolkit.report.safe import markdown
 from toolkit.report.tables import scalar, short_cells_table, short_environment
 

@@ -278,7 +278,7 @@ def _changed(name: str, early: StateSection, late: StateSection) -> Iterator[Cha
 
 
 def document(found: SnapshotDiff) -> dict[str, object]:
-    """Return the document of `snapshot diff --json`."""
+    """Return the document of `compare --json` for two snapshots."""
     return {
         "before": _head(found.before),
         "after": _head(found.after),

@@ -1,4 +1,4 @@
-"""An interval made of two stored snapshots, whatever engine: what `snapshot diff` and `awr diff` share.
+"""An interval made of two stored snapshots, on any engine.
 
 A value that the engine does not count is not there, never zero. Load is per second by the server's own clock.
 """

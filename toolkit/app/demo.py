@@ -65,7 +65,8 @@ def run_demo(out: Path, *, events: Events, seconds: float = 55.0, stop: Stop | N
     Raises:
         ToolkitError: TK-0405 when the folder cannot be written.
     """
-    from toolkit.report import render, summary_text
+    from toolkit.report.render import render
+    from toolkit.report.summary import summary_text
 
     database = _folder(out) / "demo.duckdb"
     address = Address(EngineName.DUCKDB, str(database), parameters=(("create", "yes"),))

@@ -1,23 +1,21 @@
-"""What was stored: runs and cells by name, comparisons, reports, files."""
+"""What was stored: runs and configurations by name, their comparisons and reports."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from toolkit.analysis import Comparison, cells, compare
+from toolkit.analysis.cells import cells
+from toolkit.analysis.compare import Comparison, compare
+from toolkit.app.files import write_file
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Mode, Outcome, RunState
-from toolkit.report import Format, render
+from toolkit.report.render import Format, render
 from toolkit.store import Store
-
-_LOOKED_AT_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,66 +126,6 @@ def format_of(out: Path | None, format: str | None) -> Format:
         ".csv": "csv",
     }
     return Format(by_suffix.get(out.suffix.lower(), "html"))
-
-
-def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:
-    """Write a file at once, or not at all.
-
-    A text may be replaced, as a report is that is written again. Anything else (a database, a dump) is not.
-
-    Args:
-        path: where; its folder must exist.
-        content: what.
-        private: readable by its owner only.
-
-    Raises:
-        ToolkitError: TK-0405.
-    """
-    _refuse_binary(path)
-    data = content.encode("utf-8") if isinstance(content, str) else content
-    name = None
-    try:
-        if path.exists() and not path.is_file():
-            # /dev/stdout and pipes are written to, not replaced
-            path.write_bytes(data)
-            return
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        if not private:
-            Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(path)
-    except OSError as error:
-        if name is not None:
-            Path(name).unlink(missing_ok=True)
-        raise ToolkitError(
-            f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
-            code="TK-0405",
-            hint="check that the folder exists, is writable and has room",
-        ) from None
-
-
-def _refuse_binary(path: Path) -> None:
-    """Refuse to replace a binary file: dbatk writes text, so the file is not one of its own."""
-    try:
-        if not path.is_file():
-            return
-        with path.open("rb") as file:
-            beginning = file.read(_LOOKED_AT_BYTES)
-    except OSError:
-        return
-    if b"\0" in beginning:
-        raise ToolkitError(
-            f"`{path}` exists and is not a text file",
-            code="TK-0405",
-            hint="give another name; it is not replaced",
-        )
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def export(store: Store, ref: str, path: Path) -> str:

@@ -1,4 +1,4 @@
-"""`awr show`: what AWR and Statspack reports in files say."""
+"""`awr show`, `trend` and `fetch`: AWR and Statspack reports."""
 
 from __future__ import annotations
 
@@ -9,21 +9,64 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.intervals import MASK, add_intervals, pseudonyms
-from toolkit.cli.output import out, out_raw, say
-from toolkit.cli.parameters import OUTPUT, Arguments, add_command, argument
+from toolkit.cli.output import out, out_json, out_raw, say
+from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
+    from toolkit.analysis.awr.pseudonyms import Pseudonyms
+    from toolkit.app.intervals.comparing import Trends
     from toolkit.app.intervals.show import Shown
+
+_TEXT = frozenset({".txt", ".lst", ".text", ".log"})
+
+
+MASK = (
+    option("mask", "replace names and literals by pseudonyms, so that the result can be sent out", kind=bool),
+    option("salt", "with --mask: the same salt gives the same pseudonyms again", metavar="TEXT"),
+)
 
 
 def add_awr(awr: typer.Typer) -> None:
     """Add the commands."""
+    no_store = [one for one in OUTPUT if one.name != "store"]
     files = argument("files", "AWR or Statspack reports, html or text", kind=list[str], metavar="FILE...")
-    json_and_debug = [one for one in OUTPUT if one.name != "store"]
-    add_command(awr, "show", _show, [files, *MASK, *json_and_debug], "Show what AWR or Statspack reports say.")
-    add_intervals(awr)
+    add_command(awr, "show", _show, [files, *MASK, *no_store], "Show what AWR or Statspack reports say.")
+    several = argument(
+        "files", "reports or folders of them, `T:101-140`, `label:NAME`", kind=list[str], metavar="FILES|DIR..."
+    )
+    sql = option("sql", "follow this statement too; repeatable", "--sql", kind=list[str], metavar="SQL_ID")
+    sheet = option("csv", "print one row for each interval as CSV", kind=bool)
+    page = option("out", "also write an HTML page to this file", metavar="FILE")
+    add_command(
+        awr, "trend", _trend, [several, sql, sheet, page, *MASK, *OUTPUT],
+        "Arrange many reports by time, and show what changed when.",
+    )  # fmt: skip
+    fetched = [
+        argument("range", "two AWR snapshots: 101-104"),
+        TARGET,
+        option("out", "file to write; `.txt` gets the text report", metavar="FILE"),
+        option("diff", "a second range: Oracle's own comparison of the two", metavar="105-108"),
+        option("whole", "report on the whole cluster, not on this instance", "--global", kind=bool),
+        option("pdb", "use the pluggable database's own snapshots", kind=bool),
+        *no_store,
+    ]
+    add_command(awr, "fetch", _fetch, fetched, "Fetch Oracle's own AWR report of a range of snapshots.")
+
+
+def pseudonyms(arguments: Arguments) -> Pseudonyms | None:
+    """Return what gives names others, where that is asked for.
+
+    Raises:
+        ToolkitError: TK-0102 for a salt that nothing asks for.
+    """
+    if arguments.flag("mask"):
+        from toolkit.analysis.awr.pseudonyms import Pseudonyms
+
+        return Pseudonyms(arguments.text("salt"))
+    if arguments.text("salt") is not None:
+        raise ToolkitError("`--salt` needs `--mask`", code="TK-0102", hint="add --mask")
+    return None
 
 
 def _show(arguments: Arguments) -> int:
@@ -82,3 +125,80 @@ def _status(shown: list[Shown]) -> int:
         elif one.faults:
             say("\nhint: get the whole file as the database wrote it; what could be read of it is shown")
     return ExitCode.USAGE if any(one.faults for one in shown) else ExitCode.DONE
+
+
+def _trend(arguments: Arguments) -> int:
+    from toolkit.app.intervals.comparing import read_trends
+
+    if arguments.flag("csv") and arguments.flag("json"):
+        raise ToolkitError("`--csv` and `--json` exclude each other", code="TK-0102", hint="leave one out")
+    from toolkit.cli.launch import reach
+
+    trends = read_trends(
+        arguments.texts("files"),
+        arguments.texts("sql"),
+        pseudonyms(arguments),
+        store=arguments.text("store"),
+        reach=reach,
+    )
+    for fault in trends.faults:
+        say(f"error: {fault} [TK-0113]")
+    for skipped in trends.skipped:
+        say(f"skipped: {skipped}")
+    if not trends.series:
+        raise ToolkitError(
+            "none of the files is a report that says when it was", code="TK-0113",
+            hint="give AWR or Statspack reports, html or text",
+        )  # fmt: skip
+    return _show_trends(trends, arguments)
+
+
+def _show_trends(trends: Trends, arguments: Arguments) -> int:
+    from toolkit.report.interval import trend
+
+    if file := arguments.text("out"):
+        from toolkit.app.files import write_file
+
+        write_file(Path(file), trend.trend_page(trends.series, [*trends.faults, *trends.skipped]))
+        say(f"wrote {file}")
+    if arguments.flag("json"):
+        out_json(trend.trend_document(trends.series, [*trends.faults, *trends.skipped]))
+    elif arguments.flag("csv"):
+        out(trend.trend_sheet(trends.series))
+    else:
+        out(trend.trend_text(trends.series))
+    return ExitCode.USAGE if trends.faults else ExitCode.DONE
+
+
+def _fetch(arguments: Arguments) -> int:
+    from toolkit.app.files import write_file
+    from toolkit.app.intervals.names import range_of
+    from toolkit.app.intervals.ranges import fetch_report
+    from toolkit.cli.launch import reach
+
+    asked, text = range_of(arguments.required("range")), arguments.text("diff")
+    other = None if text is None else range_of(text)
+    target = asked.target or arguments.text("target")
+    if asked.target and arguments.text("target"):
+        raise ToolkitError(
+            "two targets are named", code="TK-0107", hint="leave out `-t`, or the name in the range"
+        )
+    name = arguments.text("out")
+    path = None if name in {None, "-"} else Path(str(name))
+    resolved = reach(target)
+    try:
+        report = fetch_report(
+            resolved, asked, other=other, whole=arguments.flag("whole"), container=arguments.flag("pdb"),
+            html=path is None or path.suffix.lower() not in _TEXT,
+        )  # fmt: skip
+    finally:
+        resolved.target.close()
+    if path is None:
+        out_raw(report)
+        return ExitCode.DONE
+    write_file(path, report, private=True)
+    if arguments.flag("json"):
+        out_json({"file": str(path), "begin_snapshot": asked.first, "end_snapshot": asked.last})
+    else:
+        say(f"wrote {path}")
+    return ExitCode.DONE

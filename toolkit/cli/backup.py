@@ -90,7 +90,7 @@ def _screens(logs: Iterable[ReadLog]) -> Iterator[ReadLog]:
 
 def _page(path: Path, logs: Sequence[ReadLog]) -> None:
     """Write the page; nothing of it is written where no log was read."""
-    from toolkit.app.results import write_file
+    from toolkit.app.files import write_file
     from toolkit.report.log_page import log_page
 
     pages = [

@@ -81,7 +81,7 @@ def _status(found: Doctor, arguments: Arguments) -> ExitCode:
 
 
 def _write_facts(found: Doctor, file: str | None) -> None:
-    from toolkit.app.results import write_file
+    from toolkit.app.files import write_file
     from toolkit.app.runs.planning import facts_to_text
 
     if file is not None:

@@ -106,12 +106,12 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
 
     record = find_run(store, run, samples=arguments.flag("json"))
     if arguments.flag("json"):
-        from toolkit.analysis import run_document
-        from toolkit.report import json_text
+        from toolkit.analysis.documents import run_document
+        from toolkit.report.render import json_text
 
         out_raw(json_text(run_document(record)))
     else:
-        from toolkit.report import summary_text
+        from toolkit.report.summary import summary_text
 
         out(summary_text(record))
     well = ended_well(record)
@@ -132,7 +132,7 @@ def _check_script_options(arguments: Arguments) -> None:
 
 
 def _save(experiment: Experiment, path: Path) -> int:
-    from toolkit.app.results import write_file
+    from toolkit.app.files import write_file
     from toolkit.app.runs.fitting import check_for_engine
     from toolkit.app.targets import engine_of
     from toolkit.design.dump import dump_experiment

@@ -13,9 +13,9 @@ import typer
 from toolkit import __version__
 from toolkit.cli.audit import add_audit
 from toolkit.cli.awr import add_awr
-from toolkit.cli.awr_fetch import add_fetch
 from toolkit.cli.backup import add_backup
 from toolkit.cli.bundles import add_bundles
+from toolkit.cli.compare import add_compare
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
 from toolkit.cli.notices import add_notices
@@ -32,6 +32,8 @@ from toolkit.errors import ExitCode, ToolkitError
 _USAGE: type[BaseException] = typer.BadParameter.__mro__[1]
 _SHOWN: type[BaseException] = typer.BadParameter.__mro__[2]
 """The parser's own errors; its base class is not part of typer's public face in every release."""
+_REPLACED = {"dbatk awr diff": "`dbatk compare A B`", "dbatk snapshot diff": "`dbatk compare A B`"}
+"""Commands of earlier releases, and what to use instead."""
 
 
 def _group(help: str) -> typer.Typer:
@@ -72,12 +74,12 @@ def build_app() -> typer.Typer:
     add_backup(backup)
     app.add_typer(runs, name="runs")
     add_results(app, runs)
+    add_compare(app)
     app.add_typer(target, name="target")
     add_doctor(app)
     awr = _group("Read AWR and Statspack reports.")
     app.add_typer(awr, name="awr")
     add_awr(awr)
-    add_fetch(awr)
     snapshot = _group("Keep the state of a database before and after anything you do.")
     app.add_typer(snapshot, name="snapshot")
     add_snapshots(snapshot)
@@ -199,6 +201,10 @@ def _usage_error(caught: BaseException) -> ToolkitError:
     message = str(caught.format_message()) if hasattr(caught, "format_message") else str(caught)
     if message.startswith("No such command"):
         word = message.split("'")[1] if message.count("'") > 1 else ""
+        if f"{path} {word}" in _REPLACED:
+            return ToolkitError(
+                f"there is no command `{word}`", code="TK-0101", hint=f"use {_REPLACED[f'{path} {word}']}"
+            )
         return _unknown(f"there is no command `{word}`", word, _commands(context), hint)
     sentence = message.strip().rstrip(".").replace("'", "`")
     return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)

@@ -1,4 +1,4 @@
-"""`runs`, `compare` and `report`: what was stored."""
+"""`runs` and `report`: the results store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Arguments, 
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.analysis import Comparison
     from toolkit.model.records import RunHead, RunRecord
     from toolkit.model.words import CountedRows
     from toolkit.store import Store
@@ -38,16 +37,6 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     add_command(runs, "resume", _resume, resume, "Run exactly the trials that are missing.")
     add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a whole run from the store.")
     add_command(runs, "export", _export, [_RUN, file, *OUTPUT], "Write a run to a file another store can take.")
-    a, b = argument("a", "run or RUN/degree=4: before"), argument("b", "run or cell: after")
-    compared = [
-        a,
-        b,
-        option("fail_if", "exit 4 when met, such as 'elapsed_seconds > +5%'", metavar="LIMIT"),
-        option("strict", "exit 3 when it cannot be told", kind=bool),
-        option("force", "compare what did not do the same work", kind=bool),
-        *OUTPUT,
-    ]
-    add_command(app, "compare", _compare, compared, "Compare two runs, or two cells.")
     several = argument("runs", "runs to report", kind=list[str], metavar="RUN...")
     add_command(
         app, "report", _report, [several, file, _FORMAT, *OUTPUT], "Write a report of one or several runs."
@@ -63,7 +52,7 @@ def _store(arguments: Arguments) -> Iterator[Store]:
 
 
 def _list(arguments: Arguments) -> int:
-    from toolkit.analysis import runs_document
+    from toolkit.analysis.documents import runs_document
     from toolkit.app.results import listed_runs
 
     limit = arguments.number("limit")
@@ -94,10 +83,10 @@ def _short_target(text: str) -> str:
 
 
 def _show(arguments: Arguments) -> int:
-    from toolkit.analysis import run_document
+    from toolkit.analysis.documents import run_document
     from toolkit.app.results import find_run
     from toolkit.app.runs.undoing import undo_script_left
-    from toolkit.report import render
+    from toolkit.report.render import render
 
     with _store(arguments) as store:
         if arguments.flag("follow"):
@@ -217,37 +206,10 @@ def _export(arguments: Arguments) -> int:
     return ExitCode.DONE
 
 
-def _compare(arguments: Arguments) -> int:
-    from toolkit.analysis import judge, parse_fail_if
-    from toolkit.app.results import compare_named
-    from toolkit.report import Format, render_comparison
-
-    text = arguments.text("fail_if")
-    limit = None if text is None else parse_fail_if(text)
-    with _store(arguments) as store:
-        comparison = compare_named(
-            store, arguments.required("a"), arguments.required("b"), force=arguments.flag("force")
-        )
-    shown = render_comparison(comparison, Format.JSON if arguments.flag("json") else Format.TEXT)
-    (out_raw if arguments.flag("json") else out)(shown)
-    if limit is None:
-        return _strictly(comparison) if arguments.flag("strict") else ExitCode.DONE
-    judgement = judge(comparison, limit)
-    for sentence in (*judgement.met, *judgement.inconclusive):
-        say(sentence if sentence in judgement.met else f"warning: {sentence}")
-    return judgement.exit_code(strict=arguments.flag("strict"))
-
-
-def _strictly(comparison: Comparison) -> int:
-    from toolkit.model.words import Verdict
-
-    inconclusive = any(pair.verdict is Verdict.INCONCLUSIVE for pair in comparison.pairs)
-    return ExitCode.INCOMPLETE if inconclusive else ExitCode.DONE
-
-
 def _report(arguments: Arguments) -> int:
-    from toolkit.app.results import format_of, report, write_file
-    from toolkit.report import Format
+    from toolkit.app.files import write_file
+    from toolkit.app.results import format_of, report
+    from toolkit.report.render import Format
 
     name = arguments.text("out")
     path = None if name in (None, "-") else Path(str(name))

@@ -44,7 +44,7 @@ def _run_report(arguments: Arguments) -> int:
     if file is None and form == "text":
         out(run_report_text(report).rstrip())
         return ExitCode.DONE
-    from toolkit.app.results import write_file
+    from toolkit.app.files import write_file
 
     if file is None:
         raise ToolkitError("a page needs a file", code="TK-0107", hint="add `--out account.html`")

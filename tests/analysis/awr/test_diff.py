@@ -86,12 +86,12 @@ def test_what_cannot_be_compared_is_refused_with_a_sentence(change: dict[str, ob
 
 def test_the_same_interval_twice_is_refused() -> None:
     with pytest.raises(ToolkitError, match="same interval"):
-        compare_intervals(interval(), interval(who=origin("copy")), anyway=True)
+        compare_intervals(interval(), interval(who=origin("copy")), force=True)
 
 
 def test_two_databases_are_compared_where_that_is_meant() -> None:
     other = interval(day=1, who=origin(day=1, database="OTHER", dbid=8))
-    assert "database" in kinds(compare_intervals(interval(), other, anyway=True))
+    assert "database" in kinds(compare_intervals(interval(), other, force=True))
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,13 @@ class IntervalDifference:
     sentence: str
 
 
-def refuse_unlike(before: Interval, after: Interval, *, anyway: bool = False) -> None:
+def refuse_unlike(before: Interval, after: Interval, *, force: bool = False) -> None:
     """Refuse two intervals that cannot be compared whatever the reader knows.
 
     Args:
         before: One of them.
         after: The other.
-        anyway: The reader says that he compares two databases on purpose.
+        force: Compare two different databases.
 
     Raises:
         ToolkitError: TK-0115.
@@ -58,10 +58,10 @@ def refuse_unlike(before: Interval, after: Interval, *, anyway: bool = False) ->
     missing = next((one for one in (a, b) if not one.elapsed_seconds), None)
     if missing is not None:
         raise _unlike(f"`{missing.name}` does not say how long its interval was", "give the whole report")
-    if not anyway and a.database and b.database and a.dbid != b.dbid and a.database.lower() != b.database.lower():
+    if not force and a.database and b.database and a.dbid != b.dbid and a.database.lower() != b.database.lower():
         raise _unlike(
             f"they are of different databases, `{a.database}` and `{b.database}`",
-            "if that is meant (a migration, a clone under another name), say `--anyway`",
+            "if that is meant (a migration, a clone under another name), add `--force`",
         )
 
 

@@ -116,18 +116,18 @@ class IntervalDiff:
     unmatched_instances: tuple[str, ...] = field(default=())
 
 
-def compare_intervals(before: Interval, after: Interval, *, anyway: bool = False) -> IntervalDiff:
+def compare_intervals(before: Interval, after: Interval, *, force: bool = False) -> IntervalDiff:
     """Compare two intervals; given in the wrong order they are swapped, and `swapped` says so.
 
     Args:
         before: The earlier one.
         after: The later one.
-        anyway: Compare two different databases on purpose.
+        force: Compare two different databases.
 
     Raises:
         ToolkitError: TK-0115 when they cannot be compared.
     """
-    refuse_unlike(before, after, anyway=anyway)
+    refuse_unlike(before, after, force=force)
     before, after = whole_names(before, after)
     swapped = wrong_order(before, after)
     return _diff(after, before, swapped=True) if swapped else _diff(before, after)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -39,17 +40,22 @@ class Shift:
     p: float
 
 
+def computable() -> bool:
+    """Whether numpy is installed, which the permutations need."""
+    return find_spec("numpy") is not None
+
+
 def shifts(values: Sequence[float | None]) -> list[Shift]:
     """Return the changes of level of a series, in its order; missing values are left out.
 
     Returns:
-        Nothing where there are fewer than `FEWEST` values: nothing can be told of so few.
+        Nothing where there are fewer than `FEWEST` values, which are too few to judge, and nothing without numpy.
     """
+    known = [(index, value) for index, value in enumerate(values) if value is not None]
+    if len(known) < FEWEST or not computable():
+        return []
     import numpy as np
 
-    known = [(index, value) for index, value in enumerate(values) if value is not None]
-    if len(known) < FEWEST:
-        return []
     series = np.array([value for _, value in known])
     generator = np.random.default_rng(_SEED)
     places: list[tuple[int, float]] = []

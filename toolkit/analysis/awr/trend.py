@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from toolkit.analysis.awr.shifts import FEWEST, Shift, shifts
+from toolkit.analysis.awr.shifts import FEWEST, Shift, computable, shifts
 from toolkit.model.interval import Interval, Origin
 
 _TOP_EVENTS = 8
@@ -115,6 +115,8 @@ def _series(members: Sequence[Interval], sql: Sequence[str]) -> Series:
     if len(ordered) < FEWEST:
         few = "is 1 point" if len(ordered) == 1 else f"are {len(ordered)} points"
         notes.append(f"there {few}: fewer than {FEWEST} are too few to say where something changed")
+    elif not computable():
+        notes.append("changes of level are not computed: the Python package numpy is not installed")
     lines = tuple(_lines(ordered, sql))
     wanted = [key for key in sql if not any(line.name == key and _known(line) for line in lines)]
     notes += [f"no report lists the statement `{key}`" for key in wanted]

@@ -1,4 +1,4 @@
-"""`awr diff` and `awr trend`: reports read side by side, or snapshots stored, as intervals."""
+"""Intervals compared (`compare`) and in a series (`awr trend`): from reports, stored snapshots or a database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from toolkit.analysis.awr.pseudonyms import Pseudonyms
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.app.intervals.show import read_file, spread
 from toolkit.app.intervals.sources import Reach, interval_source, series_source
-from toolkit.app.targets import find_target
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval
 
@@ -22,18 +21,18 @@ _MOST_FILES = 20_000
 
 
 def compare_sources(
-    before: str, after: str, *, anyway: bool = False, store: str | None = None, names: Pseudonyms | None = None,
-    reach: Reach = find_target,
+    before: str, after: str, *, reach: Reach, force: bool = False, store: str | None = None,
+    names: Pseudonyms | None = None,
 ) -> IntervalDiff:  # fmt: skip
     """Compare two reports, two intervals of stored snapshots, or two ranges of a database's own.
 
     Args:
-        before: A file, `a1..a2` for what lies between two snapshots of the store, or `T:101-104`.
+        before: A file, `a1..a2` for two snapshots of the store, a range `T:101-104`, or a run with a report.
         after: The same.
-        anyway: Compare two different databases on purpose.
-        store: The results store, where snapshots are named.
-        names: What to call everything that has a name, instead of it.
         reach: Opens a target by what the user calls it.
+        force: Compare two different databases.
+        store: The results store that holds the snapshots.
+        names: The pseudonyms that replace names.
 
     Raises:
         ToolkitError: TK-0113 for a file that is no report, TK-0115 when the two cannot be compared, TK-0303 for
@@ -52,7 +51,7 @@ def compare_sources(
     sides = {**{name: _as_other(one, read) for name, one in stored.items()}, **read}
     if names is not None:
         sides = {name: mask_interval(sides[name], names) for name in (before, after)}
-    return compare_intervals(sides[before], sides[after], anyway=anyway)
+    return compare_intervals(sides[before], sides[after], force=force)
 
 
 def _as_other(between: Interval, files: Mapping[str, Interval]) -> Interval:
@@ -120,17 +119,17 @@ class Trends:
 
 
 def read_trends(
-    files: Sequence[str], sql: Sequence[str], names: Pseudonyms | None = None, *, store: str | None = None,
-    reach: Reach = find_target,
+    files: Sequence[str], sql: Sequence[str], names: Pseudonyms | None = None, *, reach: Reach,
+    store: str | None = None,
 ) -> Trends:  # fmt: skip
     """Set reports in a row.
 
     Args:
         files: Files, folders that hold them, `T:101-140` of a database, and `label:NAME` of stored snapshots.
         sql: Statements to follow.
-        names: What to call everything that has a name, instead of it.
-        store: The results store, where snapshots are named.
+        names: The pseudonyms that replace names.
         reach: Opens a target by what the user calls it.
+        store: The results store that holds the snapshots.
 
     Raises:
         ToolkitError: TK-0113 when there is no file at all; as `series_source`.

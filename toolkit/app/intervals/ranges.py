@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from itertools import pairwise
 
 from toolkit.analysis.cluster_interval import cluster_interval
 from toolkit.analysis.repository_interval import interval_of_rows
+from toolkit.app.intervals.names import Range
 from toolkit.app.runs.planning import context_of, with_licences
 from toolkit.app.snapshots.sources import snapshot_source_of
 from toolkit.app.targets import ResolvedTarget
@@ -28,44 +28,6 @@ from toolkit.model.values import Row
 from toolkit.model.words import EngineName
 from toolkit.rendering import step_of
 from toolkit.snapshots.brackets import Repositories
-
-_RANGE = re.compile(r"(?P<target>.+):(?P<first>\d{1,10})-(?P<last>\d{1,10})", re.ASCII | re.DOTALL)
-_NUMBERS = re.compile(r"(\d{1,10})-(\d{1,10})", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Two snapshots of a database; `target` is empty where it is said elsewhere."""
-
-    first: int
-    last: int
-    target: str = ""
-
-
-def is_range(text: str) -> bool:
-    """Tell a range of a database's snapshots (`T:101-104`) from a file."""
-    return _RANGE.fullmatch(text) is not None
-
-
-def range_of(text: str) -> Range:
-    """Read `T:101-104`, or `101-104` where the target is said elsewhere.
-
-    Raises:
-        ToolkitError: TK-0102 for anything else, and for a range that does not go on.
-    """
-    full = _RANGE.fullmatch(text)
-    plain = _NUMBERS.fullmatch(text.strip())
-    if full is None and plain is None:
-        raise ToolkitError(
-            f"`{text}` is no range of snapshots", code="TK-0102", hint="write two snapshot numbers: 101-104"
-        )
-    match = full or plain
-    first, last = (int(number) for number in match.groups()[-2:]) if match is not None else (0, 0)
-    if first == last:
-        raise ToolkitError(
-            f"`{text}` is one snapshot: nothing lies between", code="TK-0102", hint="write two: 101-104"
-        )
-    return Range(min(first, last), max(first, last), full["target"] if full else "")
 
 
 @dataclass(slots=True)

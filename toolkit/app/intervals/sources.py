@@ -1,4 +1,4 @@
-"""Intervals that are no files: between two stored snapshots, or a range of the database's own snapshots."""
+"""Intervals that are not files: two stored snapshots, a run, or a range of the database's own snapshots."""
 
 from __future__ import annotations
 
@@ -6,29 +6,22 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.from_report import interval_of
-from toolkit.analysis.state_interval import interval_between
-from toolkit.app.intervals.ranges import database_interval, database_series, is_range, range_of
-from toolkit.app.snapshots.labelled import find
-from toolkit.app.targets import ResolvedTarget
+from toolkit.app.intervals.names import Range, between_of, is_between, is_range, range_of
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval
-from toolkit.readers.awr.report import read_report
-from toolkit.store import Store, open_store
 
-_MARK = ".."
+if TYPE_CHECKING:
+    from toolkit.app.targets import ResolvedTarget
+    from toolkit.store import Store
+
 _LABEL = "label:"
 _FEWEST = 2
 _REPORT = re.compile(r"awr-\d+-\d+\.html", re.ASCII)
-Reach = Callable[[str], ResolvedTarget]
-
-
-def is_interval(text: str) -> bool:
-    """Tell an interval of stored snapshots (`before..after`, `#3..#7`) from a label."""
-    left, mark, right = text.partition(_MARK)
-    return bool(mark and left.strip() and right.strip())
+Reach = Callable[[str], "ResolvedTarget"]
+"""Opens a target by what the user calls it."""
 
 
 def stored_interval(store: Store, text: str) -> Interval:
@@ -38,13 +31,10 @@ def stored_interval(store: Store, text: str) -> Interval:
         ToolkitError: TK-0102 for what is no interval, TK-0114 for a label that is not stored, TK-0110 when the
             two cannot be compared.
     """
-    if not is_interval(text):
-        raise ToolkitError(
-            f"`{text}` is one snapshot, not what lies between two",
-            code="TK-0102",
-            hint="write `A1..A2 B1..B2` to compare two intervals, or `A B` to see what happened between two",
-        )
-    a, _, b = (part.strip() for part in text.partition(_MARK))
+    from toolkit.analysis.state_interval import interval_between
+    from toolkit.app.snapshots.stored import find
+
+    a, b = between_of(text)
     (one, _), (other, _) = find(store, a), find(store, b)
     return interval_between(store.load_snapshot(one.number), store.load_snapshot(other.number), text)
 
@@ -63,29 +53,35 @@ def interval_source(text: str, location: str | None, reach: Reach) -> Interval |
     if Path(text).exists():
         return None
     if is_range(text):
-        asked = range_of(text)
-        resolved = reach(asked.target)
-        try:
-            return database_interval(resolved, asked, text)
-        finally:
-            resolved.target.close()
+        return _database_interval(range_of(text), text, reach)
+    from toolkit.app.snapshots.stored import is_stored
+    from toolkit.store import open_store
+
     with open_store(location) as store:
-        if is_interval(text):
+        if is_between(text):
             return stored_interval(store, text)
-        run = _run_of(store, text)
-        return None if run is None else run_interval(store, run)
+        try:
+            run = store.resolve(text)
+        except ToolkitError:
+            # what is stored under no name may be a file, whose reader says what is wrong with it
+            if is_stored(store, text):
+                between_of(text)
+            return None
+        return run_interval(store, run)
 
 
-def _run_of(store: Store, text: str) -> str | None:
-    """Return the run that a name means, or None where it means none."""
+def _database_interval(asked: Range, name: str, reach: Reach) -> Interval:
+    from toolkit.app.intervals.ranges import database_interval
+
+    resolved = reach(asked.target)
     try:
-        return store.resolve(text)
-    except ToolkitError:
-        return None
+        return database_interval(resolved, asked, name)
+    finally:
+        resolved.target.close()
 
 
 def run_interval(store: Store, run: str) -> Interval:
-    """Return what a database did during a run, from the report that was fetched with it.
+    """Return what a database did during a run, from the AWR or Statspack report that was kept with it.
 
     Raises:
         ToolkitError: TK-0114 for a run without one.
@@ -94,10 +90,12 @@ def run_interval(store: Store, run: str) -> Interval:
     kept = store.load_artifact(run, names[0]) if names else None
     if kept is None:
         raise ToolkitError(
-            f"run `{run}` has no report of the database's own",
+            f"run `{run}` has no AWR report kept with it",
             code="TK-0114",
-            hint="one is kept with `--snapshot awr`; what each trial cost is compared by `dbatk compare`",
+            hint="one is kept with `--snapshot awr`; leave out --awr to compare the trials of two runs",
         )
+    from toolkit.readers.awr.report import read_report
+
     report = read_report(kept.content, f"{run}/{kept.name}")
     return interval_of(report.document())
 
@@ -117,10 +115,14 @@ def series_source(text: str, location: str | None, reach: Reach) -> tuple[list[I
     if Path(text).exists():
         return None
     if text.startswith(_LABEL):
+        from toolkit.store import open_store
+
         with open_store(location) as store:
             return _labelled(store, text.removeprefix(_LABEL))
     if not is_range(text):
         return None
+    from toolkit.app.intervals.ranges import database_series
+
     asked = range_of(text)
     resolved = reach(asked.target)
     try:
@@ -133,10 +135,12 @@ def _labelled(store: Store, label: str) -> tuple[list[Interval], list[str]]:
     found = sorted(store.snapshots(label, limit=100_000), key=lambda head: (head.taken_at, head.number))
     if len(found) < _FEWEST:
         raise ToolkitError(
-            f"{'one snapshot is' if found else 'no snapshot is'} stored as `{label}`: nothing lies between",
+            f"{'only one snapshot is' if found else 'no snapshot is'} stored under the label `{label}`",
             code="TK-0114",
-            hint=f"`dbatk snapshot take {label}` from a scheduler makes a series",
+            hint=f"a series needs two or more: run `dbatk snapshot take {label}` from a scheduler",
         )
+    from toolkit.analysis.state_interval import interval_between
+
     intervals: list[Interval] = []
     gaps: list[str] = []
     for target in dict.fromkeys((head.target, head.database) for head in found):
@@ -152,12 +156,3 @@ def _labelled(store: Store, label: str) -> tuple[list[Interval], list[str]]:
             else:
                 intervals.append(between)
     return intervals, gaps
-
-
-def compare_stored(store: Store, a: str, b: str) -> IntervalDiff:
-    """Compare two intervals of stored snapshots.
-
-    Raises:
-        ToolkitError: as `stored_interval`; TK-0115 when the two cannot be compared.
-    """
-    return compare_intervals(stored_interval(store, a), stored_interval(store, b))

@@ -140,7 +140,7 @@ def _check_conditions(step: PlanStep, resolved: ResolvedTarget) -> None:
 
 def _best_levels(step: PlanStep, store: Store) -> dict[str, Level]:
     """Return the levels that measurements recommend: of the best cell that ended ok."""
-    from toolkit.analysis import cells
+    from toolkit.analysis.cells import cells
 
     levels: dict[str, Level] = {}
     for factor, ref in step.best_of.items():

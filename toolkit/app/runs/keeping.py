@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from toolkit.analysis import advice
+from toolkit.analysis.advice import advice
 from toolkit.app.runs.planning import collect_facts
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial

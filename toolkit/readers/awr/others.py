@@ -18,7 +18,7 @@ _OTHERS = tuple(
         (
             r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period",
             "it is Oracle's own comparison of two periods, not the report of one",
-            "write the report of each period by awrrpt.sql, and give both to `dbatk awr diff`",
+            "write the report of each period by awrrpt.sql, and give both to `dbatk compare`",
         ),
         (
             r"WORKLOAD REPOSITORY SQL Report|AWR SQL Report",

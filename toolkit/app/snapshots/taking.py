@@ -1,13 +1,12 @@
-"""`snapshot take`, `list`, `diff`: the state of a database around anything the DBA does himself."""
+"""`snapshot take`: the state of a database, kept under a label."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.auditing import Notes
 from toolkit.app.runs.planning import context_of, with_licences
 from toolkit.app.runs.repair import database_of
@@ -181,56 +180,3 @@ def _host(resolved: ResolvedTarget) -> State:
     return State(
         HOST, resolved.target.engine.value, {**identity, DATABASE: str(identity["host"])}, host_sections()
     )
-
-
-# -- what is stored ---------------------------------------------------------------------------------------------
-def listed(store: Store, limit: int = 50) -> Sequence[SnapshotHead]:
-    """Return the newest snapshots."""
-    return store.snapshots(limit=limit)
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedSnapshots:
-    """What happened between two snapshots, and what to know of the names."""
-
-    between: SnapshotDiff
-    sentences: tuple[str, ...]
-
-
-def diff(store: Store, a: str, b: str) -> ComparedSnapshots:
-    """Tell what happened between two stored snapshots.
-
-    Raises:
-        ToolkitError: TK-0114 for a label that is not stored, TK-0110 when the two cannot be compared.
-    """
-    (one, said_a), (other, said_b) = find(store, a), find(store, b)
-    found = between(store.load_snapshot(one.number), store.load_snapshot(other.number))
-    return ComparedSnapshots(found, tuple(dict.fromkeys((*said_a, *said_b, *found.sentences))))
-
-
-def find(store: Store, text: str) -> tuple[SnapshotHead, tuple[str, ...]]:
-    """Return the newest snapshot of a label, or the one of a number (`#7`), and what to say of the choice.
-
-    Raises:
-        ToolkitError: TK-0114.
-    """
-    if text.startswith("#") and text[1:].isascii() and text[1:].isdecimal():
-        number = int(text[1:])
-        found = [head for head in store.snapshots() if head.number == number]
-    else:
-        found = list(store.snapshots(text.strip()))
-    if not found:
-        raise ToolkitError(f"there is no snapshot `{text}`", code="TK-0114", hint=_near(store, text))
-    if len(found) > 1:
-        return found[0], (
-            f"{len(found)} snapshots are called `{text}`; the newest is meant (#{found[0].number}), "
-            f"an older one is #{found[1].number}",
-        )
-    return found[0], ()
-
-
-def _near(store: Store, text: str) -> str:
-    from toolkit.documents import nearest
-
-    near = nearest(text, {head.label for head in store.snapshots()})
-    return f"did you mean `{near}`? see `dbatk snapshot list`" if near else "see `dbatk snapshot list`"

@@ -1,0 +1,108 @@
+"""`dbatk compare` takes whatever has two sides, and explains what it cannot compare."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+from tests.cli.test_awr_intervals import report
+
+READS = """
+import json, sys
+from toolkit.cli.main import main
+for heavy in ("numpy", "duckdb", "sqlalchemy"):
+    sys.modules[heavy] = None
+status = main(json.loads(sys.argv[1]))
+print(json.dumps([status, sorted(name for name in sys.modules if name.startswith("toolkit."))]), file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def stored(dbatk: Dbatk, url: str, home: Path) -> Dbatk:
+    """A store with two runs, two snapshots, and two reports beside it."""
+    for label in ("monday", "tuesday"):
+        gather = ("stats", "gather", "-t", url, "--table", "small", "--repeat", "2", "--warmup", "0")
+        assert dbatk(*gather, "--label", label).status == 0
+    for label in ("before", "after"):
+        assert dbatk("snapshot", "take", label, "-t", url).status == 0
+    for day, name in enumerate(("good.html", "bad.html")):
+        (home / name).write_text(report(day))
+    return dbatk
+
+
+@pytest.mark.parametrize(
+    ("sides", "key"),
+    [
+        (("monday", "tuesday"), "pairs"),
+        (("monday/degree=1", "tuesday/degree=1"), "pairs"),
+        (("before", "after"), "sections"),
+        (("#1", "#2"), "sections"),
+        (("good.html", "bad.html"), "causes"),
+    ],
+)
+def test_each_kind_has_its_document_and_its_page(
+    stored: Dbatk, home: Path, sides: tuple[str, str], key: str
+) -> None:
+    told = stored("compare", *sides, "--json", "--out", "page.html")
+    assert told.status == 0, told.err
+    assert key in json.loads(told.out)
+    assert (home / "page.html").read_text().lower().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "says"),
+    [
+        (("monday", "before"), "TK-0102", "`monday` is a run and `before` is a snapshot"),
+        (("before", "monday"), "TK-0102", "`monday` is a run and `before` is a snapshot"),
+        (("monday", "wednesday"), "TK-0109", "no run is called `wednesday`"),
+        (("before", "wednesday"), "TK-0114", "there is no snapshot `wednesday`"),
+        (("wednesday", "thursday"), "TK-0109", "`dbatk snapshot list` lists the snapshots"),
+        (("good.html", "missing.html"), "TK-0113", "there is no file"),
+        (("good.html", "before"), "TK-0102", "`before` is one snapshot, not an interval"),
+        (("good.html", "monday"), "TK-0114", "has no AWR report"),
+        (("good.html", "bad.html", "--strict"), "TK-0107", "`--strict` does not apply to intervals"),
+        (("good.html", "bad.html", "--fail-if", "elapsed_seconds > +5%"), "TK-0107", "does not apply"),
+        (("before", "after", "--force"), "TK-0107", "must be of one database"),
+        (("before", "after", "--mask"), "TK-0107", "`--mask` does not apply to snapshots"),
+        (("monday", "tuesday", "--salt", "x"), "TK-0107", "`--salt` does not apply to runs"),
+    ],
+)
+def test_what_cannot_be_compared_is_explained(stored: Dbatk, typed: tuple[str, ...], code: str, says: str) -> None:
+    answer = stored("compare", *typed)
+    assert answer.status == 2
+    assert code in answer.err
+    assert says in answer.err
+
+
+def test_labels_of_runs_and_snapshots_mean_the_runs_and_a_note_says_so(stored: Dbatk, url: str) -> None:
+    for label in ("monday", "tuesday"):
+        stored("snapshot", "take", label, "-t", url)
+    answer = stored("compare", "monday", "tuesday", "--json")
+    assert "pairs" in json.loads(answer.out)
+    assert "labels of snapshots too" in answer.err
+
+
+@pytest.mark.parametrize("group", ["awr", "snapshot"])
+def test_the_commands_it_replaces_name_it(dbatk: Dbatk, group: str) -> None:
+    answer = dbatk(group, "diff", "a", "b")
+    assert answer.status == 2
+    assert "use `dbatk compare A B`" in answer.err
+
+
+@pytest.mark.parametrize("command", [["compare"], ["awr", "show"], ["awr", "trend"]], ids=" ".join)
+def test_reports_are_read_without_a_store_a_database_or_numpy(tmp_path: Path, command: list[str]) -> None:
+    for day, name in enumerate(("good.html", "bad.html")):
+        (tmp_path / name).write_text(report(day))
+    typed = [*command, "good.html", "bad.html"]
+    done = subprocess.run(
+        [sys.executable, "-c", READS, json.dumps(typed)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    status, modules = json.loads(done.stderr.splitlines()[-1])
+    assert (status, done.stdout != "") == (0, True), done.stderr
+    needed = {"analysis", "app", "cli", "config", "model", "readers", "report"}
+    assert {name.split(".")[1] for name in modules} - needed <= {"design", "errors", "resources", "units"}

@@ -1,0 +1,166 @@
+"""`compare`: two runs, configurations, snapshots, or intervals such as AWR reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from toolkit.cli.awr import MASK, pseudonyms
+from toolkit.cli.output import out, out_json, out_raw, say
+from toolkit.cli.parameters import OUTPUT, Arguments, add_command, argument, option
+from toolkit.errors import ExitCode, ToolkitError
+
+if TYPE_CHECKING:
+    from toolkit.analysis.compare import Comparison
+    from toolkit.analysis.limits import Limit
+    from toolkit.store import Store
+
+_REPEATED = "it judges repeated trials: name two runs, or two configurations such as RUN/degree=4"
+_REPORTS = "it hides names in comparisons of AWR and Statspack reports and of intervals A1..A2"
+_APPLIES = {
+    "fail_if": (("runs",), _REPEATED),
+    "strict": (("runs",), _REPEATED),
+    "force": (("runs", "intervals"), "two snapshots are subtracted, so they must be of one database and provider"),
+    "mask": (("intervals",), _REPORTS),
+    "salt": (("intervals",), _REPORTS),
+}
+
+
+def add_compare(app: typer.Typer) -> None:
+    """Add the command."""
+    compared = [
+        argument("a", "before: run, RUN/degree=4, snapshot, A1..A2, AWR report, or T:101-104"),
+        argument("b", "after: the same"),
+        option("out", "also write the comparison as an HTML page", metavar="FILE.html"),
+        option("fail_if", "runs: exit 4 when met, such as 'elapsed_seconds > +5%'", metavar="LIMIT"),
+        option("strict", "runs: exit 3 when the result is inconclusive", kind=bool),
+        option("force", "compare runs of different work, or reports of different databases", kind=bool),
+        option("awr", "compare two runs by the AWR reports kept with them", kind=bool),
+        *MASK,
+        *OUTPUT,
+    ]
+    add_command(app, "compare", _compare, compared, "Compare runs, configurations, snapshots or AWR reports.")
+
+
+def _compare(arguments: Arguments) -> int:
+    from toolkit.app.intervals.names import names_interval
+
+    a, b = arguments.required("a"), arguments.required("b")
+    if arguments.flag("awr") or names_interval(a) or names_interval(b):
+        return _intervals(arguments, a, b)
+    from toolkit.app.comparing import Stored, kind_of
+    from toolkit.store import open_store
+
+    limit = _limit(arguments)
+    with open_store(arguments.text("store")) as store:
+        kind, note = kind_of(store, a, b)
+        if note:
+            say(f"note: {note}")
+        if kind is Stored.SNAPSHOTS:
+            return _snapshots(store, arguments, a, b)
+        return _runs(store, arguments, a, b, limit)
+
+
+def _limit(arguments: Arguments) -> Limit | None:
+    """Return what `--fail-if` asks, before anything is looked up."""
+    text = arguments.text("fail_if")
+    if text is None:
+        return None
+    from toolkit.analysis.limits import parse_fail_if
+
+    return parse_fail_if(text)
+
+
+def _check(arguments: Arguments, kind: str) -> None:
+    """Refuse an option that means nothing for what is compared.
+
+    Raises:
+        ToolkitError: TK-0107.
+    """
+    for name, (kinds, hint) in _APPLIES.items():
+        if kind not in kinds and arguments.text(name) not in (None, str(False)):
+            flag = name.replace("_", "-")
+            raise ToolkitError(f"`--{flag}` does not apply to {kind}", code="TK-0107", hint=hint)
+
+
+def _intervals(arguments: Arguments, a: str, b: str) -> int:
+    from toolkit.app.intervals.comparing import compare_sources
+    from toolkit.cli.launch import reach
+    from toolkit.report.interval.document import diff_document
+
+    _check(arguments, "intervals")
+    diff = compare_sources(
+        a,
+        b,
+        reach=reach,
+        force=arguments.flag("force"),
+        store=arguments.text("store"),
+        names=pseudonyms(arguments),
+    )
+
+    def page() -> str:
+        from toolkit.report.interval.page import diff_page
+
+        return diff_page(diff)
+
+    _write(arguments, page)
+    if arguments.flag("json"):
+        out_json(diff_document(diff))
+    else:
+        from toolkit.report.interval.text import diff_text
+
+        out(diff_text(diff))
+    return ExitCode.DONE
+
+
+def _snapshots(store: Store, arguments: Arguments, a: str, b: str) -> int:
+    from toolkit.analysis.snapshot_diff import document
+    from toolkit.app.snapshots.stored import compare_snapshots
+    from toolkit.report.snapshot_diff import between_page, between_text
+
+    _check(arguments, "snapshots")
+    compared = compare_snapshots(store, a, b)
+    _write(arguments, lambda: between_page(compared.between, compared.sentences))
+    if arguments.flag("json"):
+        out_json({**document(compared.between), "warnings": list(compared.sentences)})
+    else:
+        out(between_text(compared.between, compared.sentences))
+    return ExitCode.DONE if compared.between.whole else ExitCode.INCOMPLETE
+
+
+def _runs(store: Store, arguments: Arguments, a: str, b: str, limit: Limit | None) -> int:
+    from toolkit.analysis.limits import judge
+    from toolkit.app.results import compare_named
+    from toolkit.report.render import Format, render_comparison
+
+    _check(arguments, "runs")
+    comparison = compare_named(store, a, b, force=arguments.flag("force"))
+    _write(arguments, lambda: render_comparison(comparison, Format.HTML))
+    if arguments.flag("json"):
+        out_raw(render_comparison(comparison, Format.JSON))
+    else:
+        out(render_comparison(comparison, Format.TEXT))
+    if limit is None:
+        return _strictly(comparison) if arguments.flag("strict") else ExitCode.DONE
+    judgement = judge(comparison, limit)
+    for sentence in (*judgement.met, *judgement.inconclusive):
+        say(sentence if sentence in judgement.met else f"warning: {sentence}")
+    return judgement.exit_code(strict=arguments.flag("strict"))
+
+
+def _strictly(comparison: Comparison) -> int:
+    from toolkit.model.words import Verdict
+
+    inconclusive = any(pair.verdict is Verdict.INCONCLUSIVE for pair in comparison.pairs)
+    return ExitCode.INCOMPLETE if inconclusive else ExitCode.DONE
+
+
+def _write(arguments: Arguments, page: Callable[[], str]) -> None:
+    from toolkit.app.files import write_file
+
+    if name := arguments.text("out"):
+        write_file(Path(name), page())
+        say(f"wrote {name}")
