@@ -1,4 +1,4 @@
-"""`awr diff` and `awr trend` as a user types them: a screen, a page, a document, a sentence."""
+"""`compare` of two reports and `awr trend` as a user types them: a screen, a page, a document, a sentence."""
 
 from __future__ import annotations
 
