@@ -6,7 +6,7 @@ import pytest
 
 from tests.oracle.make import RUN, assumed, target
 from tests.oracle.standin import Scenario, Standin, running_standin, scenarios
-from toolkit.app.runs.planning import context_of, with_licences
+from toolkit.app.runs.planning import read_base_facts, with_licences
 from toolkit.app.snapshots.sources import bracket_of, snapshot_source_of
 from toolkit.dialects.oracle import DIALECT, snapshot_sources
 from toolkit.dialects.repositories import SnapshotSource
@@ -25,7 +25,7 @@ WITH_STATSPACK = {"ALL_USERS": _PERFSTAT, "ALL_OBJECTS": _GRANTED}
 def snapshot_source(standin: Standin, wanted: str = "auto", declared: frozenset[str] = NOTHING) -> SnapshotSource:
     sessions = Sessions(target(standin, licences=declared), RUN)
     try:
-        facts = with_licences(context_of(DIALECT, sessions), declared)
+        facts = with_licences(read_base_facts(DIALECT, sessions), declared)
         return snapshot_source_of(wanted, DIALECT, facts, sessions, declared)
     finally:
         sessions.close()
@@ -33,7 +33,7 @@ def snapshot_source(standin: Standin, wanted: str = "auto", declared: frozenset[
 
 def bracket(standin: Standin, wanted: str = "awr", declared: frozenset[str] = DECLARED) -> BracketProvider:
     sessions = Sessions(target(standin, licences=declared), RUN)
-    facts = with_licences(context_of(DIALECT, sessions), declared)
+    facts = with_licences(read_base_facts(DIALECT, sessions), declared)
     made = bracket_of(snapshot_source_of(wanted, DIALECT, facts, sessions, declared), DIALECT, sessions, RUN)
     assert made is not None
     return made

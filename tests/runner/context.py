@@ -1,4 +1,4 @@
-"""A bench around a `World`: what a trial works with, without a database."""
+"""A run context around a `World`: what a trial works with, without a database."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from tests.runner.world import DIALECT, RUN, World
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor
 from toolkit.model.words import Keep, Mode, OperationName
-from toolkit.operations import operation
-from toolkit.runner import Changes, RunContext, Stop
+from toolkit.runner import Changes, PlanningContext, RunContext, Stop
 from toolkit.store import Store
 
 EXPERIMENT = Experiment(
@@ -19,13 +18,11 @@ EXPERIMENT = Experiment(
 
 
 def context_of(world: World, store: Store, *, allow_commands: bool = True, **fields: object) -> RunContext:
-    """Return a bench; `fields` replace those of the experiment."""
+    """Return a context; `fields` replace those of the experiment."""
     changes = Changes(world, DIALECT, store.journal(RUN), allow_commands=allow_commands)  # type: ignore[arg-type]
     experiment = replace(EXPERIMENT, **fields)  # type: ignore[arg-type]
-    return RunContext(
-        RUN, experiment, operation(experiment.operation), DIALECT, DIALECT.assume("19-ee"), world, store,  # type: ignore[arg-type]
-        changes, (), Stop(), Heard(),
-    )  # fmt: skip
+    planning = PlanningContext(experiment, DIALECT, DIALECT.assume("19-ee"))
+    return RunContext(RUN, planning, None, world, store, changes, (), Stop(), Heard())  # type: ignore[arg-type]
 
 
 def warnings_of(context: RunContext) -> list[str]:

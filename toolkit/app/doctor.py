@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from toolkit.app.runs import licensing
-from toolkit.app.runs.planning import cells_in_order, context_of, degrees_above, planner_of, with_licences
+from toolkit.app.runs.planning import degrees_above, read_base_facts, with_licences
 from toolkit.dialects.answers import Check, DegreeLimit, Grant
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -20,9 +20,9 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Mode, ObjectKind, OperationName, Role, SupportState
-from toolkit.operations import Planner, operation
-from toolkit.operations.base import support_of
+from toolkit.operations import Planner
 from toolkit.operations.place import reads_of
+from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
 
 
@@ -85,10 +85,10 @@ def doctor(
 def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -> Facts:
     control = sessions.get(Role.CONTROL)
     files = tuple(Query(file, file, optional=True) for file in dialect.doctor_files)
-    facts = read_facts(control, dialect, files, context_of(dialect, sessions))
+    facts = read_facts(control, dialect, files, read_base_facts(dialect, sessions))
     if experiment is None:
         return facts
-    binds = _names(planner_of(experiment, dialect, facts))
+    binds = _names(PlanningContext(experiment, dialect, facts).planner())
     named = dialect.object_files(experiment.operation, calls=bool(binds["words"]))
     objects = tuple(Query(file, file, binds, optional=True) for file in named)
     facts = read_facts(control, dialect, objects, facts)
@@ -99,7 +99,8 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
     }  # fmt: skip
     facts = replace(facts, answers={**facts.answers, "doctor_work": (asked,)})
     # What a plan would read besides is how the work is spelled; that `dbatk plan` and `--dry-run` tell.
-    needed = reads_of(operation(experiment.operation), planner_of(experiment, dialect, facts))
+    planning = PlanningContext(experiment, dialect, facts)
+    needed = reads_of(planning.operation, planning.planner())
     return read_facts(control, dialect, (query for query in needed if not query.optional), facts)
 
 
@@ -145,12 +146,11 @@ def _refused_reads(facts: Facts, said: set[str]) -> Iterator[Check]:
 
 
 def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Iterable[Check]:
-    planner, work = planner_of(experiment, dialect, facts), operation(experiment.operation)
-    work.check(planner)
-    above = degrees_above(experiment, dialect, facts)
-    for cell in cells_in_order(experiment):
-        pieces = work.pieces(planner, cell)
-        support, name = support_of(planner, pieces), f"{experiment.operation} {cell}"
+    planning = PlanningContext(experiment, dialect, facts)
+    planning.operation.check(planning.planner())
+    above = degrees_above(planning)
+    for cell, support in planning.support:
+        pieces, name = planning.pieces(cell), f"{experiment.operation} {cell}"
         too_high = next((above[piece.work.degree] for piece in pieces if piece.work.degree in above), None)
         if support.ok and too_high is not None:
             yield Check(name, "warning", too_high)

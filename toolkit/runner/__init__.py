@@ -1,7 +1,7 @@
 """The runner: takes planned trials through their stages and survives whatever happens meanwhile."""
 
 from toolkit.runner.changes import Changes, Undone
-from toolkit.runner.context import RunContext, spec_of
+from toolkit.runner.context import PlanningContext, RunContext, spec_of, trials_of
 from toolkit.runner.environment import environment_of
 from toolkit.runner.lease import holding_lease
 from toolkit.runner.locks import Locks, holding_locks
@@ -14,6 +14,7 @@ from toolkit.runner.undo_script import UndoScript
 __all__ = [
     "Changes",
     "Locks",
+    "PlanningContext",
     "RunContext",
     "Stop",
     "Sweep",
@@ -26,4 +27,5 @@ __all__ = [
     "interrupted",
     "missing",
     "spec_of",
+    "trials_of",
 ]

@@ -1,27 +1,39 @@
-"""What a run works with, put together once and handed to every trial."""
+"""What a run works with, put together once and handed on.
+
+`PlanningContext` is what is known before anything is changed, and never changes; `RunContext` adds what a run acts
+through: its sessions, its store, its journal, its events.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from toolkit.design.order import cells_of, plan_trials
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Refusals, Sessions
-from toolkit.model.experiment import Experiment, Naming, Spec
+from toolkit.executors import Refusals, Script, Sessions
+from toolkit.model.experiment import Experiment, Naming, PlannedTrial, Spec
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import Event, Events
 from toolkit.model.runid import run_key
-from toolkit.model.values import Cell
+from toolkit.model.values import Cell, Support
 from toolkit.model.words import Mode
-from toolkit.operations import Operation, Planner
+from toolkit.operations import Operation, Planner, operation
+from toolkit.operations.base import Piece, support_of
 from toolkit.runner.changes import Changes
+from toolkit.runner.external import with_external_factors
 from toolkit.runner.stop import Stop
 from toolkit.runner.workers import Workers
 from toolkit.snapshots import Provider
 from toolkit.snapshots.host import DISTURBED_ABOVE, STANDS_OUT_BY
 from toolkit.store import Store
+from toolkit.targets.base import Target
+
+PLACEHOLDER = "RUN"
+"""Stands for the run's id in scripts that are shown and not run."""
 
 
 def spec_of(experiment: Experiment) -> Spec:
@@ -33,6 +45,70 @@ def spec_of(experiment: Experiment) -> Spec:
         experiment.work_schema,
         experiment.keep,
         experiment.factors,
+    )
+
+
+@dataclass(frozen=True)
+class PlanningContext:
+    """An experiment, the dialect it is spelled in, and what was read from the catalogue."""
+
+    experiment: Experiment
+    dialect: Dialect
+    facts: Facts
+
+    @cached_property
+    def operation(self) -> Operation:
+        return operation(self.experiment.operation)
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells in the order of the factors' levels."""
+        return cells_of(self.experiment.factors)
+
+    @cached_property
+    def trials(self) -> tuple[PlannedTrial, ...]:
+        """The trials in the order of the experiment's seed."""
+        return trials_of(self.experiment)
+
+    def planner(self, key: str = PLACEHOLDER, number: int = 1) -> Planner:
+        """Return a planner whose names carry this key and number."""
+        naming = Naming(key, number, self.dialect.upper_names)
+        return Planner(self.dialect, spec_of(self.experiment), self.facts, naming)
+
+    def pieces(self, cell: Cell) -> tuple[Piece, ...]:
+        """Return what is worked on in a trial of this cell, under placeholder names."""
+        return self.operation.pieces(self.planner(), cell)
+
+    def all_pieces(self) -> Iterator[Piece]:
+        """Yield what is worked on in all cells, cell by cell."""
+        for cell in self.cells:
+            yield from self.pieces(cell)
+
+    @cached_property
+    def support(self) -> tuple[tuple[Cell, Support], ...]:
+        """Whether each cell can be had."""
+        planner = self.planner()
+        return tuple((cell, support_of(planner, self.pieces(cell))) for cell in self.cells)
+
+    @cached_property
+    def scripts(self) -> tuple[Script, ...]:
+        """The steps of every cell under placeholder names; a cell that cannot be had has none, and says why."""
+        return tuple(self._script(number, cell) for number, cell in enumerate(self.cells, 1))
+
+    def _script(self, number: int, cell: Cell) -> Script:
+        planner = self.planner(number=number)
+        title = f"{self.experiment.operation} {cell}" if cell else str(self.experiment.operation)
+        support = support_of(planner, self.operation.pieces(planner, cell))
+        if not support.ok:
+            return Script(title, None, support.sentence)
+        stages = self.operation.plan(planner, cell)
+        return Script(title, with_external_factors(stages, self.experiment.factors, cell))
+
+
+def trials_of(experiment: Experiment) -> tuple[PlannedTrial, ...]:
+    """Return the trials of an experiment in the order of its seed."""
+    return plan_trials(
+        experiment.factors, repeat=experiment.repeat, warmup=experiment.warmup, seed=experiment.seed
     )
 
 
@@ -68,10 +144,8 @@ class RunContext:
     """The run, its database and its store; `attempt` counts the times it was begun or resumed."""
 
     run: str
-    experiment: Experiment
-    operation: Operation
-    dialect: Dialect
-    facts: Facts
+    planning: PlanningContext
+    target: Target
     sessions: Sessions
     store: Store
     changes: Changes
@@ -90,10 +164,25 @@ class RunContext:
     needed_bytes: float | None = None
     free_bytes: Callable[[], float | None] = lambda: None
 
+    @property
+    def experiment(self) -> Experiment:
+        return self.planning.experiment
+
+    @property
+    def operation(self) -> Operation:
+        return self.planning.operation
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.planning.dialect
+
+    @property
+    def facts(self) -> Facts:
+        return self.planning.facts
+
     def planner(self, sequence: int = 0) -> Planner:
         """Return the planner for objects of one attempt of one trial."""
-        naming = Naming(run_key(self.run), sequence, self.dialect.upper_names)
-        return Planner(self.dialect, spec_of(self.experiment), self.facts, naming)
+        return self.planning.planner(run_key(self.run), sequence)
 
     @property
     def job(self) -> bool:

@@ -10,18 +10,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from toolkit.errors import ToolkitError
 from toolkit.executors import run_command
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.steps import ObjectRef, Step
-from toolkit.model.values import CommandFactor, Factor, QualifiedName, Scalar, spell_level
-from toolkit.model.words import Effect, ObjectKind, Role
-from toolkit.runner.context import RunContext
+from toolkit.model.steps import ObjectRef, Stages, Step
+from toolkit.model.values import CommandFactor, Factor, Level, QualifiedName, Scalar, spell_level
+from toolkit.model.words import Effect, ObjectKind, Role, StepKind
+
+if TYPE_CHECKING:
+    from toolkit.runner.context import RunContext
 
 _OF_THE_SESSION = re.compile(r"\s*(set(?!\s+(global|persist))|reset|pragma|alter\s+session)\b", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{(level|before)\}")
@@ -158,3 +162,32 @@ def _as_number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+# -- in a script ------------------------------------------------------------------------------------------------
+def with_external_factors(stages: Stages, factors: Sequence[Factor], cell: Mapping[str, Level]) -> Stages:
+    """Return the stages of a trial with its external factors in their places, as a script shows them.
+
+    The former value is known in a run only, so what needs it stands there as a comment with `{before}`.
+    """
+    for factor in factors:
+        if factor.command is None or factor.name not in cell:
+            continue
+        level, how = spell_level(cell[factor.name]), factor.command
+        apply = _shown(how.apply, how.apply_sql, level)
+        undo = _shown(how.undo, how.undo_sql, level)
+        if _OF_THE_SESSION.match(how.apply_sql):
+            stages = replace(
+                stages, worker_begin=(apply, *stages.worker_begin), worker_end=(*stages.worker_end, undo)
+            )
+        else:
+            stages = replace(stages, prepare=(apply, *stages.prepare), conclude=(*stages.conclude, undo))
+    return stages
+
+
+def _shown(argv: tuple[str, ...], sql: str, level: str) -> Step:
+    if argv:
+        return Step("factor", fill(shlex.join(argv), level, "{before}"), kind=StepKind.COMMAND, argv=argv)
+    text = fill(sql, level, "{before}")
+    comment = "-- put back the former value: " if "{before}" in text else ""
+    return Step("factor", comment + text, effect=Effect.CHANGES)

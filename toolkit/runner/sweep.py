@@ -24,7 +24,6 @@ from toolkit.runner.monitor import learn_refusals
 from toolkit.runner.orphans import end_orphaned_sessions
 from toolkit.runner.trial import EndedTrial, run_trial, unsupported
 from toolkit.runner.waiting import wait_for_calm
-from toolkit.targets.base import Target
 from toolkit.units import byte_size
 
 _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
@@ -72,11 +71,8 @@ def missing(planned: Sequence[PlannedTrial], done: Sequence[TrialRecord], mode: 
 class Sweep:
     """Runs what is planned and not yet done."""
 
-    def __init__(
-        self, context: RunContext, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]
-    ) -> None:
+    def __init__(self, context: RunContext, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> None:
         self._context = context
-        self._target = target
         self._planned = planned
         self._todo = missing(planned, done, context.experiment.mode)
         self._refused = {record.cell for record in done if record.outcome is Outcome.UNSUPPORTED}
@@ -323,7 +319,7 @@ class Sweep:
             if context.stop.wait(seconds):
                 return
             try:
-                end_orphaned_sessions(self._target, context.dialect, context.run)
+                end_orphaned_sessions(context.target, context.dialect, context.run)
                 context.sessions.get(Role.CONTROL)
                 note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
                 self._undo_trials()

@@ -79,7 +79,7 @@ def test_a_run_that_could_not_be_gone_on_with_is_gone_on_with_the_night_after(
 ) -> None:
     begun = cut_off(store, tmp_path, monkeypatch)
     with monkeypatch.context() as away:
-        away.setattr(execute, "facts_of", refused(LOST))
+        away.setattr(execute, "read_planning", refused(LOST))
         failed = night(store, tmp_path, COPY)
     assert (failed.state.value, failed.run) == ("failed", begun.run), failed.reason
     assert not store.unended_trials(str(begun.run)), "the broken trial is told as such already"

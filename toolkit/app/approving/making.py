@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from toolkit import __version__, resources
 from toolkit.app.approving.identity import identity_of
 from toolkit.app.approving.subject import Subject, TargetWork
-from toolkit.app.runs.planning import facts_of, scripts_of
+from toolkit.app.runs.planning import read_planning
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, sign
 from toolkit.config.writing import replace_file
@@ -20,11 +20,11 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, refused
 from toolkit.model.approval import Approval, Approved, Value
 from toolkit.model.audit import AuditEvent, AuditKind
-from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import EngineName
 from toolkit.rendering import sql_file
+from toolkit.runner import PlanningContext
 from toolkit.store import Store
 
 _MODE = 0o644
@@ -115,27 +115,27 @@ def _rehearsed(work: TargetWork) -> Iterator[str]:
     for name, experiment in work.experiments.items():
         sessions = Sessions(target, "dbatk approve", read_only=True)
         try:
-            facts = facts_of(experiment, dialect, sessions, policy)
-            _watch(dialect, facts)
-            yield from _scripted(name, experiment, dialect, facts)
+            planning = read_planning(experiment, dialect, sessions, policy)
+            _watch(dialect, planning.facts)
+            yield from _scripted(name, planning)
         except DatabaseError as error:
             raise refused(dialect, error) from None
         finally:
             sessions.close()
 
 
-def _scripted(name: str, experiment: Experiment, dialect: Dialect, facts: Facts) -> Iterator[str]:
+def _scripted(name: str, planning: PlanningContext) -> Iterator[str]:
     """Render a step; one that works on what another makes as if that were there."""
     try:
-        scripts_of(experiment, dialect, facts)
+        _ = planning.scripts
     except ToolkitError as error:
-        known = {key: rows for key, rows in facts.answers.items() if rows}
+        known = {key: rows for key, rows in planning.facts.answers.items() if rows}
+        engine = planning.dialect.engine.value
         try:
-            scripts_of(experiment, dialect, replace(facts, answers=known, assumed=True))
+            _ = replace(planning, facts=replace(planning.facts, answers=known, assumed=True)).scripts
         except ToolkitError:
-            for path in resources.hashes(dialect.engine.value):
+            for path in resources.hashes(engine):
                 resources.touch(path)
-            engine = dialect.engine.value
             yield f"step `{name}`: {error.sentence}; so every script of {engine} counts as used by it"
 
 

@@ -17,18 +17,16 @@ from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.folders import write_folder
 from toolkit.app.runs import licensing
 from toolkit.app.runs.planning import (
-    cells_in_order,
+    check_plan,
     facts_from_text,
-    facts_of,
     facts_to_text,
-    planned_trials,
-    planner_of,
-    support_table,
+    read_planning,
     with_licences,
 )
 from toolkit.app.runs.repair import database_of
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
+from toolkit.design.order import cells_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -38,17 +36,15 @@ from toolkit.executors.scripted.files import digest
 from toolkit.model.address import Address
 from toolkit.model.bill import Bill, bill_to_text
 from toolkit.model.bundle import MANIFEST, BundleTrial, Manifest
-from toolkit.model.experiment import Experiment, Naming, PlannedTrial
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.runid import new_run_id, run_key
 from toolkit.model.values import Scalar
 from toolkit.model.words import EngineName, Keep, Mode, OperationName, Role
-from toolkit.operations import Planner, operation
 from toolkit.operations.base import support_of
-from toolkit.operations.place import check_work
 from toolkit.readers.manifest import manifest_text
 from toolkit.rendering import step_of
-from toolkit.runner import spec_of
+from toolkit.runner import PlanningContext
 from toolkit.store.codec import experiment_to_json
 from toolkit.targets.base import Target
 
@@ -99,7 +95,7 @@ def export_bundle(
     policy = policy or TargetPolicy()
     known = replace(known, facts=with_licences(known.facts, policy.licences))
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
-    trials = _trials(experiment, dialect, known.facts, run)
+    trials = _trials(PlanningContext(experiment, dialect, known.facts), run)
     _refuse_decisions(trials)
     bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, policy)
     notes = tuple(_notes(experiment, trials))
@@ -130,7 +126,7 @@ def read_known(experiment: Experiment, target: Target, policy: TargetPolicy) -> 
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, "dbatk export", read_only=True)
     try:
-        facts = facts_of(experiment, dialect, sessions, policy)
+        facts = read_planning(experiment, dialect, sessions, policy).facts
         rows = sessions.get(Role.CONTROL).execute(step_of(dialect, dialect.instant()).text).rows
         return Known(facts, database_of(facts, target), rows[0].get("born") if rows else None)
     finally:
@@ -202,24 +198,19 @@ def _notes(experiment: Experiment, trials: Sequence[Bundled]) -> list[str]:
 
 
 # -- trials -----------------------------------------------------------------------------------------------------
-def _trials(experiment: Experiment, dialect: Dialect, facts: Facts, run: str) -> tuple[Bundled, ...]:
-    work = operation(experiment.operation)
-    planner = planner_of(experiment, dialect, facts)
-    check_work(work, planner)
-    support_table(experiment, planner, work, cells_in_order(experiment))
-    return tuple(_trial(experiment, dialect, facts, run, each) for each in planned_trials(experiment))
+def _trials(planning: PlanningContext, run: str) -> tuple[Bundled, ...]:
+    check_plan(planning)
+    return tuple(_trial(planning, run, each) for each in planning.trials)
 
 
-def _trial(experiment: Experiment, dialect: Dialect, facts: Facts, run: str, planned: PlannedTrial) -> Bundled:
-    work = operation(experiment.operation)
-    naming = Naming(run_key(run), planned.number, dialect.upper_names)
-    planner = Planner(dialect, spec_of(experiment), facts, naming)
-    support = support_of(planner, work.pieces(planner, planned.cell))
+def _trial(planning: PlanningContext, run: str, planned: PlannedTrial) -> Bundled:
+    planner = planning.planner(run_key(run), planned.number)
+    support = support_of(planner, planning.operation.pieces(planner, planned.cell))
     what = "warm-up" if planned.warmup else f"repeat {planned.repeat}"
-    title = " ".join(filter(None, [str(experiment.operation), str(planned.cell), what]))
+    title = " ".join(filter(None, [str(planning.experiment.operation), str(planned.cell), what]))
     if not support.ok:
         return Bundled(planned, title, None, support.sentence)
-    return Bundled(planned, title, work.plan(planner, planned.cell))
+    return Bundled(planned, title, planning.operation.plan(planner, planned.cell))
 
 
 def _snapshots(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[str, ...]:
@@ -274,7 +265,7 @@ def _readme(
         target=address.display if address is not None else "any database of this release",
         release=f"{'assumed ' if known.facts.assumed else ''}{known.facts.release}",
         trials=sum(each.stages is not None for each in trials),
-        cells=len(cells_in_order(experiment)),
+        cells=len(cells_of(experiment.factors)),
         seed=experiment.seed,
         makes=makes if measuring else "what was asked for, which stays",
         licences="\n                ".join(licences) or "none",

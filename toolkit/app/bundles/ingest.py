@@ -14,7 +14,7 @@ from pathlib import Path
 from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.bundles.reading import PROVENANCE, Folder, open_folder
 from toolkit.app.bundles.spooled import Recorder
-from toolkit.app.runs.planning import facts_from_text, planned_trials
+from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.trial import APART
@@ -27,7 +27,7 @@ from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Outcome, RunState
 from toolkit.operations import operation
 from toolkit.readers.attempts import read_attempt
-from toolkit.runner import environment_of
+from toolkit.runner import environment_of, trials_of
 from toolkit.runner.trial import unsupported
 from toolkit.store import Store
 from toolkit.store.codec import experiment_from_json
@@ -67,7 +67,7 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
     recorder = _recorder(folder, experiment, facts)
     records = list(_records(folder, experiment, recorder)) + [
         rman_bundle.record_of(each, logs[each.number], experiment, manifest.run, recorder.dialect, facts)
-        for each in planned_trials(experiment)
+        for each in trials_of(experiment)
         if each.number in logs
     ]
     new = new_of(records, store.load_run(manifest.run).trials if _stored(store, manifest.run) else ())
@@ -92,7 +92,7 @@ def _recorder(folder: Folder, experiment: Experiment, facts: Facts) -> Recorder:
 
 def _records(folder: Folder, experiment: Experiment, recorder: Recorder) -> Iterable[TrialRecord]:
     """Yield a record for every attempt in the order of trials, and for every cell that cannot be had."""
-    planned = {each.number: each for each in planned_trials(experiment)}
+    planned = {each.number: each for each in trials_of(experiment)}
     for trial in folder.manifest.trials:
         plan = _planned(planned, trial.number)
         if trial.refused is not None:
@@ -223,7 +223,7 @@ def _end(store: Store, run: str, experiment: Experiment) -> int:
     """Set the state of the run; return how many trials are still to be run."""
     stored = store.load_run(run, samples=False).trials
     ended = {each.trial for each in stored if each.outcome is not Outcome.INTERRUPTED}
-    missing = len({each.number for each in planned_trials(experiment)} - ended)
+    missing = len({each.number for each in trials_of(experiment)} - ended)
     at = max((each.ended_at for each in stored), default=datetime.now(UTC))
     store.end_run(run, RunState.INTERRUPTED if missing else RunState.DONE, at)
     return missing

@@ -16,7 +16,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors.scripted import Bundled
 from toolkit.executors.scripted.files import digest
 from toolkit.model.bundle import DRIVER, PLAN, SPOOLS, SUMS, script_name
-from toolkit.model.experiment import Experiment, Naming, PlannedTrial, degree_level
+from toolkit.model.experiment import Experiment, PlannedTrial, degree_level
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, OutputLine
 from toolkit.model.records import TrialRecord
@@ -24,8 +24,7 @@ from toolkit.model.runid import run_key
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
 from toolkit.model.words import Mode, Outcome, StepKind
-from toolkit.operations import Planner, operation
-from toolkit.runner import rman_log, spec_of
+from toolkit.runner import PlanningContext, rman_log
 
 _STAMP = "%Y-%m-%d %H:%M:%S"
 _FOLDER = "make"
@@ -122,9 +121,8 @@ def record_of(
 
 
 def _work(planned: PlannedTrial, experiment: Experiment, run: str, dialect: Dialect, facts: Facts) -> Work:
-    naming = Naming(run_key(run), planned.number, dialect.upper_names)
-    planner = Planner(dialect, spec_of(experiment), facts, naming)
-    return operation(experiment.operation).pieces(planner, planned.cell)[0].work
+    planning = PlanningContext(experiment, dialect, facts)
+    return planning.operation.pieces(planning.planner(run_key(run), planned.number), planned.cell)[0].work
 
 
 def _times(path: Path) -> tuple[datetime, datetime]:

@@ -11,7 +11,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
 from toolkit.executors.scripted.trial import APART, SNAPSHOT
 from toolkit.model.bundle import BundleTrial, Manifest
-from toolkit.model.experiment import Experiment, Naming, PlannedTrial, degree_level
+from toolkit.model.experiment import Experiment, PlannedTrial, degree_level
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.records import ItemRecord, Metric, TrialRecord
@@ -19,11 +19,10 @@ from toolkit.model.runid import run_key
 from toolkit.model.steps import Step, TimedItem
 from toolkit.model.values import Row
 from toolkit.model.words import Outcome
-from toolkit.operations import Planner, operation
 from toolkit.operations.base import Piece
 from toolkit.readers.attempts import AttemptRead, ItemRead, read_attempt
 from toolkit.readers.spool import Failure
-from toolkit.runner import gathering, spec_of
+from toolkit.runner import PlanningContext, gathering
 from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import BackgroundLoad
 from toolkit.runner.judging import JudgedTrial, judge_trial
@@ -89,9 +88,9 @@ class Recorder:
 
     # -- what was done ------------------------------------------------------------------------------------------
     def _pieces(self, planned: PlannedTrial) -> Sequence[Piece]:
-        naming = Naming(run_key(self.manifest.run), planned.number, self.dialect.upper_names)
-        planner = Planner(self.dialect, spec_of(self.experiment), self.facts, naming)
-        return operation(self.experiment.operation).pieces(planner, planned.cell)
+        planning = PlanningContext(self.experiment, self.dialect, self.facts)
+        planner = planning.planner(run_key(self.manifest.run), planned.number)
+        return planning.operation.pieces(planner, planned.cell)
 
     def _trial(self, planned: PlannedTrial) -> BundleTrial:
         return next(each for each in self.manifest.trials if each.number == planned.number)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from toolkit.analysis.cluster_interval import cluster_interval
 from toolkit.analysis.repository_interval import interval_of_rows
 from toolkit.app.intervals.names import Range
-from toolkit.app.runs.planning import context_of, with_licences
+from toolkit.app.runs.planning import read_base_facts, with_licences
 from toolkit.app.snapshots.sources import snapshot_source_of
 from toolkit.app.targets import ResolvedTarget
 from toolkit.dialects.base import Dialect
@@ -117,7 +117,7 @@ def opened(resolved: ResolvedTarget, wanted: str) -> Iterator[OpenRepository]:
     dialect, declared = dialect_of(target.engine), resolved.policy.licences
     sessions = Sessions(target, "dbatk awr", read_only=True)
     try:
-        facts = with_licences(context_of(dialect, sessions), declared)
+        facts = with_licences(read_base_facts(dialect, sessions), declared)
         snapshot_source = snapshot_source_of(wanted, dialect, facts, sessions, declared, reading=True)
         if snapshot_source.repository is None:
             raise ToolkitError(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.verification import Verification
-from toolkit.app.runs.planning import cells_in_order, facts_from_text, planner_of
+from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.work import Call, Work
@@ -23,9 +23,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.plan import RowCount
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.words import OperationName, Outcome, Role
-from toolkit.operations import operation
 from toolkit.rendering import step_of
-from toolkit.runner import Stop
+from toolkit.runner import PlanningContext, Stop
 from toolkit.store import Store
 from toolkit.targets.base import SessionTag
 from toolkit.units import number
@@ -125,8 +124,8 @@ def look_at_load(
         return Verification(unverified=("its rows were not counted again: the run kept no facts of the table",))
     now = _reader(place)
     try:
-        planner = planner_of(job.experiment, now.dialect, facts_from_text(recorded))
-        (piece,) = operation(job.step.operation).pieces(planner, cells_in_order(job.experiment)[0])
+        planning = PlanningContext(job.experiment, now.dialect, facts_from_text(recorded))
+        (piece,) = planning.pieces(planning.cells[0])
         return _Counts(job, piece.work, told.rows, told.how, before, now, stop).looked()
     finally:
         now.session.close()

@@ -14,22 +14,22 @@ from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.words import EngineName, OperationName, Role, StepKind
+from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
 
 _LIMIT_SECONDS = 60.0
 
 
-def check(
-    experiment: Experiment, facts: Facts, sessions: Sessions, scripts: Iterable[Script], target: Target
-) -> None:
+def check(planning: PlanningContext, sessions: Sessions, target: Target) -> None:
     """Refuse a run whose client is missing, reaches another database, or finds a script wrong; Oracle only.
 
     Raises:
         ToolkitError: TK-0206, TK-0201, TK-0203, TK-0304 or TK-0305; nothing was begun.
     """
+    experiment, facts = planning.experiment, planning.facts
     if experiment.operation is not OperationName.BACKUP or facts.engine is not EngineName.ORACLE:
         return
-    texts = dict.fromkeys(step.text for script in scripts for step in _rman_steps(script))
+    texts = dict.fromkeys(step.text for script in planning.scripts for step in _rman_steps(script))
     if not texts:
         return
     client.refuse_missing(facts)

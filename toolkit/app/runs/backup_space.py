@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import shutil
 
-from toolkit.app.runs.planning import cells_in_order, planner_of
 from toolkit.dialects.backups import too_small
 from toolkit.dialects.registry import dialect_of
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.values import Scalar
 from toolkit.model.words import OperationName
-from toolkit.operations.backup import Backup, backups_of
+from toolkit.operations.backup import backups_of
+from toolkit.runner import PlanningContext
 
 
 def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     """Return the size of the largest backup among the cells: one exists at a time."""
-    planner = planner_of(experiment, dialect_of(facts.engine), facts)
-    ways = backups_of(planner)
-    works = [piece.work for cell in cells_in_order(experiment) for piece in Backup().pieces(planner, cell)]
-    sizes = [size for work in works if (size := ways.needed_bytes(work, facts)) is not None]
+    planning = PlanningContext(experiment, dialect_of(facts.engine), facts)
+    ways = backups_of(planning.planner())
+    found = (ways.needed_bytes(piece.work, facts) for piece in planning.all_pieces())
+    sizes = [size for size in found if size is not None]
     return max(sizes, default=None)
 
 
@@ -50,9 +50,9 @@ def check(experiment: Experiment, facts: Facts) -> None:
     Raises:
         ToolkitError: TK-0305 with both sizes.
     """
-    planner = planner_of(experiment, dialect_of(facts.engine), facts)
-    ways, needed = backups_of(planner), needed_bytes(experiment, facts)
-    work = Backup().pieces(planner, cells_in_order(experiment)[0])[0].work
+    planning = PlanningContext(experiment, dialect_of(facts.engine), facts)
+    ways, needed = backups_of(planning.planner()), needed_bytes(experiment, facts)
+    work = planning.pieces(planning.cells[0])[0].work
     free = ways.free_bytes(work, facts)
     if needed is not None and free is not None and needed > free:
         raise too_small(needed, free, str(facts.value("destination", "path", "") or work.object.name.schema or ""))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.app.results import ended_well, find_run
-from toolkit.app.runs.planning import planned_trials
 from toolkit.errors import ToolkitError
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.words import CountedRows, Outcome, RunState
+from toolkit.runner import trials_of
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.store import Store
 
@@ -82,7 +82,7 @@ class LoadInDoubt:
         """Record the load as done without a time; its item keeps the code of the doubt beside the answer."""
         now = datetime.now(UTC)
         item = ItemRecord(self._table, Outcome.OK, reason=THERE, error_code=END_UNKNOWN)
-        for each in planned_trials(self.store.load_head(self.run).experiment):
+        for each in trials_of(self.store.load_head(self.run).experiment):
             done = TrialRecord(
                 each.number, attempt, each.cell, each.repeat, Outcome.OK, now, now, reason=THERE, items=(item,)
             )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from toolkit.app.runs.planning import facts_from_text
 from toolkit.app.snapshots.providers import host_is_ours
-from toolkit.model.facts import Facts
 from toolkit.runner import RunContext, environment_of
-from toolkit.targets.base import Target
 
 _TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
 _TIDAL = ("doctor_", "space_", "stats_")
 
 
-def warn_of_drift(context: RunContext, facts: Facts, target: Target) -> None:
+def warn_of_drift(context: RunContext) -> None:
     """Warn of what differs from the first attempt: catalogue and environment. Its facts become the record."""
+    facts = context.facts
     before = context.store.load_facts(context.run)
     if before is not None:
         old = context.record = facts_from_text(before)
@@ -24,7 +23,7 @@ def warn_of_drift(context: RunContext, facts: Facts, target: Target) -> None:
         ]
         if changed:
             context.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")
-    now = environment_of(facts, host_is_ours=host_is_ours(target))
+    now = environment_of(facts, host_is_ours=host_is_ours(context.target))
     then = context.store.load_run(context.run).environment
     differ = sorted(
         name for name in now if name in then and str(then[name]) != str(now[name]) and name != "host_load_1min"

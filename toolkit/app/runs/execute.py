@@ -6,6 +6,7 @@ import random
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit import __version__
@@ -16,17 +17,7 @@ from toolkit.app.runs.doubt import LoadInDoubt
 from toolkit.app.runs.drift import warn_of_drift
 from toolkit.app.runs.explaining import keep_explanation
 from toolkit.app.runs.keeping import keep_best
-from toolkit.app.runs.planning import (
-    Plan,
-    cells_in_order,
-    describe,
-    facts_of,
-    planned_trials,
-    planner_of,
-    script,
-    scripts_of,
-    support_table,
-)
+from toolkit.app.runs.planning import Plan, check_plan, describe, read_planning, script
 from toolkit.app.runs.repair import (
     database_of,
     next_attempt,
@@ -52,10 +43,9 @@ from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
 from toolkit.model.records import RunHead, TrialRecord
 from toolkit.model.runid import new_run_id
 from toolkit.model.words import CountedRows, Keep, RunState
-from toolkit.operations import operation
-from toolkit.operations.place import check_work
 from toolkit.runner import (
     Changes,
+    PlanningContext,
     RunContext,
     Stop,
     Sweep,
@@ -104,162 +94,175 @@ def start(
     Raises:
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
     """
-    policy = policy or TargetPolicy()
-    check_approved(policy, approvals)
-    check_experiment(experiment, policy, approvals)
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
-    events = TaggedEvents(events, {"run": run})
-    sessions = Sessions(target, run)
-    stop = stop or Stop()
-    try:
-        dialect = dialect_of(target.engine)
-        facts = facts_of(experiment, dialect, sessions, policy)
-        _approve(target, facts, policy, approvals)
-        _check(experiment, dialect, facts, target, sessions)
-        _check_scripts(experiment, dialect, facts, target, policy, approvals)
-        snapshot_source = snapshot_source_of_run(experiment, dialect, facts, sessions)
-        head = _head(run, experiment, target, facts, under)
+    launch = _launch(run, target, store, approvals, events, policy, stop, under)
+    launch.check_experiment(experiment)
+    with launch.session():
+        planning = launch.read_planning(experiment)
+        launch.check_production(planning.facts)
+        _check(planning, launch)
+        _check_scripts(planning, launch)
+        snapshot_source = snapshot_source_of_run(planning, launch.sessions)
+        head = _head(planning, launch)
         store.create_run(head)
-        with _ended_in_any_case(store, run, stop), _lease(store, target, run, stop, under):
-            changes = _changes(head, sessions, dialect, store, approvals, events, stop)
-            context = _context(
-                run,
-                experiment,
-                dialect,
-                facts,
-                sessions,
-                store,
-                events,
-                stop,
-                target,
-                changes,
-                snapshot_source=snapshot_source,
-            )
-            keep_explanation(context, facts, target, policy)
-            keep_snapshot_source(store, run, snapshot_source, events)
+        with _ended_in_any_case(launch), launch.lease():
+            context = launch.context(planning, launch.changes(head), snapshot_source)
+            keep_explanation(context, launch.policy)
+            keep_snapshot_source(store, run, snapshot_source, launch.events)
             with (
-                licensing.sent_kept(store, run, target, facts, policy),
-                run_noted(store, head, facts, approvals, events),
+                licensing.sent_kept(store, run, target, planning.facts, launch.policy),
+                run_noted(store, head, planning.facts, approvals, launch.events),
             ):
-                return _sweep(context, target, planned_trials(experiment), ())
-    except DatabaseError as error:
-        raise refused(dialect_of(target.engine), error) from None
-    finally:
-        sessions.close()
+                return _sweep(context, planning.trials, ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """One beginning or resumption of a run: where, into which store, and what its user allowed."""
+
+    run: str
+    target: Target
+    sessions: Sessions
+    store: Store
+    approvals: Approvals
+    policy: TargetPolicy
+    events: Events
+    stop: Stop
+    under: str | None
+
+    @property
+    def dialect(self) -> Dialect:
+        return dialect_of(self.target.engine)
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """Close the sessions at the end, and say a refusal of the database as an error of ours."""
+        try:
+            yield
+        except DatabaseError as error:
+            raise refused(self.dialect, error) from None
+        finally:
+            self.sessions.close()
+
+    def check_experiment(self, experiment: Experiment) -> None:
+        check_approved(self.policy, self.approvals)
+        check_experiment(experiment, self.policy, self.approvals)
+
+    def check_production(self, facts: Facts) -> None:
+        names = {self.policy.profile_name, str(facts.value("server", "database_name", "") or "")}
+        known = frozenset(name for name in names if name)
+        check_production(self.target.engine, self.policy, self.approvals, known)
+
+    def lease(self) -> AbstractContextManager[None]:
+        """Hold the target; a plan that this run is part of holds it already."""
+        if self.under is not None:
+            return nullcontext()
+        return holding_lease(self.store, self.target.lease_key, self.run, self.stop)
+
+    def read_planning(self, experiment: Experiment) -> PlanningContext:
+        return read_planning(experiment, self.dialect, self.sessions, self.policy)
+
+    def changes(self, head: RunHead) -> Changes:
+        return Changes(
+            self.sessions,
+            self.dialect,
+            self.store.journal(self.run),
+            allow_commands=self.approvals.allow_commands,
+            script=undo_script(head, self.store, self.dialect, self.events),
+            stop=self.stop,
+        )
+
+    def context(
+        self,
+        planning: PlanningContext,
+        changes: Changes,
+        snapshot_source: SnapshotSource | None,
+        attempt: int = 1,
+    ) -> RunContext:
+        """Put together what every trial works with: the only place that does."""
+        self.sessions.programs.asked_to_end = lambda: self.stop.requested
+        providers = providers_of(
+            planning, self.target, self.sessions, self.run, events=self.events, snapshot_source=snapshot_source
+        )
+        return RunContext(
+            self.run,
+            planning,
+            self.target,
+            self.sessions,
+            self.store,
+            changes,
+            providers,
+            self.stop,
+            self.events,
+            attempt,
+            needed_bytes=needed_bytes(planning.experiment, planning.facts),
+            free_bytes=lambda: free_disk_bytes(planning.facts, self.target),
+        )
+
+
+def _launch(
+    run: str, target: Target, store: Store, approvals: Approvals, events: Events,
+    policy: TargetPolicy | None, stop: Stop | None, under: str | None,
+) -> _Launch:  # fmt: skip
+    return _Launch(
+        run,
+        target,
+        Sessions(target, run),
+        store,
+        approvals,
+        policy or TargetPolicy(),
+        TaggedEvents(events, {"run": run}),
+        stop or Stop(),
+        under,
+    )
 
 
 @contextmanager
-def _ended_in_any_case(store: Store, run: str, stop: Stop) -> Iterator[None]:
+def _ended_in_any_case(launch: _Launch) -> Iterator[None]:
     """Let no run stay `running` that was refused (a lease, a licence) after it was stored."""
     try:
         yield
     except BaseException:
-        if store.load_head(run).state is RunState.RUNNING and not stop.disowned:
-            store.end_run(run, RunState.FAILED, datetime.now(UTC))
+        if launch.store.load_head(launch.run).state is RunState.RUNNING and not launch.stop.disowned:
+            launch.store.end_run(launch.run, RunState.FAILED, datetime.now(UTC))
         raise
 
 
-def _approve(target: Target, facts: Facts, policy: TargetPolicy, approvals: Approvals) -> None:
-    names = {policy.profile_name, str(facts.value("server", "database_name", "") or "")}
-    check_production(target.engine, policy, approvals, frozenset(name for name in names if name))
-
-
-def _check(
-    experiment: Experiment, dialect: Dialect, facts: Facts, target: Target, sessions: Sessions
-) -> None:  # fmt: skip
+def _check(planning: PlanningContext, launch: _Launch) -> None:
     """Refuse what cannot work before anything is written."""
-    planner = planner_of(experiment, dialect, facts)
-    work = operation(experiment.operation)
-    check_work(work, planner)
-    support_table(experiment, planner, work, cells_in_order(experiment))
-    check_space(experiment, facts, target)
-    backup_client.check(experiment, facts, sessions, scripts_of(experiment, dialect, facts), target)
+    check_plan(planning)
+    check_space(planning.experiment, planning.facts, launch.target)
+    backup_client.check(planning, launch.sessions, launch.target)
 
 
-def _check_scripts(
-    experiment: Experiment,
-    dialect: Dialect,
-    facts: Facts,
-    target: Target,
-    policy: TargetPolicy,
-    approvals: Approvals,
-) -> Bill | None:
+def _check_scripts(planning: PlanningContext, launch: _Launch) -> Bill | None:
     """Refuse what nobody declared or approved before anything is written; tell the guard what was read."""
-    scripts = scripts_of(experiment, dialect, facts)
-    if approvals.approval is not None:
-        check_within(scripts, experiment, dialect, facts)
-    bill = licensing.check(scripts, experiment, facts, policy)
-    licensing.teach(target, facts, policy)
+    experiment, facts = planning.experiment, planning.facts
+    if launch.approvals.approval is not None:
+        check_within(planning.scripts, experiment, planning.dialect, facts)
+    bill = licensing.check(planning.scripts, experiment, facts, launch.policy)
+    licensing.teach(launch.target, facts, launch.policy)
     return bill
 
 
-def _lease(store: Store, target: Target, run: str, stop: Stop, under: str | None) -> AbstractContextManager[None]:
-    return holding_lease(store, target.lease_key, run, stop) if under is None else nullcontext()
-
-
-def _head(run: str, experiment: Experiment, target: Target, facts: Facts, under: str | None) -> RunHead:
+def _head(planning: PlanningContext, launch: _Launch) -> RunHead:
     return RunHead(
-        run,
-        experiment,
-        target.engine,
+        launch.run,
+        planning.experiment,
+        launch.target.engine,
         RunState.RUNNING,
         datetime.now(UTC),
-        operation_version=operation(experiment.operation).version,
+        operation_version=planning.operation.version,
         tool_version=__version__,
-        parent=under,
-        trials_planned=len(planned_trials(experiment)),
-        target_name=database_of(facts, target),
+        parent=launch.under,
+        trials_planned=len(planning.trials),
+        target_name=database_of(planning.facts, launch.target),
     )
 
 
-def _changes(
-    head: RunHead, sessions: Sessions, dialect: Dialect, store: Store, approvals: Approvals, events: Events,
-    stop: Stop,
-) -> Changes:  # fmt: skip
-    script = undo_script(head, store, dialect, events)
-    journal = store.journal(head.run)
-    may = approvals.allow_commands
-    return Changes(sessions, dialect, journal, allow_commands=may, script=script, stop=stop)
-
-
-def _context(
-    run: str,
-    experiment: Experiment,
-    dialect: Dialect,
-    facts: Facts,
-    sessions: Sessions,
-    store: Store,
-    events: Events,
-    stop: Stop,
-    target: Target,
-    changes: Changes,
-    attempt: int = 1,
-    snapshot_source: SnapshotSource | None = None,
-) -> RunContext:
-    sessions.programs.asked_to_end = lambda: stop.requested
-    return RunContext(
-        run,
-        experiment,
-        operation(experiment.operation),
-        dialect,
-        facts,
-        sessions,
-        store,
-        changes,
-        providers_of(experiment, dialect, facts, sessions, run, target, events, snapshot_source),
-        stop,
-        events,
-        attempt,
-        needed_bytes=needed_bytes(experiment, facts),
-        free_bytes=lambda: free_disk_bytes(facts, target),
-    )
-
-
-def _sweep(
-    context: RunContext, target: Target, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]
-) -> str:
+def _sweep(context: RunContext, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> str:
     with context.stop.listening():
-        state = Sweep(context, target, planned, done).run()
+        state = Sweep(context, planned, done).run()
         if state is RunState.DONE and context.experiment.keep is Keep.BEST:
             keep_best(context)
     _say_what_needs_a_backup(context)
@@ -306,71 +309,44 @@ def resume(
             are there, TK-0302 when it is alive, TK-0307 when something cannot be undone, TK-0308 when its sessions
             cannot be ended; as `start`.
     """
-    policy = policy or TargetPolicy()
-    events = TaggedEvents(events, {"run": run})
     record = store.load_run(run)
     refuse_ingested(record)
-    dialect = dialect_of(target.engine)
-    check_approved(policy, approvals)
-    check_experiment(record.head.experiment, policy, approvals)
+    head = record.head
+    launch = _launch(run, target, store, approvals, events, policy, stop, under)
+    launch.check_experiment(head.experiment)
     if under is None:
         store.refuse_live_run(run)
     doubt = LoadInDoubt(run, store, rows)
     doubt.refuse_needless()
-    sessions = Sessions(target, run)
-    stop = stop or Stop()
-    try:
-        with _lease(store, target, run, stop, under), ExitStack() as noted:
-            server = read_server(target, dialect)
-            refuse_other_database(record.head, target, database_of(server, target))
-            _approve(target, server, policy, approvals)
-            noted.enter_context(run_noted(store, record.head, server, approvals, events, doubt.sentence))
-            ended = end_orphaned_sessions(target, dialect, run)
-            attempt = next_attempt(record, store)
-            # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
-            changes = _changes(record.head, sessions, dialect, store, approvals, events, stop)
-            made = repair(run, changes, store, events)
-            if doubt.settle(attempt, ended):
-                return run
-            return _go_on(
-                record.head, target, sessions, store, approvals, events, policy, stop, changes, attempt,
-                made=made,
-            )  # fmt: skip
-    except DatabaseError as error:
-        raise refused(dialect, error) from None
-    finally:
-        sessions.close()
+    with launch.session(), launch.lease(), ExitStack() as noted:
+        server = read_server(target, launch.dialect)
+        refuse_other_database(head, target, database_of(server, target))
+        launch.check_production(server)
+        noted.enter_context(run_noted(store, head, server, approvals, launch.events, doubt.sentence))
+        ended = end_orphaned_sessions(target, launch.dialect, run)
+        attempt = next_attempt(record, store)
+        # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
+        changes = launch.changes(head)
+        made = repair(run, changes, store, launch.events)
+        if doubt.settle(attempt, ended):
+            return run
+        return _go_on(launch, head.experiment, changes, attempt, made=made)
 
 
-def _go_on(
-    head: RunHead,
-    target: Target,
-    sessions: Sessions,
-    store: Store,
-    approvals: Approvals,
-    events: Events,
-    policy: TargetPolicy,
-    stop: Stop,
-    changes: Changes,
-    attempt: int,
-    *,
-    made: bool,
-) -> str:
+def _go_on(launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, *, made: bool) -> str:
     """Begin the next attempt; `made` tells that the object of a job is there already."""
-    run, experiment, dialect = head.run, head.experiment, dialect_of(target.engine)
-    facts = facts_of(experiment, dialect, sessions, policy)
-    licensing.keep(store, run, _check_scripts(experiment, dialect, facts, target, policy, approvals))
-    snapshot_source = snapshot_source_of_run(experiment, dialect, facts, sessions)
-    context = _context(
-        run, experiment, dialect, facts, sessions, store, events, stop, target, changes, attempt, snapshot_source
-    )
+    run, store, policy = launch.run, launch.store, launch.policy
+    planning = launch.read_planning(experiment)
+    licensing.keep(store, run, _check_scripts(planning, launch))
+    snapshot_source = snapshot_source_of_run(planning, launch.sessions)
+    context = launch.context(planning, changes, snapshot_source, attempt)
     if store.load_facts(run) is None:
-        keep_explanation(context, facts, target, policy)
-        keep_snapshot_source(store, run, snapshot_source, events)
-    warn_of_drift(context, facts, target)
+        keep_explanation(context, policy)
+        keep_snapshot_source(store, run, snapshot_source, launch.events)
+    warn_of_drift(context)
     store.reopen_run(run)
-    planned, done = planned_trials(experiment), store.load_run(run).trials
-    if not made and missing(planned, done, experiment.mode):
-        _check(experiment, dialect, facts, target, sessions)
-    with licensing.sent_kept(store, run, target, facts, policy):
-        return _sweep(context, target, planned, done)
+    done = store.load_run(run).trials
+    if not made and missing(planning.trials, done, experiment.mode):
+        _check(planning, launch)
+    with licensing.sent_kept(store, run, launch.target, planning.facts, policy):
+        return _sweep(context, planning.trials, done)

@@ -35,8 +35,7 @@ def keep_best(context: RunContext) -> None:
         return
     factors = tuple(Factor(name, (level,)) for name, level in cell.items())
     job = replace(context.experiment, mode=Mode.JOB, factors=factors, repeat=1, warmup=0, keep=Keep.NONE)
-    facts = collect_facts(job, context.dialect, context.sessions)
-    own = replace(context, experiment=job, facts=facts)
+    own = replace(context, planning=collect_facts(job, context.dialect, context.sessions))
     planner = own.planner()
     own.operation.check(planner)
     number = 1 + max(trial.trial for trial in stored.trials)

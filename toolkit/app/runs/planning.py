@@ -16,17 +16,14 @@ from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, print_script, read_facts, read_probes
 from toolkit.model.bill import Bill
-from toolkit.model.experiment import Experiment, Naming, PlannedTrial
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.values import Cell, Row, Support
 from toolkit.model.words import Effect, EngineName, Mode, Role, SupportState
-from toolkit.operations import Operation, Planner, operation
 from toolkit.operations.backup import Backup
-from toolkit.operations.base import support_of
 from toolkit.operations.place import check_work, reads_of
 from toolkit.rendering import step_of
-from toolkit.runner import spec_of
-from toolkit.runner.external_script import with_external_factors
+from toolkit.runner import PlanningContext
 from toolkit.snapshots.brackets import LONG_SECONDS
 from toolkit.targets.base import Target
 from toolkit.units import byte_size, counted
@@ -45,82 +42,62 @@ class Plan:
     """What of it is paid for; engines without licences have none."""
 
 
-def planned_trials(experiment: Experiment) -> tuple[PlannedTrial, ...]:
-    """Return the trials of an experiment in the order of its seed."""
-    from toolkit.design.order import plan_trials
-
-    return plan_trials(
-        experiment.factors, repeat=experiment.repeat, warmup=experiment.warmup, seed=experiment.seed
-    )
-
-
-def planner_of(experiment: Experiment, dialect: Dialect, facts: Facts, key: str = "RUN") -> Planner:
-    """Return a planner whose names are placeholders."""
-    return Planner(dialect, spec_of(experiment), facts, Naming(key, 1, dialect.upper_names))
-
-
-def context_of(dialect: Dialect, sessions: Sessions) -> Facts:
-    """Read what every piece of work stands on: server, settings, and where the session is.
+def read_base_facts(dialect: Dialect, sessions: Sessions) -> Facts:
+    """Read what every piece of work depends on: server, settings, and where the session is.
 
     Raises:
         ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses.
     """
     place = tuple(Query(file, file, optional=True) for file in dialect.place_files)
-    ground = (Query("server", "server"), Query("settings", "settings", optional=True), *place)
-    return read_facts(sessions.get(Role.CONTROL), dialect, ground)
+    base = (Query("server", "server"), Query("settings", "settings", optional=True), *place)
+    return read_facts(sessions.get(Role.CONTROL), dialect, base)
 
 
-def collect_facts(
-    experiment: Experiment, dialect: Dialect, sessions: Sessions, known: Facts | None = None
-) -> Facts:
+def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) -> PlanningContext:
     """Read what the operation and the environment need from the catalogue.
-
-    Args:
-        experiment: what would be run.
-        dialect: knows which files tell it.
-        sessions: where to ask.
-        known: what was read already, `ground_of` at least.
 
     Raises:
         ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses.
     """
-    known = known or context_of(dialect, sessions)
-    planner = planner_of(experiment, dialect, known)
-    control, work = sessions.get(Role.CONTROL), operation(experiment.operation)
-    facts = read_facts(control, dialect, reads_of(work, planner), known)
-    if not isinstance(work, Backup):
-        return facts
-    probes = work.probes(replace(planner, facts=facts))
-    return replace(facts, answers={**facts.answers, **read_probes(probes, sessions.programs_folders)})
+    planning = PlanningContext(experiment, dialect, read_base_facts(dialect, sessions))
+    reads = reads_of(planning.operation, planning.planner())
+    facts = read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts)
+    planning = replace(planning, facts=facts)
+    if not isinstance(planning.operation, Backup):
+        return planning
+    probes = planning.operation.probes(planning.planner())
+    answers = {**facts.answers, **read_probes(probes, sessions.programs_folders)}
+    return replace(planning, facts=replace(facts, answers=answers))
 
 
-def degree_notes(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[str, ...]:
-    """Say before a run which of its degrees cannot be had now, and what limits them."""
-    said = degrees_above(experiment, dialect, facts)
-    return tuple(said[degree] for degree in sorted(said))
-
-
-def degrees_above(experiment: Experiment, dialect: Dialect, facts: Facts) -> dict[int, str]:
-    """Return the degrees that cannot be had now, each with the sentence that says why."""
-    planner, work = planner_of(experiment, dialect, facts), operation(experiment.operation)
-    said: dict[int, str] = {}
-    for cell in cells_in_order(experiment):
-        for piece in work.pieces(planner, cell):
-            degree_limit = dialect.degree_limit(facts, piece.work)
-            if degree_limit.degree is not None and 1 < piece.work.degree > degree_limit.degree:
-                why = f"{degree_limit.degree}, the highest that can be had now: {degree_limit.reasons[0][1]}"
-                said[piece.work.degree] = f"degree {piece.work.degree} is above {why}"
-    return said
-
-
-def facts_of(experiment: Experiment, dialect: Dialect, sessions: Sessions, policy: TargetPolicy) -> Facts:
+def read_planning(
+    experiment: Experiment, dialect: Dialect, sessions: Sessions, policy: TargetPolicy
+) -> PlanningContext:
     """Collect facts, and what the licences of the target's profile are held against.
 
     Raises:
         ToolkitError: as `collect_facts`.
     """
-    facts = collect_facts(experiment, dialect, sessions)
-    return with_licences(licensing.with_context(experiment, facts, sessions, policy.licences), policy.licences)
+    planning = collect_facts(experiment, dialect, sessions)
+    facts = licensing.with_context(experiment, planning.facts, sessions, policy.licences)
+    return replace(planning, facts=with_licences(facts, policy.licences))
+
+
+def degree_notes(planning: PlanningContext) -> tuple[str, ...]:
+    """Say before a run which of its degrees cannot be had now, and what limits them."""
+    above = degrees_above(planning)
+    return tuple(above[degree] for degree in sorted(above))
+
+
+def degrees_above(planning: PlanningContext) -> dict[int, str]:
+    """Return the degrees that cannot be had now, each with the sentence that says why."""
+    found: dict[int, str] = {}
+    for piece in planning.all_pieces():
+        limit = planning.dialect.degree_limit(planning.facts, piece.work)
+        if limit.degree is not None and 1 < piece.work.degree > limit.degree:
+            why = f"{limit.degree}, the highest that can be had now: {limit.reasons[0][1]}"
+            found[piece.work.degree] = f"degree {piece.work.degree} is above {why}"
+    return found
 
 
 def with_licences(facts: Facts, declared: frozenset[str]) -> Facts:
@@ -131,35 +108,26 @@ def with_licences(facts: Facts, declared: frozenset[str]) -> Facts:
     return replace(facts, answers={**facts.answers, "licences": rows})
 
 
-def support_table(
-    experiment: Experiment, planner: Planner, work: Operation, cells: Sequence[Cell]
-) -> tuple[tuple[Cell, Support], ...]:
-    """Say of every cell whether it can be had.
+def check_plan(planning: PlanningContext) -> None:
+    """Refuse an experiment that cannot be right here, or of which no cell can be had.
 
     Raises:
-        ToolkitError: TK-0304 when none can, or the one of a job cannot: the sentence says why; TK-0303 when a
-            licence is missing.
+        ToolkitError: TK-0204, TK-0205 or TK-0107 from the operation; TK-0304 when no cell can be had, or the one
+            of a job cannot: the sentence says why; TK-0303 when a licence is missing.
     """
-    table = tuple((cell, support_of(planner, work.pieces(planner, cell))) for cell in cells)
+    check_work(planning.operation, planning.planner())
+    table = planning.support
     if table and not any(support.ok for _, support in table):
         cell, support = table[0]
         several = f"none of the {len(table)} cells can be had; the first is {cell}" if len(table) > 1 else ""
         hint = "; ".join(part for part in (several, support.hint) if part) or None
         raise ToolkitError(support.sentence, code=_code(support), hint=hint)
-    if experiment.mode is Mode.JOB and not table[0][1].ok:
+    if planning.experiment.mode is Mode.JOB and not table[0][1].ok:
         raise ToolkitError(table[0][1].sentence, code=_code(table[0][1]), hint=table[0][1].hint or None)
-    return table
 
 
 def _code(support: Support) -> str:
     return "TK-0303" if support.state is SupportState.NEEDS_LICENCE else "TK-0304"
-
-
-def cells_in_order(experiment: Experiment) -> tuple[Cell, ...]:
-    """Return the cells, in the order of the factors' levels."""
-    from toolkit.design.order import cells_of
-
-    return cells_of(experiment.factors)
 
 
 def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None = None) -> Plan:
@@ -173,22 +141,16 @@ def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None
     Raises:
         ToolkitError: whatever would refuse the run.
     """
-    dialect = dialect_of(target.engine)
     policy = policy or TargetPolicy()
     sessions = Sessions(target, "dbatk plan", read_only=True)
     try:
-        facts = facts_of(experiment, dialect, sessions, policy)
+        planning = read_planning(experiment, dialect_of(target.engine), sessions, policy)
     finally:
         sessions.close()
-    work = operation(experiment.operation)
-    planner = planner_of(experiment, dialect, facts)
-    check_work(work, planner)
-    trials = planned_trials(experiment)
-    table = support_table(experiment, planner, work, cells_in_order(experiment))
-    bill = licensing.check(scripts_of(experiment, dialect, facts), experiment, facts, policy)
-    remarks = remarks_of(planner, cells_in_order(experiment))
-    notes = (*_notes(facts, trials), *degree_notes(experiment, dialect, facts), *remarks)
-    return Plan(experiment, facts, table, trials, notes, bill)
+    check_plan(planning)
+    bill = licensing.check(planning.scripts, experiment, planning.facts, policy)
+    notes = (*_notes(planning.facts, planning.trials), *degree_notes(planning), *remarks_of(planning))
+    return Plan(experiment, planning.facts, planning.support, planning.trials, notes, bill)
 
 
 def _notes(facts: Facts, trials: Sequence[PlannedTrial]) -> list[str]:
@@ -261,77 +223,65 @@ def script(
             (the run would be refused too), TK-0303 when it would need a
             licence nobody declared.
     """
-    chosen = engine or (target.engine if target is not None else EngineName.DUCKDB)
-    dialect = dialect_of(chosen)
+    dialect = dialect_of(engine or (target.engine if target is not None else EngineName.DUCKDB))
     policy = policy or TargetPolicy()
-    facts, snapshot_source = _context_for_script(experiment, dialect, target, assume, facts_text, policy)
-    work = operation(experiment.operation)
-    planner = planner_of(experiment, dialect, facts)
-    check_work(work, planner)
-    support_table(experiment, planner, work, cells_in_order(experiment))
-    scripts = _with_snapshots(scripts_of(experiment, dialect, facts), dialect, snapshot_source)
-    bill = licensing.check(scripts, experiment, facts, policy)
-    lines = [*_head(experiment, facts, work, planner, scripts), *degree_notes(experiment, dialect, facts)]
-    ahead = ahead_of(planner, cells_in_order(experiment)[0])
-    lines += _told_of(snapshot_source)
-    lines += [*([ahead] if ahead is not None else ()), *remarks_of(planner, cells_in_order(experiment))]
-    lines += [*preview_of(planner, cells_in_order(experiment)[0], target)]
-    lines += list(bill.sentences() if bill is not None else ())
-    return print_script(chosen, lines, scripts), bill
-
-
-def scripts_of(experiment: Experiment, dialect: Dialect, facts: Facts) -> list[Script]:
-    """Return the steps of every cell; a cell that cannot be had has none, and says why."""
-    work = operation(experiment.operation)
-    spec, scripts = spec_of(experiment), []
-    for number, cell in enumerate(cells_in_order(experiment), 1):
-        own = Planner(dialect, spec, facts, Naming("RUN", number, dialect.upper_names))
-        support = support_of(own, work.pieces(own, cell))
-        scripts.append(_script(experiment, own, work, cell, support))
-    return scripts
-
-
-def _script(experiment: Experiment, planner: Planner, work: Operation, cell: Cell, support: Support) -> Script:
-    title = f"{experiment.operation} {cell}" if cell else str(experiment.operation)
-    if not support.ok:
-        return Script(title, None, support.sentence)
-    return Script(title, with_external_factors(work.plan(planner, cell), experiment.factors, cell))
-
-
-def _context_for_script(
-    experiment: Experiment,
-    dialect: Dialect,
-    target: Target | None,
-    assume: str | None,
-    facts_text: str | None,
-    policy: TargetPolicy,
-) -> tuple[Facts, SnapshotSource | None]:
-    """Return the facts of a script and the source of its snapshots; None where it has none, or no choice."""
     if facts_text is None and assume is None:
         assert target is not None
         sessions = Sessions(target, "dbatk dry-run", read_only=True)
         try:
-            facts = facts_of(experiment, dialect, sessions, policy)
-            return facts, _chosen(snapshot_source_of_run(experiment, dialect, facts, sessions))
+            planning = read_planning(experiment, dialect, sessions, policy)
+            snapshot_source = snapshot_source_of_run(planning, sessions)
         finally:
             sessions.close()
-    assumed = facts_from_text(facts_text) if facts_text is not None else dialect.assume(assume or "")
-    facts = with_licences(assumed, policy.licences)
-    return facts, _chosen(snapshot_source_by_facts(experiment, dialect, facts))
+    else:
+        facts = facts_from_text(facts_text) if facts_text is not None else dialect.assume(assume or "")
+        planning = PlanningContext(experiment, dialect, with_licences(facts, policy.licences))
+        snapshot_source = snapshot_source_by_facts(planning)
+    check_plan(planning)
+    return script_of(planning, snapshot_source, policy, target)
 
 
-def _chosen(snapshot_source: SnapshotSource | None) -> SnapshotSource | None:
-    return snapshot_source if snapshot_source is not None and snapshot_source.choice else None
+def script_of(
+    planning: PlanningContext,
+    snapshot_source: SnapshotSource | None,
+    policy: TargetPolicy,
+    target: Target | None = None,
+) -> tuple[str, Bill | None]:
+    """Return the whole script of what was planned, and its licence bill of materials.
+
+    Args:
+        planning: what would be run.
+        snapshot_source: named in the head where there was a choice.
+        policy: what the target's profile says.
+        target: asked what the works would process; None leaves that out.
+
+    Raises:
+        ToolkitError: TK-0303 when it would need a licence nobody declared.
+    """
+    chosen = snapshot_source if snapshot_source is not None and snapshot_source.choice else None
+    scripts = _with_snapshots(planning.scripts, planning.dialect, chosen)
+    bill = licensing.check(scripts, planning.experiment, planning.facts, policy)
+    ahead = ahead_of(planning)
+    lines = [
+        *_head(planning, scripts),
+        *degree_notes(planning),
+        *_about_snapshots(chosen),
+        *([ahead] if ahead is not None else ()),
+        *remarks_of(planning),
+        *preview_of(planning, target),
+        *(bill.sentences() if bill is not None else ()),
+    ]
+    return print_script(planning.dialect.engine, lines, scripts), bill
 
 
-def _told_of(snapshot_source: SnapshotSource | None) -> list[str]:
+def _about_snapshots(snapshot_source: SnapshotSource | None) -> list[str]:
     if snapshot_source is None:
         return []
-    said = [f"snapshots by {snapshot_source.provider} ({snapshot_source.why})"]
+    lines = [f"snapshots by {snapshot_source.provider} ({snapshot_source.why})"]
     if snapshot_source.repository is not None:
         seconds = int(LONG_SECONDS)
-        said.append(f"one as well before and after each trial that is expected to take more than {seconds} s")
-    return said
+        lines.append(f"one as well before and after each trial that is expected to take more than {seconds} s")
+    return lines
 
 
 def _with_snapshots(
@@ -352,10 +302,9 @@ def _with_snapshots(
     ]  # fmt: skip
 
 
-def _head(
-    experiment: Experiment, facts: Facts, work: Operation, planner: Planner, scripts: Sequence[Script]
-) -> list[str]:
-    files = dict.fromkeys(query.file for query in reads_of(work, planner))
+def _head(planning: PlanningContext, scripts: Sequence[Script]) -> list[str]:
+    experiment, facts = planning.experiment, planning.facts
+    files = dict.fromkeys(query.file for query in reads_of(planning.operation, planning.planner()))
     reads = ", ".join(f"sql/{facts.engine.value}/{file}.sql" for file in files)
     known = f"{'assumed ' if facts.assumed else ''}{facts.engine.value} {facts.release}"
     lines = [f"dbatk {experiment.operation}, {experiment.mode}", known, f"read before: {reads}"]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from toolkit.app.runs.planning import cells_in_order, facts_from_text
+from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.base import Dialect
 from toolkit.executors import Sessions
-from toolkit.model.experiment import Naming
 from toolkit.model.protocols import Events
 from toolkit.model.records import RunHead
 from toolkit.model.runid import run_key
 from toolkit.model.words import Mode, OperationName
-from toolkit.operations import Planner
-from toolkit.runner import Changes, spec_of
+from toolkit.runner import Changes, PlanningContext
 from toolkit.runner.gathering import prove, publish
 from toolkit.store import Store
 
@@ -28,7 +26,7 @@ def prove_after_crash(
     if recorded is None or not unfinished:
         return
     facts = facts_from_text(recorded)
-    planner = Planner(dialect, spec_of(experiment), facts, Naming(run_key(head.run), 0, dialect.upper_names))
-    found = prove(planner, cells_in_order(experiment)[0], facts, sessions, changes)
+    planning = PlanningContext(experiment, dialect, facts)
+    found = prove(planning.planner(run_key(head.run), 0), planning.cells[0], facts, sessions, changes)
     if found is not None:
         publish(store, head.run, found, events)

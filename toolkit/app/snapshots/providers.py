@@ -9,15 +9,13 @@ import psutil
 
 from toolkit.app.snapshots.sources import bracket_of, declared_in, snapshot_source_of
 from toolkit.dialects.answers import Watching
-from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle import snapshot_sources
 from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
-from toolkit.model.experiment import Experiment
-from toolkit.model.facts import Facts
 from toolkit.model.protocols import Events
 from toolkit.model.words import EngineName, Role
+from toolkit.runner import PlanningContext
 from toolkit.snapshots import CounterProvider, HostProvider, ProgressProvider, Provider, ThreadProvider
 from toolkit.targets.base import Target
 
@@ -31,7 +29,7 @@ def host_is_ours(target: Target) -> bool:
 
 
 def providers_of(
-    experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions, run: str, target: Target,
+    planning: PlanningContext, target: Target, sessions: Sessions, run: str, *,
     events: Events | None = None, snapshot_source: SnapshotSource | None = None,
 ) -> tuple[Provider, ...]:  # fmt: skip
     """Return the providers around each trial: free counters, and the database's own snapshots around them.
@@ -39,6 +37,7 @@ def providers_of(
     Raises:
         ToolkitError: TK-0102 for a choice that is not known.
     """
+    experiment, dialect = planning.experiment, planning.dialect
     if experiment.snapshot not in _CHOICES:
         raise ToolkitError(
             f"there is no snapshot provider `{experiment.snapshot}`",
@@ -54,7 +53,7 @@ def providers_of(
         found.append(ThreadProvider())
     if host_is_ours(target):
         found.append(HostProvider(_server_process(sessions), embedded=engine is EngineName.DUCKDB))
-    watching = dialect.watching(facts)
+    watching = dialect.watching(planning.facts)
     wanted = experiment.snapshot not in _NO_SNAPSHOT_SOURCE
     found += _counters(watching, engine.value, sessions, run, snapshots=watching.snapshots if wanted else ())
     if watching.progress is not None and events is not None:
@@ -62,29 +61,29 @@ def providers_of(
     return tuple(found)
 
 
-def snapshot_source_of_run(
-    experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions
-) -> SnapshotSource | None:
+def snapshot_source_of_run(planning: PlanningContext, sessions: Sessions) -> SnapshotSource | None:
     """Return the snapshot source a run stands on; None where it wants no snapshots.
 
     Raises:
         ToolkitError: TK-0303 for a pack that nobody declared, TK-0304 for what cannot be had here.
     """
-    if experiment.snapshot in _NO_SNAPSHOT_SOURCE or experiment.snapshot not in _CHOICES:
+    wanted, facts = planning.experiment.snapshot, planning.facts
+    if wanted in _NO_SNAPSHOT_SOURCE or wanted not in _CHOICES:
         return None
-    return snapshot_source_of(experiment.snapshot, dialect, facts, sessions, declared_in(facts))
+    return snapshot_source_of(wanted, planning.dialect, facts, sessions, declared_in(facts))
 
 
-def snapshot_source_by_facts(experiment: Experiment, dialect: Dialect, facts: Facts) -> SnapshotSource | None:
+def snapshot_source_by_facts(planning: PlanningContext) -> SnapshotSource | None:
     """Return the snapshot source of a run by facts alone; None where it wants none or has no choice.
 
     Raises:
-        ToolkitError: as `rung_of_run`.
+        ToolkitError: as `snapshot_source_of_run`.
     """
-    known = experiment.snapshot in _CHOICES and experiment.snapshot not in _NO_SNAPSHOT_SOURCE
-    if not known or dialect.engine is not EngineName.ORACLE:
+    wanted, facts = planning.experiment.snapshot, planning.facts
+    known = wanted in _CHOICES and wanted not in _NO_SNAPSHOT_SOURCE
+    if not known or planning.dialect.engine is not EngineName.ORACLE:
         return None
-    return snapshot_sources.choose(experiment.snapshot, facts, declared_in(facts))
+    return snapshot_sources.choose(wanted, facts, declared_in(facts))
 
 
 def _counters(

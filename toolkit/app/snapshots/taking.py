@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.app.auditing import Notes
-from toolkit.app.runs.planning import context_of, with_licences
+from toolkit.app.runs.planning import read_base_facts, with_licences
 from toolkit.app.runs.repair import database_of
 from toolkit.app.snapshots.providers import host_is_ours
 from toolkit.app.snapshots.sources import REPOSITORIES, snapshot_source_of
@@ -114,7 +114,7 @@ def _read(resolved: ResolvedTarget, provider: str, watch_seconds: float) -> tupl
     declared = resolved.policy.licences
     sessions = Sessions(target, "dbatk snapshot", read_only=True)
     try:
-        facts = with_licences(context_of(dialect, sessions), declared)
+        facts = with_licences(read_base_facts(dialect, sessions), declared)
         snapshot_source = snapshot_source_of(provider, dialect, facts, sessions, declared)
         control = sessions.get(Role.CONTROL)
         facts = read_facts(control, dialect, [Query(file, file, optional=True) for file in states.files], facts)
