@@ -1,15 +1,26 @@
-"""Sampling: dense at first where samples are evidence, once a second later, never more than 600 instants."""
+"""Sampling: one schedule for all, dense at first, once a second later, never more than 600 instants; its cost."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from tests.runner.context import context_of
+from tests.runner.world import RUN, World
+from tests.store.make import head
+from toolkit.model.experiment import PlannedTrial
 from toolkit.model.records import Metric, Sample
+from toolkit.model.steps import Stages, Step, Timed, TimedItem
+from toolkit.model.values import Cell
+from toolkit.model.words import Role
 from toolkit.runner import sampler as sampling
 from toolkit.runner.sampler import Sampler
+from toolkit.runner.trial import run_trial
+from toolkit.store import open_store
 
 
 class Counting:
@@ -40,12 +51,12 @@ class Counting:
 
 
 class Clock:
-    """Time that passes only while somebody waits."""
+    """Time that passes only while somebody waits, until an instant at which the trial has ended."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, until: float) -> None:
         self.now = 0.0
         self.waits: list[float] = []
-        self.most = most
+        self.until = until
 
     def perf_counter(self) -> float:
         return self.now
@@ -53,37 +64,55 @@ class Clock:
     def wait(self, seconds: float) -> bool:
         self.waits.append(seconds)
         self.now += seconds
-        return len(self.waits) > self.most
+        return self.now > self.until
+
+    def clear(self) -> None: ...
+    def set(self) -> None: ...
 
 
-def sampled(monkeypatch: pytest.MonkeyPatch, most: int, *, evidence: bool) -> tuple[Clock, Sampler]:
-    clock = Clock(most)
+def sampled(monkeypatch: pytest.MonkeyPatch, until: float) -> tuple[Clock, Sampler]:
+    clock = Clock(until)
     monkeypatch.setattr(sampling, "time", clock)
-    sampler = Sampler([Counting()], evidence=evidence)
+    sampler = Sampler([Counting()])
     monkeypatch.setattr(sampler, "_ended", clock)
     sampler._run()
     return clock, sampler
 
 
-def test_samples_that_are_evidence_come_quickly_and_then_ever_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, _ = sampled(monkeypatch, 100, evidence=True)
+def test_samples_come_quickly_and_then_ever_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, _ = sampled(monkeypatch, 100.0)
     assert clock.waits[0] == 0.04
     assert clock.waits == sorted(clock.waits)
     assert clock.waits[-1] == 1.0
     assert sum(clock.waits[:5]) < 0.5
 
 
-def test_other_samples_come_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, sampler = sampled(monkeypatch, 5, evidence=False)
-    assert set(clock.waits) == {1.0}
-    assert [sample.at_seconds for sample in sampler.samples()] == [1.0, 2.0, 3.0, 4.0, 5.0]
+def test_every_level_is_sampled_on_the_same_schedule(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    schedules = []
+    for degree in (1, 8):
+        clock = Clock(5.0)
+        monkeypatch.setattr(sampling, "time", clock)
+        monkeypatch.setattr(
+            sampling, "threading", SimpleNamespace(Event=lambda c=clock: c, Thread=threading.Thread)
+        )
+        with open_store(tmp_path / f"{degree}.sqlite") as kept:
+            kept.create_run(head(RUN))
+            context = context_of(World(), kept)
+            context.providers = (Counting(),)
+            cell = Cell((("degree", degree),))
+            stages = Stages(Timed((TimedItem("it", (Step("timed", "CREATE", session=Role.WORKER),)),)))
+            pieces = context.operation.pieces(context.planner(1), cell)
+            run_trial(context, PlannedTrial(1, cell, 1), 1, pieces, stages)
+        schedules.append(clock.waits)
+    assert schedules[0] == schedules[1]
+    assert schedules[0][0] == 0.04
 
 
 @pytest.mark.parametrize("seconds", [599, 600, 601, 5_000, 50_000])
 def test_a_long_trial_is_thinned_to_600_instants_over_its_whole_length(
     monkeypatch: pytest.MonkeyPatch, seconds: int
 ) -> None:
-    _, sampler = sampled(monkeypatch, seconds, evidence=False)
+    _, sampler = sampled(monkeypatch, seconds)
     instants = [sample.at_seconds for sample in sampler.samples()]
     assert 300 <= len(instants) <= 600
     assert instants == sorted(instants)
@@ -100,3 +129,34 @@ def test_nothing_is_sampled_after_the_end() -> None:
     assert len(sampler.samples()) == asked
     assert sampler._thread is not None
     assert not sampler._thread.is_alive()
+
+
+class Asking(Counting):
+    """A provider that asks the database twice each time, which takes a while."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self.clock = clock
+        self.queries = 0
+
+    def sample(self, at_seconds: float) -> tuple[Sample, ...]:
+        self.queries += 2
+        self.clock.now += 0.25
+        return super().sample(at_seconds)
+
+
+def test_the_cost_of_sampling_is_its_queries_and_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(1.2)
+    provider = Asking(clock)
+    monkeypatch.setattr(sampling, "time", clock)
+    sampler = Sampler([provider], lambda: provider.queries)
+    monkeypatch.setattr(sampler, "_ended", clock)
+    sampler._run()
+    assert {each.name: (each.value, each.unit) for each in sampler.cost()} == {
+        "sample_queries": (8, "queries"),
+        "sampling_seconds": (pytest.approx(1.0), "s"),
+    }
+
+
+def test_a_trial_without_providers_has_no_cost_of_sampling() -> None:
+    assert Sampler(()).cost() == ()

@@ -46,6 +46,7 @@ class World:
     sent: list[str] = field(default_factory=list)
     in_worker: list[tuple[int, str]] = field(default_factory=list)
     forgotten: list[tuple[Role, int]] = field(default_factory=list)
+    monitor_queries: int = 0
 
     def run(self, step: Step, number: int = 0) -> Answer:
         if step.name in _IDENTITIES:
@@ -57,6 +58,7 @@ class World:
         if step.name == "oracle/instant":
             return Answer(({"born": self.now},))
         self.sent.append(step.text)
+        self.monitor_queries += step.session is Role.MONITOR
         if step.session is Role.WORKER:
             self.in_worker.append((number, step.text))
         for words, error in self.fail.items():

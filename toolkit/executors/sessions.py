@@ -30,6 +30,8 @@ class Sessions:
         self._busy: set[tuple[Role, int]] = set()
         self._lock = threading.Lock()
         self.programs = Programs(run)
+        self.monitor_queries = 0
+        """How many statements the monitor session has run: what watching costs is counted, too."""
 
     @property
     def programs_folders(self) -> tuple[str, ...]:
@@ -64,6 +66,8 @@ class Sessions:
         connection = self.get(*key)
         self._busy.add(key)
         timer = self._limit(step, connection)
+        if step.session is Role.MONITOR:
+            self.monitor_queries += 1
         try:
             return connection.execute(step.text, step.binds or None)
         except DatabaseError as error:

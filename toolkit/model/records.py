@@ -13,6 +13,9 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.values import Cell, Scalar
 from toolkit.model.words import EngineName, EntryState, Mode, Outcome, RunState
 
+SAMPLER, SAMPLE_QUERIES, SAMPLING_SECONDS = "sampler", "sample_queries", "sampling_seconds"
+"""The source of what sampling cost a trial, and the names of its two metrics."""
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:

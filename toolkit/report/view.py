@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatch
+from statistics import median
 
 from toolkit.analysis.advice import Advice, advise
 from toolkit.analysis.cells import RunAnalysis, analyse
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.model.bill import bill_among
-from toolkit.model.records import RunRecord
+from toolkit.model.records import SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, RunRecord
 from toolkit.model.values import spell_level
 from toolkit.model.words import Mode
 from toolkit.report.backup_charts import backup_charts
@@ -31,7 +32,7 @@ from toolkit.report.tables import (
     trials_table,
 )
 from toolkit.report.time_charts import order_chart
-from toolkit.units import count, counted, seconds
+from toolkit.units import count, counted, number, seconds
 
 _SCRIPTS = "script*.sql"
 
@@ -208,9 +209,25 @@ def _method(found: RunAnalysis) -> Iterator[str]:
     )
     version = clean(run.head.tool_version) or "of unknown version"
     yield f"Snapshots: {clean(experiment.snapshot)}. dbatk {version}."
+    sampling = _sampling(run)
+    if sampling:
+        yield sampling
     phases = _phases(run)
     if phases:
         yield f"Longest off the clock: {phases}."
+
+
+def _sampling(run: RunRecord) -> str:
+    """Say what sampling cost; runs of before that was counted have no figures of it."""
+    metrics = [each for trial in run.trials for each in trial.metrics if each.source == SAMPLER]
+    queries = [each.value for each in metrics if each.name == SAMPLE_QUERIES]
+    spent = [each.value for each in metrics if each.name == SAMPLING_SECONDS]
+    if not (queries and spent):
+        return ""
+    return (
+        "Every configuration is sampled on the same schedule while the clock runs: "
+        f"{number(median(queries))} queries and {seconds(median(spent))} a trial (medians)."
+    )
 
 
 def _phases(run: RunRecord) -> str:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from toolkit.dialects.answers import Granted
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import PlannedTrial, degree_of
+from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import ItemRecord, Metric, Sample, TrialRecord
 from toolkit.model.steps import Stages, Step
@@ -169,7 +169,7 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, on_item: Call
 def _timed(
     context: RunContext, state: TrialState, stages: Stages, on_item: Callable[[ItemRecord], None]
 ) -> TimedResult:
-    sampler = Sampler(context.providers, evidence=degree_of(state.planned.cell) != 1)
+    sampler = Sampler(context.providers, lambda: context.sessions.monitor_queries)
     with state.phase("snapshot"):
         for provider in context.providers:
             in_time(context, provider, provider.begin, None)
@@ -190,6 +190,7 @@ def _stop_watching(context: RunContext, state: TrialState, sampler: Sampler, sta
     with state.phase("snapshot"):
         if not sampler.end():
             give_up(context, "samples")
+        state.metrics += sampler.cost()
         ask_for_plan(context, state.planned, stages)
         _end(context, state, after_evidence=False)
     state.samples = sampler.samples()
