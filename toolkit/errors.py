@@ -392,3 +392,14 @@ class ToolkitError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+
+def unexpected(error: BaseException) -> ToolkitError:
+    """Name the kind of an exception that nobody foresaw; its traceback goes to the debug log alone.
+
+    Its text could hold anything, a secret too, so it is neither shown nor stored.
+    """
+    import logging
+
+    logging.getLogger("toolkit").debug("unexpected exception", exc_info=error)
+    return ToolkitError(f"something unexpected happened: {type(error).__name__}", code="TK-0901")

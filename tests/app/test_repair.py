@@ -19,6 +19,7 @@ from toolkit.model.runid import run_key
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import Factor, QualifiedName
 from toolkit.model.words import Effect, Keep, Mode, ObjectKind, OperationName, Outcome, RunState
+from toolkit.snapshots import ThreadProvider
 from toolkit.store import Store, open_store
 from toolkit.targets.base import Access
 from toolkit.targets.duckdb import DuckdbTarget
@@ -119,3 +120,18 @@ def test_a_best_cell_that_was_made_when_the_kill_came_is_found_complete(kept: St
     assert kept.journal(run).open_entries() == ()
     assert [trial.outcome for trial in kept.load_run(run).trials if trial.trial == 3] == [Outcome.INTERRUPTED]
     assert "made" in tables(target)
+
+
+def test_the_text_of_an_unexpected_exception_is_not_stored(
+    tmp_path: Path, kept: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(self: ThreadProvider) -> None:
+        raise RuntimeError("password=s3cr3tXcanary")
+
+    monkeypatch.setattr(ThreadProvider, "begin", fault)
+    with pytest.raises(RuntimeError):
+        begin(database(tmp_path, "here"), kept)
+    kept.close()
+    stored = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert stored
+    assert not any(b"s3cr3tXcanary" in content for content in stored)

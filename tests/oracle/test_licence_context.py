@@ -262,6 +262,12 @@ def test_a_bill_is_read_as_it_was_written() -> None:
     assert bill_from_text(bill_to_text(bill)) == bill
 
 
+def test_a_bill_of_an_older_release_is_read() -> None:
+    bill = _bill(AWR, declared=frozenset(_DECLARED))
+    assert bill.positions
+    assert bill_from_text(bill_to_text(bill).replace('"status"', '"standing"')) == bill
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"used": [{}], "notes": [], "unseen": [], "as_of": ""}', "\0"])
 def test_a_damaged_bill_is_no_bill(text: str) -> None:
     assert bill_from_text(text) is None

@@ -70,7 +70,8 @@ def test_an_older_store_is_brought_up_to_date_and_keeps_everything(
         )
         assert store.load_facts(RUN) == '{"a": 1}'
         assert store.unended_trials(RUN) == (TrialMark(2, 1, CELL, 2, BEGAN),)
-        assert [(each.entry, each.undo) for each in store.open_entries_all()] == [(1, step().undo)]
+        entries = [(each.entry, each.undo, each.scratch) for each in store.open_entries_all()]
+        assert entries == [(1, step().undo, True)]
 
 
 def test_an_up_to_date_store_is_left_alone(sqlite_path: Path) -> None:

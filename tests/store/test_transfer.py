@@ -100,6 +100,18 @@ def test_what_is_no_document_is_refused(another: Store, document: bytes) -> None
     assert caught.value.code == "TK-0106"
 
 
+@pytest.mark.parametrize("scratch", [True, False])
+def test_a_document_of_an_older_version_arrives_whole(store: Store, another: Store, scratch: bool) -> None:
+    fill(store, RUN)
+    store.journal(RUN).intend(step(scratch=scratch), trial=1, proof={})
+    document = json.loads(store.export_run(RUN))
+    for row in document["tables"]["journal"]:
+        row["ours"] = row.pop("scratch")
+    another.import_run(json.dumps(document | {"schema_version": 8}).encode())
+    assert another.load_run(RUN) == store.load_run(RUN)
+    assert [each.scratch for each in another.journal(RUN).entries()][-1] is scratch
+
+
 def test_columns_of_no_table_are_left_out(store: Store, another: Store) -> None:
     fill(store, RUN)
     document = json.loads(store.export_run(RUN))

@@ -6,7 +6,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import typer
 
@@ -27,7 +28,7 @@ from toolkit.cli.schedule import add_schedule
 from toolkit.cli.snapshots import add_snapshots
 from toolkit.cli.targets import add_targets
 from toolkit.config.actor import set_command
-from toolkit.errors import ExitCode, ToolkitError
+from toolkit.errors import ExitCode, ToolkitError, unexpected
 
 _USAGE: type[BaseException] = typer.BadParameter.__mro__[1]
 _SHOWN: type[BaseException] = typer.BadParameter.__mro__[2]
@@ -130,6 +131,11 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit status; whatever goes wrong has been shown by then."""
     as_json, debug = _has(arguments, "--json"), _has(arguments, "--debug")
     set_command(arguments)
+    with _tracebacks(debug):
+        return _answer(arguments, as_json=as_json, debug=debug)
+
+
+def _answer(arguments: Sequence[str], *, as_json: bool, debug: bool) -> int:
     try:
         answer = _for(arguments, build_app())(args=list(arguments), prog_name="dbatk", standalone_mode=False)
         return answer if isinstance(answer, int) else ExitCode.DONE
@@ -148,8 +154,7 @@ def main(arguments: Sequence[str]) -> int:
                 return ExitCode.DONE
             error = _usage_error(caught)
         else:
-            error = _fault(caught)
-            _trace(debug)
+            error = unexpected(caught)
     try:
         if not _logged(error, arguments) or as_json:
             show_error(error, as_json=as_json)
@@ -185,9 +190,21 @@ def _silence() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fault(caught: Exception) -> ToolkitError:
-    """Name the kind of an unexpected exception; its text could hold anything, a secret too."""
-    return ToolkitError(f"something unexpected happened: {type(caught).__name__}", code="TK-0901")
+@contextmanager
+def _tracebacks(debug: bool) -> Iterator[None]:
+    """Show the traceback of every unexpected exception as it happens, also of one that ends a single step only."""
+    if not debug:
+        yield
+        return
+    import logging
+
+    log, handler = logging.getLogger("toolkit"), logging.StreamHandler()
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 # -- the parser's errors ----------------------------------------------------------------------------------------

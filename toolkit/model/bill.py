@@ -117,13 +117,14 @@ def _position(document: Mapping[str, object]) -> Position:
     things = document["things"]
     if not isinstance(things, list):
         raise TypeError
+    status = document.get("status", document.get("standing"))  # as bills of before version 9 of the store name it
     days = (document[key] for key in ("declared_by", "declared_on", "declared_until"))
     by, on, until = (None if day is None else str(day) for day in days)
     return Position(
         str(document["licence"]),
         str(document["title"]),
         tuple(map(str, things)),
-        LicenceStatus(str(document["status"])),
+        LicenceStatus(str(status)),
         str(document["reason"]),
         by,
         on,

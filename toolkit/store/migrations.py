@@ -86,7 +86,7 @@ def _keep_marks(connection: Connection) -> None:
     )
 
 
-def _keep_notes_of_nights(connection: Connection) -> None:
+def _keep_notes_of_plan_runs(connection: Connection) -> None:
     key = 'TEXT COLLATE "C"' if connection.dialect.name == "postgresql" else "TEXT"
     connection.execute(
         text(
@@ -97,14 +97,19 @@ def _keep_notes_of_nights(connection: Connection) -> None:
     )
 
 
+def _name_scratch_objects(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE journal RENAME COLUMN ours TO scratch"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),
     Migration(3, "what a snapshot read is one compressed document", _keep_states),
-    Migration(4, "nights of a plan, and what became of each step", _keep_plans),
+    Migration(4, "plan runs, and what became of each step", _keep_plans),
     Migration(5, "what was verified of a step, and the rows it worked on", _keep_what_was_verified),
     Migration(6, "hosts of one name are told apart by their boot", _tell_hosts_apart),
     Migration(7, "how far the audit log was seen, so that it is missed when it is cut", _keep_marks),
-    Migration(8, "what a night waited for, and what could not be watched", _keep_notes_of_nights),
+    Migration(8, "what a plan run waited for, and what could not be watched", _keep_notes_of_plan_runs),
+    Migration(9, "a scratch object is called so", _name_scratch_objects),
 )
 
 

@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from toolkit.store.values import instant_of, instant_text
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 APPLICATION_ID = 0x64626174
 """Marks a SQLite file as ours (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
 
@@ -261,7 +261,7 @@ journal = Table(
     Column("object_kind", Text, nullable=False),
     Column("schema_name", CleanText),
     Column("name", CleanText, nullable=False),
-    Column("ours", Boolean, nullable=False),
+    Column("scratch", Boolean, nullable=False),
     Column("table_schema", CleanText),
     Column("table_name", CleanText),
     Column("undo", Text, nullable=False),
@@ -356,7 +356,7 @@ plan_note = Table(
     Column("text", CleanText, nullable=False),
     Column("noted_at", Instant, nullable=False),
 )
-"""What happened in a night beside its steps: what was waited for, what could not be watched."""
+"""What happened in a plan run beside its steps: what was waited for, what could not be watched."""
 
 plan_newest = Index("plan_newest", plan_run.c.plan, plan_run.c.began_at)
 step_history = Index("step_history", plan_step.c.step, plan_step.c.target, plan_step.c.ended_at)

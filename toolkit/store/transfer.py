@@ -25,6 +25,8 @@ FORMAT = 1
 _KIND = "dbatk run"
 _OF_RUN = (schema.artifact, schema.environment, schema.facts, schema.journal, schema.warning)
 _OF_TRIAL = (schema.trial_factor, schema.item, schema.phase, schema.metric, schema.sample)
+_RENAMED = {("journal", "ours"): "scratch"}
+"""Columns that documents of older versions name otherwise."""
 _Rows = list[dict[str, object]]
 
 
@@ -109,7 +111,8 @@ def _checked(document: bytes) -> Mapping[str, _Rows]:
 
 def _row(table: Table, row: Mapping[str, object]) -> dict[str, object]:
     known = {column.name for column in table.columns}
-    return {name: _value(table, name, value) for name, value in row.items() if name in known}
+    named = {_RENAMED.get((table.name, name), name): value for name, value in row.items()}
+    return {name: _value(table, name, value) for name, value in named.items() if name in known}
 
 
 def _value(table: Table, name: str, value: object) -> object:
