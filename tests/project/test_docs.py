@@ -157,3 +157,11 @@ def test_the_page_of_proof_has_a_row_for_every_operation_and_engine() -> None:
     page = (ROOT / "docs/verified.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", page, re.MULTILINE))
     assert {(operation.value, engine.value) for operation in OperationName for engine in EngineName} <= rows
+
+
+def test_the_page_of_the_architecture_names_every_folder_and_no_other() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition("## Which folder")[2]
+    named = set(re.findall(r"`toolkit/(\w+)`", table))
+    there = {path.name for path in (ROOT / "toolkit").iterdir() if (path / "__init__.py").is_file()}
+    assert named == there

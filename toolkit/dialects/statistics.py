@@ -1,7 +1,7 @@
 """What an engine says about gathering statistics of live objects: what it depends on, and that none has moved.
 
 A measurement on live objects must leave the statistics that plans are made from as they were. An engine that can
-keep new ones apart says how (`shield`), and proves afterwards from the catalogue that nothing moved (`proof`,
+keep new ones apart says how (`isolate`), and proves afterwards from the catalogue that nothing moved (`proof`,
 `proven`). An engine without all this has no `LiveStatistics`.
 """
 
@@ -61,7 +61,7 @@ class LiveStatistics(Protocol):
         ...
 
     def end_isolation(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
-        """Put back what `shield` changed, for a script; a run does it from its journal."""
+        """Put back what `isolate` changed, for a script; a run does it from its journal."""
         ...
 
     def counts(self, work: Work, facts: Facts) -> tuple[Call, ...]:

@@ -30,7 +30,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
         except Exception as error:  # noqa: BLE001 (raised again where it was waited for)
             raised.append(error)
 
-    thread = threading.Thread(target=run, daemon=True, name="patience")
+    thread = threading.Thread(target=run, daemon=True, name="timeout")
     thread.start()
     thread.join(seconds)
     if raised:

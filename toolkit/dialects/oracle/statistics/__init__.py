@@ -1,4 +1,4 @@
-"""Statistics on Oracle: the arguments, what they depend on, the shield of live objects, counts and the proof."""
+"""Statistics on Oracle: arguments, what they depend on, isolation of live objects, counts and the proof."""
 
 from __future__ import annotations
 
