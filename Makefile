@@ -71,6 +71,7 @@ pins: .venv/.dev
 	$(PINS) --extra dev -o requirements/dev.txt $(ARGS)
 	$(PINS) --extra test -c requirements/dev.txt -o requirements/test.txt
 	$(PINS) -c requirements/dev.txt -o requirements/core.txt
+	$(PINS) -c requirements/dev.txt --no-emit-package duckdb --no-emit-package numpy -o requirements/reading.txt
 
 clean:
 	rm -rf .venv dist build dbatk-demo .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage

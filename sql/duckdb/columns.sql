@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: :schema, :name
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT c.column_name, c.data_type, CASE WHEN c.is_nullable THEN 'yes' ELSE 'no' END AS nullable,
        c.column_index AS position
   FROM duckdb_columns() c

@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: creates the table gtest in a database of the demo's own
 -- Params: :rows
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 CREATE TABLE gtest AS
 SELECT range                                                          AS id,
        md5(range::VARCHAR)::VARCHAR(32)                               AS idname,

@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: :schemas, :tablespaces (any text)
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT 'tablespace' AS place_kind, database_name AS place, path
   FROM duckdb_databases()
  WHERE database_name = current_database() AND path IS NOT NULL AND :schemas IS NOT NULL

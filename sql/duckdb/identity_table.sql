@@ -3,6 +3,6 @@
 -- License: none
 -- Effect: reads only
 -- Params: :schema, :name
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT coalesce(comment, '') AS identity, comment AS mark, NULL::BIGINT AS born FROM duckdb_tables()
  WHERE database_name = current_database() AND schema_name = :schema AND table_name = :name;

@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: :schema, :name
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT i.schema_name, i.index_name, t.schema_name AS table_schema, i.table_name,
        CASE WHEN i.is_unique THEN 'yes' ELSE 'no' END AS is_unique, 'yes' AS is_valid,
        t.estimated_size * 8 AS byte_count,

@@ -3,5 +3,5 @@
 -- License: none
 -- Effect: reads only
 -- Params: none
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT NULL::BIGINT AS born;

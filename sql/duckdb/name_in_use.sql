@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: :schema, :name
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT schema_name, table_name AS object_name, 'table' AS object_kind FROM duckdb_tables()
  WHERE database_name = current_database() AND schema_name = :schema AND lower(table_name) = lower(:name)
 UNION ALL

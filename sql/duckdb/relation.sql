@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: :schema, :name
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT schema_name, table_name, 'table' AS kind, estimated_size AS row_estimate, NULL::BIGINT AS byte_count
   FROM duckdb_tables()
  WHERE database_name = current_database() AND schema_name = :schema AND lower(table_name) = lower(:name)

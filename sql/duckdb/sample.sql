@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: :run
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT 'db_memory_bytes' AS metric_name, sum(memory_usage_bytes)::DOUBLE AS metric_value
   FROM duckdb_memory() WHERE :run IS NOT NULL
 UNION ALL

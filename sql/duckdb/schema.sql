@@ -3,5 +3,5 @@
 -- License: none
 -- Effect: reads only
 -- Params: :schema
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database() AND schema_name = :schema;

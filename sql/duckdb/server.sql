@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: none
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT version()                                    AS version_text,
        ''                                           AS edition,
        current_database()                           AS database_name,

@@ -3,5 +3,5 @@
 -- License: none
 -- Effect: reads only
 -- Params: :run
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT :run AS session_id, NULL::VARCHAR AS begun, NULL::VARCHAR AS kill_text WHERE false;

@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: none
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT name, value, NULL::VARCHAR AS unit
   FROM duckdb_settings()
  WHERE name IN ('threads', 'memory_limit', 'temp_directory', 'max_temp_directory_size', 'force_compression',

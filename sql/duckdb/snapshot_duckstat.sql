@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: none
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT 'db_memory_bytes' AS metric_name, sum(memory_usage_bytes)::DOUBLE AS metric_value,
        'bytes' AS metric_unit, 'gauge' AS metric_kind FROM duckdb_memory()
 UNION ALL

@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: none
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT 'file_bytes' AS metric_name, (total_blocks * block_size)::DOUBLE AS metric_value, 'bytes' AS metric_unit,
        'gauge' AS metric_kind FROM pragma_database_size() WHERE database_name = current_database()
 UNION ALL

@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: none
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT (SELECT coalesce(path, ':memory:') FROM duckdb_databases() WHERE database_name = current_database()) AS begun,
        epoch(now()) AS instant_seconds,
        NULL::VARCHAR AS host;

@@ -3,6 +3,6 @@
 -- License: none
 -- Effect: reads only
 -- Params: none
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT tag AS use, memory_usage_bytes::DOUBLE AS memory_bytes, temporary_storage_bytes::DOUBLE AS temp_bytes
   FROM duckdb_memory();

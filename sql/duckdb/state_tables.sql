@@ -3,7 +3,7 @@
 -- License: none
 -- Effect: reads only
 -- Params: none
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT schema_name AS schema_name, table_name AS table_name, estimated_size::DOUBLE AS row_count,
        index_count::DOUBLE AS index_count, column_count::DOUBLE AS column_count
   FROM duckdb_tables() WHERE database_name = current_database() AND NOT temporary

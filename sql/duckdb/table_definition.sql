@@ -3,6 +3,6 @@
 -- License: none
 -- Effect: reads only
 -- Params: :schema, :name
--- Versions: DuckDB 1.4 and later
+-- Versions: DuckDB 2.0 and later
 SELECT sql AS definition FROM duckdb_tables()
  WHERE database_name = current_database() AND schema_name = :schema AND lower(table_name) = lower(:name);

@@ -220,15 +220,13 @@ def test_items_without_a_place_on_the_clock_make_no_lanes() -> None:
 
 
 def published() -> RunRecord:
+    """The published sweep: the volume is what the twenty channels moved until the slowest of them was done."""
     data = tomllib.loads(PUBLISHED.read_text())
-    volume = data["volume_mb"] * 1_000_000
-    seconds, items = {}, {}
-    for one in data["trials"]:
-        seconds[one["channels"]] = [max(one["channel_seconds"])]
-        items[one["channels"]] = [
-            piece(f"p{n}", n, 0, took) for n, took in enumerate(one["channel_seconds"], start=1)
-        ]
-    run = backup_run(seconds, volume=volume, written=volume, items=items)
+    rates = {one["channels"]: one["rate_mb_per_second"] for one in data["trials"]}
+    volume = rates[20] * data["trials"][-1]["slowest_channel_seconds"]
+    run = backup_run(
+        {channels: [volume / rate] for channels, rate in rates.items()}, volume=volume * 1e6, written=volume * 1e6
+    )
     return replace(run, head=replace(run.head, experiment=replace(run.head.experiment, options=data["options"])))
 
 
@@ -242,8 +240,16 @@ def test_the_published_sweep_of_channels_comes_out_with_its_numbers() -> None:
         assert (told.written_rate or 0) / 1e6 == pytest.approx(wanted["rate_mb_per_second"])
     summary = found.by_cell[twenty.cell]
     assert (summary.speedup, summary.efficiency) == (pytest.approx(16), pytest.approx(0.8))
-    lanes = trial_lanes(run.trials[-1])
-    assert lanes is not None and len(lanes.lanes) == 20
-    assert (min(lane.busy_seconds for lane in lanes.lanes), lanes.span_seconds) == (55, 64)
-    assert twenty.imbalance == pytest.approx(1.08, abs=0.01)
     assert "still rose at the highest `channels=20`" in said(run)
+
+
+def test_channels_that_end_as_far_apart_as_the_published_ones_are_evenly_loaded() -> None:
+    last = tomllib.loads(PUBLISHED.read_text())["trials"][-1]
+    ends = last["fastest_channel_seconds"], last["slowest_channel_seconds"]
+    (two,) = throughputs(
+        analyse(
+            backup_run({2: [max(ends)]}, items={2: [piece(f"p{n}", n, 0, end) for n, end in enumerate(ends, 1)]})
+        )
+    )
+    assert two.imbalance == pytest.approx(64 / ((55 + 64) / 2))
+    assert two.imbalance < 1.1

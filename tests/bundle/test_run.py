@@ -55,7 +55,8 @@ def test_a_bundle_runs_to_its_end_and_is_a_run_like_any_other(workshop: Maker, s
     assert all((trial.elapsed_seconds or 0) > 0 and "prepare" in trial.phases for trial in record.trials)
     names = {metric.name for trial in record.trials for metric in trial.metrics}
     assert {"redo size", "client_elapsed_seconds", "DB time"} <= names
-    assert "SQLcl" in str(record.environment["provenance"]) if style == "sqlcl" else "SQL*Plus"
+    client = "SQLcl" if style == "sqlcl" else "SQL*Plus"
+    assert client in str(record.environment["provenance"])
     assert shop.standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
     again = shop.ingest()
     assert "0 trials added" in again.stderr and shop.record().trials == record.trials

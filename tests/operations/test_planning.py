@@ -18,7 +18,7 @@ from toolkit.operations import Planner, operation
 from toolkit.operations.base import support_of
 
 O = OperationName  # noqa: E741
-ASSUMED = {EngineName.ORACLE: "19-ee", EngineName.POSTGRESQL: "17", EngineName.DUCKDB: "1.4"}
+ASSUMED = {EngineName.ORACLE: "19-ee", EngineName.POSTGRESQL: "17", EngineName.DUCKDB: "2.0"}
 KEY = "261121051342AB3F"
 OPTIONS: dict[OperationName, dict[str, OptionValue]] = {
     O.CTAS: {"source": "s.orders", "table": "s.made"},

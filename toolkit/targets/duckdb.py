@@ -61,6 +61,7 @@ class DuckdbTarget:
         DuckDB answers nothing more in this process after such an error until the last session of the file is
         closed, so those of this target are.
         """
+        _require_driver()
         import duckdb
 
         del tag
@@ -116,15 +117,22 @@ class DuckdbTarget:
             self._close_all()
 
     def _close_all(self) -> None:
-        import duckdb
-
         for session in tuple(self._sessions):
             session.close()
         if self._root is not None:
+            import duckdb
+
             # One that gave itself up cannot write its last words.
             with contextlib.suppress(duckdb.Error):
                 self._root.close()
             self._root = None
+
+
+def _require_driver() -> None:
+    try:
+        import duckdb  # noqa: F401
+    except ImportError:
+        raise ToolkitError("DuckDB is not installed", code="TK-0206", hint="pip install duckdb") from None
 
 
 def _cannot_open(path: str, message: str) -> ToolkitError:

@@ -26,6 +26,9 @@ from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, EngineName, ObjectKind, OperationName, Role, SupportState
 
+_OLDEST = (2,)
+"""The release that `pyproject.toml` requires: the engine is a library of this process."""
+_ASSUME = "write --assume 2.0"
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _TABLE_HEAD = re.compile(r'CREATE TABLE (?:"(?:[^"]|"")*"|[^\s."(]+)(?:\.(?:"(?:[^"]|"")*"|[^\s."(]+))*')
 _COMPRESSION = {"none": "uncompressed", "auto": "auto"}
@@ -56,7 +59,7 @@ def _keyword(ref: ObjectRef) -> str:
 
 
 class DuckdbDialect(Quiet):
-    """DuckDB 1.4 and later."""
+    """DuckDB 2.0 and later."""
 
     engine = EngineName.DUCKDB
     doctor_files = ("settings",)
@@ -91,11 +94,16 @@ class DuckdbDialect(Quiet):
 
     def assume(self, text: str) -> Facts:
         if not re.fullmatch(r"v?\d+(\.\d+){0,2}", text):
-            raise ToolkitError(
-                f"`{text}` is no release of DuckDB", code="TK-0102", hint="write --assume 1.4 or --assume 2.0"
-            )
+            raise ToolkitError(f"`{text}` is no release of DuckDB", code="TK-0102", hint=_ASSUME)
         server: Row = {"version_text": text, "current_schema": "main", "database_name": "memory", "cpu_count": 1}
-        return Facts(self.engine, self.release(server), {"server": (server,)}, assumed=True)
+        release = self.release(server)
+        if release.number < _OLDEST:
+            raise ToolkitError(
+                f"DuckDB {text.removeprefix('v')} is older than {_OLDEST[0]}.0, the oldest supported release",
+                code="TK-0102",
+                hint=_ASSUME,
+            )
+        return Facts(self.engine, release, {"server": (server,)}, assumed=True)
 
     def explain(self, code: str, message: str) -> ErrorAdvice | None:
         del message
