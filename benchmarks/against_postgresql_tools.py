@@ -101,12 +101,12 @@ def main() -> int:
         folder = Path(name)
         rebuilt = pair(
             f"index rebuild --schema against reindexdb -j {SESSIONS}",
-            lambda: ours(server, folder, OperationName.INDEX_REBUILD, "concurrency"),
+            lambda: ours(server, folder, "index-rebuild", "concurrency"),
             lambda: theirs(server, "reindexdb", "--schema", "s"),
         )
         gathered = pair(
             f"stats gather --schema against vacuumdb -j {SESSIONS}",
-            lambda: ours(server, folder, OperationName.STATS_GATHER, "degree"),
+            lambda: ours(server, folder, "stats-gather", "degree"),
             lambda: theirs(server, "vacuumdb", "--analyze-only", "--schema", "s"),
         )
     return 0 if rebuilt and gathered else 1

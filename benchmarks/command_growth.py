@@ -44,7 +44,7 @@ with duckdb.connect(folder + "/m.duckdb") as made:
 told = []
 for repeat in (100, 100, 600):
     target = DuckdbTarget(Access(parse_url("duckdb:///" + folder + "/m.duckdb")))
-    work = Experiment(target.display, OperationName.CTAS, {"source": "main.g", "table": "main.x"},
+    work = Experiment(target.display, "ctas", {"source": "main.g", "table": "main.x"},
                       (Factor("degree", (1,)),), Mode.MEASUREMENT, repeat, 0, seed=1)
     with open_store(folder + "/memory.sqlite") as store:
         start(work, target, store=store, approvals=Approvals(), events=Silent())

@@ -28,7 +28,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import Event
 from toolkit.model.records import RunHead, RunRecord, TrialRecord
 from toolkit.model.values import Cell, Factor
-from toolkit.model.words import EngineName, Mode, OperationName, Outcome, RunState, Verdict
+from toolkit.model.words import Mode, Outcome, RunState, Verdict
 
 if TYPE_CHECKING:
     from toolkit.store import Store
@@ -42,8 +42,8 @@ BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
 def run_of(name: str, trials: Iterable[TrialRecord]) -> RunRecord:
     """A run around trials: what `compare` needs and no more."""
-    experiment = Experiment("duckdb:///x.duckdb", OperationName.CTAS, {}, (), Mode.MEASUREMENT, repeat=REPEATS)
-    head = RunHead(name, experiment, EngineName.DUCKDB, RunState.DONE, BEGAN)
+    experiment = Experiment("duckdb:///x.duckdb", "ctas", {}, (), Mode.MEASUREMENT, repeat=REPEATS)
+    head = RunHead(name, experiment, "duckdb", RunState.DONE, BEGAN)
     return RunRecord(head, tuple(trials))
 
 
@@ -105,7 +105,7 @@ def duckdb_pairs(pairs: int) -> Iterator[tuple[RunRecord, RunRecord]]:
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "alarms.duckdb"
         _make_source(database)
-        target = DuckdbTarget(Access(Address(EngineName.DUCKDB, str(database))))
+        target = DuckdbTarget(Access(Address("duckdb", str(database))))
         try:
             with open_store(Path(folder) / "store.sqlite") as store:
                 for number in range(1, pairs + 1):
@@ -140,7 +140,7 @@ def _sweep(target: Target, store: Store) -> RunRecord:
     factors = (Factor("degree", DEGREES),)
     options = {"source": "gtest", "table": "gtest_copy"}
     experiment = Experiment(
-        "alarms", OperationName.CTAS, options, factors, Mode.MEASUREMENT, REPEATS, 1, seed=7, snapshot="none"
+        "alarms", "ctas", options, factors, Mode.MEASUREMENT, REPEATS, 1, seed=7, snapshot="none"
     )
     return store.load_run(start(experiment, target, store=store, approvals=Approvals(), events=Silent()))
 

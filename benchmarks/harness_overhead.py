@@ -32,7 +32,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import Answer, Event
 from toolkit.model.records import TrialRecord
 from toolkit.model.values import Factor, Scalar
-from toolkit.model.words import Mode, OperationName, Role
+from toolkit.model.words import Mode, Role
 from toolkit.store import open_store
 from toolkit.targets.base import Access, SessionTag, Target
 from toolkit.targets.duckdb import DuckdbConnection, DuckdbTarget
@@ -81,7 +81,7 @@ class Profiled(DuckdbTarget):
 
 def run(target: Target, options: dict[str, str], folder: Path) -> tuple[TrialRecord, ...]:
     factors = (Factor("degree", (1,)),)
-    work = Experiment(target.display, OperationName.CTAS, options, factors, Mode.MEASUREMENT, REPEAT, 1, seed=1)
+    work = Experiment(target.display, "ctas", options, factors, Mode.MEASUREMENT, REPEAT, 1, seed=1)
     with open_store(folder / "store.sqlite") as store:
         made = start(work, target, store=store, approvals=Approvals(not_production=True), events=Silent())
         return store.load_run(made).trials

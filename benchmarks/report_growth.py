@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import Metric, RunHead, RunRecord, Sample, TrialRecord
 from toolkit.model.values import Cell, Factor
-from toolkit.model.words import EngineName, Mode, OperationName, Outcome, RunState
+from toolkit.model.words import Mode, Outcome, RunState
 from toolkit.report.render import Format, render
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -33,13 +33,13 @@ def synthetic_run(trials: int, settings: int | None = None) -> RunRecord:
     made = [_trial(number, cells[number % len(cells)], number // len(cells), source) for number in range(trials)]
     experiment = Experiment(
         "duckdb:///x.duckdb",
-        OperationName.CTAS,
+        "ctas",
         {"source": "t"},
         (Factor("degree", DEGREES), Factor("setting", tuple(range(settings)))),
         Mode.MEASUREMENT,
         repeat=3,
     )
-    head = RunHead("20260101-000000-aaaa", experiment, EngineName.DUCKDB, RunState.DONE, BEGAN)
+    head = RunHead("20260101-000000-aaaa", experiment, "duckdb", RunState.DONE, BEGAN)
     return RunRecord(head, tuple(made), {"cpu_count": 8})
 
 

@@ -25,7 +25,7 @@ from sqlalchemy import insert
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import ItemRecord, Metric, RunHead, Sample, TrialRecord
 from toolkit.model.values import Cell, Factor
-from toolkit.model.words import EngineName, Mode, OperationName, Outcome, RunState
+from toolkit.model.words import Mode, Outcome, RunState
 from toolkit.store import open_store, rows, schema
 from toolkit.store.runs import run_row
 from toolkit.store.store import Store
@@ -41,7 +41,7 @@ def head(number: int, trials: int) -> RunHead:
     began = BEGAN + timedelta(minutes=number)
     experiment = Experiment(
         target="dwh",
-        operation=OperationName.CTAS,
+        operation="ctas",
         options={"source": "GLENNF.GTEST", "table": "GLENNF.GTEST_COPY"},
         factors=(Factor("degree", (1, 2, 4, 8)), Factor("compression", ("none", "basic"))),
         mode=Mode.MEASUREMENT,
@@ -49,7 +49,7 @@ def head(number: int, trials: int) -> RunHead:
         label=f"label {number}",
     )
     run = f"{began:%Y%m%d-%H%M%S}-{number % 65536:04x}"
-    return RunHead(run, experiment, EngineName.ORACLE, RunState.DONE, began, trials_planned=trials)
+    return RunHead(run, experiment, "oracle", RunState.DONE, began, trials_planned=trials)
 
 
 def trial(number: int) -> TrialRecord:

@@ -19,13 +19,14 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from toolkit.cli.main import build_app
 from toolkit.design.build import SNAPSHOTS
-from toolkit.design.options import OPTIONS, Option
 from toolkit.dialects.answers import Continuation, ErrorAdvice
 from toolkit.dialects.duckdb import errors as duckdb
 from toolkit.dialects.oracle import errors as oracle
 from toolkit.dialects.postgresql import advice as postgresql
 from toolkit.errors import CATALOGUE, ErrorEntry, ExitCode
-from toolkit.model.words import EngineName, OperationName
+from toolkit.model.engines import engines
+from toolkit.model.operations import operations, options_of
+from toolkit.model.options import Option
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -129,16 +130,16 @@ def options_page() -> Iterator[str]:
     yield "The flag is used on the command line, the key in an experiment file. *Sweep* means that it takes"
     yield "several levels (`--degree 1,2,4`, `degree = [1, 2, 4]`): then it is a factor, the run a measurement."
     yield ""
-    for operation in OperationName:
+    for operation in operations():
         yield from (f"## {operation}", "")
-        own = [one for one in OPTIONS if operation in one.operations]
+        own = options_of(operation)
         yield from table(("flag", "key", "sweep", "engines", "values", "meaning"), map(_option, own))
     yield from ("## Snapshots", "", "`--snapshot` takes " + ", ".join(f"`{one}`" for one in SNAPSHOTS) + ".", "")
 
 
 def _option(one: Option) -> tuple[str, ...]:
-    engines = "all" if one.engines == frozenset(EngineName) else ", ".join(sorted(one.engines))
-    return (f"`{one.flag}`", f"`{one.key}`", "yes" if one.factor else "", engines, _values(one), one.help)
+    where = ", ".join(sorted(one.engines)) or "all"
+    return (f"`{one.flag}`", f"`{one.key}`", "yes" if one.factor else "", where, _values(one), one.help)
 
 
 def _values(one: Option) -> str:
@@ -227,7 +228,7 @@ def scripts_page() -> Iterator[str]:
     yield "Templates (`templates/`) are rendered; `--dry-run` shows the result."
     yield ""
     for folder, endings in (("sql", ("*.sql",)), ("templates", ("*.sql.j2", "*.rman.j2"))):
-        for engine in EngineName:
+        for engine in engines():
             found = sorted(path for ending in endings for path in (ROOT / folder / engine).glob(ending))
             if found:
                 yield from (f"## {folder}/{engine}", "")

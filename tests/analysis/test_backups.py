@@ -17,7 +17,7 @@ from toolkit.analysis.cells import analyse
 from toolkit.analysis.lanes import LaneBar, lanes_of, longest_alone
 from toolkit.analysis.rman_lanes import lanes_of_log
 from toolkit.model.records import ItemRecord, Metric, RunRecord
-from toolkit.model.words import EngineName, Mode, OperationName, Outcome
+from toolkit.model.words import Mode, Outcome
 from toolkit.readers.rman.log import read_log
 from toolkit.readers.rman.model import BackupPiece, Log
 
@@ -46,7 +46,7 @@ def backup_run(
                 )
             )  # fmt: skip
     run = run_of(
-        made, operation=OperationName.BACKUP, engine=EngineName.ORACLE,
+        made, operation="backup", engine="oracle",
         environment=environment or {"cpu_count": 8}, mode=Mode.MEASUREMENT if len(made) > 1 else Mode.JOB,
     )  # fmt: skip
     experiment = replace(run.head.experiment, options={"tablespace": "users", **options})
@@ -139,7 +139,7 @@ def test_one_big_file_on_one_channel_wants_a_section_size() -> None:
     assert "`big.bkp` on channel 1 ran alone for 18.0 s (72 % of the time)" in told
     assert "--section-size" in told
     run = backup_run(RISING, items={4: pieces})
-    other = said(replace(run, head=replace(run.head, engine=EngineName.POSTGRESQL)))
+    other = said(replace(run, head=replace(run.head, engine="postgresql")))
     assert (
         "no number of channels makes it faster than its largest piece" in other and "--section-size" not in other
     )
@@ -171,7 +171,7 @@ def test_the_real_database_takes_its_own_time() -> None:
 
 def test_another_operation_says_nothing_of_channels() -> None:
     run = backup_run(RISING, window="1s")
-    other = replace(run.head.experiment, operation=OperationName.CTAS)
+    other = replace(run.head.experiment, operation="ctas")
     assert "window" not in said(replace(run, head=replace(run.head, experiment=other)))
 
 

@@ -10,7 +10,7 @@ from tests.report.make import cell, metric, run_of, sweep, trial
 from toolkit.analysis.compare import compare
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
-from toolkit.model.words import EngineName, OperationName, Verdict
+from toolkit.model.words import Verdict
 
 TIMES = {1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}
 
@@ -99,8 +99,8 @@ def other_rows(run: RunRecord) -> RunRecord:
 @pytest.mark.parametrize(
     ("other", "word"),
     [
-        (sweep(TIMES, run="b", operation=OperationName.INSERT), "operation `ctas` against `insert`"),
-        (sweep(TIMES, run="b", engine=EngineName.ORACLE), "engine `duckdb` against `oracle`"),
+        (sweep(TIMES, run="b", operation="insert"), "operation `ctas` against `insert`"),
+        (sweep(TIMES, run="b", engine="oracle"), "engine `duckdb` against `oracle`"),
         (other_version(sweep(TIMES, run="b")), "operation version `1` against `2`"),
         (other_rows(sweep(TIMES, run="b")), "row count 1,000,000 against 7"),
     ],

@@ -24,7 +24,7 @@ def allowed(engine: EngineName, production: bool | None, approvals: Approvals) -
     return True
 
 
-@pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.POSTGRESQL])
+@pytest.mark.parametrize("engine", ["oracle", "postgresql"])
 @pytest.mark.parametrize(
     ("production", "not_production", "named", "answer"),
     list(product([True, False, None], [True, False], [None, "DWH", "orcl", "other"], [None, True, False])),
@@ -46,7 +46,7 @@ def test_duckdb_is_never_asked_about(production: bool | None) -> None:
     def ask(_: str) -> bool:
         raise AssertionError("asked")
 
-    assert allowed(EngineName.DUCKDB, production, Approvals(ask=ask))
+    assert allowed("duckdb", production, Approvals(ask=ask))
 
 
 def test_the_question_says_whether_production_is_known_or_feared() -> None:
@@ -56,8 +56,8 @@ def test_the_question_says_whether_production_is_known_or_feared() -> None:
         asked.append(question)
         return True
 
-    assert allowed(EngineName.ORACLE, True, Approvals(ask=ask))
-    assert allowed(EngineName.ORACLE, None, Approvals(ask=ask))
+    assert allowed("oracle", True, Approvals(ask=ask))
+    assert allowed("oracle", None, Approvals(ask=ask))
     assert asked == [
         "`ORCL` is a production database. Run this on it?", "`ORCL` may be a production database. Run this on it?",
     ]  # fmt: skip
@@ -65,7 +65,7 @@ def test_the_question_says_whether_production_is_known_or_feared() -> None:
 
 def test_saying_that_it_is_not_production_does_not_overrule_its_profile() -> None:
     with pytest.raises(ToolkitError, match="is a production database") as caught:
-        check_production(EngineName.ORACLE, TargetPolicy(True, "dwh"), Approvals(not_production=True), NAMES)
+        check_production("oracle", TargetPolicy(True, "dwh"), Approvals(not_production=True), NAMES)
     assert caught.value.hint == "--yes-production ORCL if you mean it"
 
 

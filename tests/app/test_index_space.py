@@ -9,15 +9,15 @@ from toolkit.app.runs.index_space import built_bytes, needed_bytes, rebuilt_size
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row
-from toolkit.model.words import EngineName, Mode, OperationName
+from toolkit.model.words import Mode
 
-BUILD, REBUILD = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD
+BUILD, REBUILD = "index-build", "index-rebuild"
 TABLE: Row = {"row_estimate": 1000, "byte_count": 90_000}
 
 
 def facts(**answers: tuple[Row, ...]) -> Facts:
     read = {key.replace("__", ":"): rows for key, rows in answers.items()}
-    return Facts(EngineName.ORACLE, Release((19,)), read)
+    return Facts("oracle", Release((19,)), read)
 
 
 def column(name: str, length: float | None) -> Row:

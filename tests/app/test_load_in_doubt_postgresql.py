@@ -14,7 +14,7 @@ from toolkit.app.runs.execute import resume, start
 from toolkit.app.targets import find_target
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.words import CountedRows, Mode, OperationName
+from toolkit.model.words import CountedRows, Mode
 from toolkit.runner import trial
 from toolkit.store import Store
 
@@ -44,7 +44,7 @@ def killed(server: Server, store: Store, monkeypatch: pytest.MonkeyPatch) -> str
         raise Killed
 
     options = {"source": "doubt.a", "table": "doubt.b"}
-    load = Experiment(server.url, OperationName.INSERT, options, (), Mode.JOB)
+    load = Experiment(server.url, "insert", options, (), Mode.JOB)
     with monkeypatch.context() as broken:
         broken.setattr(trial, "_read_evidence", dies)
         broken.setattr(Store, "add_item", lambda *_: None)

@@ -18,7 +18,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.runid import run_key
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import Factor, QualifiedName
-from toolkit.model.words import Effect, Keep, Mode, ObjectKind, OperationName, Outcome, RunState
+from toolkit.model.words import Effect, Keep, Mode, ObjectKind, Outcome, RunState
 from toolkit.snapshots import ThreadProvider
 from toolkit.store import Store, open_store
 from toolkit.targets.base import Access
@@ -39,7 +39,7 @@ def database(folder: Path, name: str) -> DuckdbTarget:
 
 
 WORK = Experiment(
-    "t", OperationName.CTAS, {"source": "g", "table": "made"}, (Factor("degree", (1,)),), Mode.MEASUREMENT,
+    "t", "ctas", {"source": "g", "table": "made"}, (Factor("degree", (1,)),), Mode.MEASUREMENT,
     repeat=1, seed=1,
 )  # fmt: skip
 

@@ -12,17 +12,17 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Release
 from toolkit.model.steps import ObjectRef, Stages, Step, Timed, TimedItem
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Effect, EngineName, Mode, ObjectKind, OperationName
+from toolkit.model.words import Effect, Mode, ObjectKind
 
-FACTS = Facts(EngineName.ORACLE, Release((19,)), {"server": ({"current_schema": "ME"},)})
+FACTS = Facts("oracle", Release((19,)), {"server": ({"current_schema": "ME"},)})
 INDEX, TABLE, SETTING = ObjectKind.INDEX, ObjectKind.TABLE, ObjectKind.SETTING
 
 
 def touch(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None:
-    experiment = Experiment("d", OperationName.INDEX_REBUILD, options, (), Mode.JOB)
+    experiment = Experiment("d", "index-rebuild", options, (), Mode.JOB)
     step = Step("s", "x", effect=Effect.CHANGES, object=touched)
     stages = Stages(Timed((TimedItem("i", (step,)),)))
-    check_within([Script("t", stages)], experiment, dialect_of(EngineName.ORACLE), FACTS)
+    check_within([Script("t", stages)], experiment, dialect_of("oracle"), FACTS)
 
 
 def ref(kind: ObjectKind, name: str, schema: str, table: str | None = None, *, scratch: bool = False) -> ObjectRef:

@@ -11,7 +11,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.words import EngineName
 
-DUCKDB, POSTGRESQL, ORACLE = EngineName.DUCKDB, EngineName.POSTGRESQL, EngineName.ORACLE
+DUCKDB, POSTGRESQL, ORACLE = "duckdb", "postgresql", "oracle"
 CANARY = "s3cr3tXcanary"
 
 

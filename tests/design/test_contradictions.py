@@ -8,14 +8,13 @@ import pytest
 
 from toolkit.design.build import General, build_experiment
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.model.words import OperationName
 
 INDEX = {"table": "T", "columns": ("A", "B")}
 STATS = {"table": "T"}
 
 
 def build(operation: str, options: dict[str, Any], levels: dict[str, Any] | None = None) -> None:
-    build_experiment(OperationName(operation), options, levels or {}, General(target="dwh"))
+    build_experiment(operation, options, levels or {}, General(target="dwh"))
 
 
 def refusal(operation: str, options: dict[str, Any], **levels: tuple[object, ...]) -> ToolkitError:

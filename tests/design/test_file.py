@@ -14,7 +14,7 @@ from toolkit.design.file import load_experiment, parse_experiment
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import CommandFactor, Factor
-from toolkit.model.words import Keep, Mode, OperationName
+from toolkit.model.words import Keep, Mode
 
 GOOD = """\
 [experiment]
@@ -172,9 +172,9 @@ def experiments(draw: st.DrawFn) -> Experiment:
         levels["estimate_percent"] = tuple(
             draw(st.lists(st.floats(0.001, 100), min_size=1, max_size=3, unique=True))
         )
-    operation = OperationName.STATS_GATHER if "estimate_percent" in levels else OperationName.CTAS
+    operation = "stats-gather" if "estimate_percent" in levels else "ctas"
     options: dict[str, object] = {"schema": tuple(draw(st.lists(SAFE, min_size=1, max_size=3, unique=True)))}
-    if operation is OperationName.CTAS:
+    if operation == "ctas":
         literal = draw(LITERALS).replace("'", "''")
         options = {"query": f"select '{literal}'\nas a", "table": draw(SAFE)}
     command = CommandFactor(read=("x", "y"), apply=("{level}", draw(SAFE)), undo_sql="set x = '{before}'")

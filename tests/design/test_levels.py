@@ -7,14 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit.design.levels import check_levels, parse_levels
-from toolkit.design.options import BY_NAME, OPTIONS, OptionKind, options_of
 from toolkit.design.values import parse_value, split_names
 from toolkit.errors import ToolkitError
+from toolkit.model.operations import every_option, options_of
+from toolkit.model.options import OptionKind
 from toolkit.model.values import spell_level
-from toolkit.model.words import OperationName
+
+BY_NAME = every_option()
 
 DEGREE, PERCENT = BY_NAME["degree"], BY_NAME["estimate_percent"]
-FACTORS = [option for option in OPTIONS if option.factor]
+FACTORS = [option for option in BY_NAME.values() if option.factor]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_paths_and_durations_are_checked_where_they_are_read() -> None:
 
 
 def test_a_backup_has_channels_and_choices_of_its_own() -> None:
-    own = {option.name: option for option in options_of(OperationName.BACKUP)}
+    own = {option.name: option for option in options_of("backup")}
     assert "degree" not in own
     assert "table" not in own
     assert "medium" in own["compression"].choices

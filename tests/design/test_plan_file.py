@@ -14,7 +14,7 @@ from toolkit.design.plan_step import experiment_of
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import AtDeadline, Condition, ConditionKind, MaintenancePlan, OnFailure
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 
 NIGHTLY = """
 [plan]
@@ -55,7 +55,7 @@ def test_a_plan_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert (read.name, read.targets, read.max_degree, read.concurrency) == ("nightly", ("dwh", "erp*"), 16, 2)
     assert read.at_deadline is AtDeadline.LEAVE and read.windows.each[0].zone == "Europe/Berlin"
     statistics, rebuild = read.steps
-    assert statistics.operation is OperationName.STATS_GATHER
+    assert statistics.operation == "stats-gather"
     assert statistics.options["schema"] == ("SALES", "HR")
     assert statistics.best_of == {"degree": "stats-sweep"}
     assert (statistics.retries, statistics.on_failure) == (2, OnFailure.CONTINUE)

@@ -56,8 +56,8 @@ class Arena:
 
 
 _LEFT = {
-    EngineName.DUCKDB: "SELECT table_name FROM duckdb_tables() UNION ALL SELECT index_name FROM duckdb_indexes()",
-    EngineName.POSTGRESQL: "SELECT relname FROM pg_class",
+    "duckdb": "SELECT table_name FROM duckdb_tables() UNION ALL SELECT index_name FROM duckdb_indexes()",
+    "postgresql": "SELECT relname FROM pg_class",
 }
 
 
@@ -81,7 +81,7 @@ def duckdb_arena(folder: Path) -> Iterator[Arena]:
             return beside.execute(text).fetchall()
 
     url = f"duckdb:///{path}"
-    yield Arena(EngineName.DUCKDB, url, "main", lambda: DuckdbTarget(Access(parse_url(url))), ask)
+    yield Arena("duckdb", url, "main", lambda: DuckdbTarget(Access(parse_url(url))), ask)
 
 
 @contextmanager
@@ -108,4 +108,4 @@ def postgresql_arena(server: Server, schema: str) -> Iterator[Arena]:
     def make() -> Target:
         return PostgresqlTarget(Access(parse_url(server.url), password=lambda: server.password))
 
-    yield Arena(EngineName.POSTGRESQL, server.url, schema, make, ask)
+    yield Arena("postgresql", server.url, schema, make, ask)

@@ -14,10 +14,10 @@ from toolkit.app.runs.execute import Approvals, script
 from toolkit.app.runs.repair import clean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
-from toolkit.model.words import EngineName, Keep, Mode, OperationName, Outcome
+from toolkit.model.words import Keep, Mode, Outcome
 from toolkit.store.store import Store
 
-B = OperationName.BACKUP
+B = "backup"
 APPROVED = Approvals(not_production=True)
 
 
@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Path:
 
 def options(arena: Arena, place: Path, **more: str) -> dict[str, OptionValue]:
     own: dict[str, OptionValue] = {"destination": (str(place),), **more}
-    if arena.engine is EngineName.POSTGRESQL:
+    if arena.engine == "postgresql":
         if os.environ.get("DBATK_TEST_POSTGRESQL_URL"):
             pytest.skip("the programs of a server of yours are not known")
         own["bin_dir"] = str(next(iter(installed().values())))
@@ -54,7 +54,7 @@ def test_a_sweep_of_compressions_tells_bytes_in_and_out_and_leaves_nothing(
 
 
 def test_a_job_stays_under_its_tag(arena: Arena, store: Store, place: Path) -> None:
-    more = {} if arena.engine is EngineName.DUCKDB else {"checkpoint": "fast"}
+    more = {} if arena.engine == "duckdb" else {"checkpoint": "fast"}
     work = experiment(arena, B, options(arena, place, tag="full", **more), mode=Mode.JOB)
     (trial,) = run(arena, store, work).trials
     assert (trial.outcome, trial.items[0].label) == (Outcome.OK, f"{place}/full"), trial.reason
@@ -97,7 +97,7 @@ def test_a_folder_too_small_is_refused_beforehand(
         free = 1000
 
     monkeypatch.setattr("toolkit.executors.probes.shutil.disk_usage", lambda _: Usage)
-    if arena.engine is EngineName.DUCKDB:
+    if arena.engine == "duckdb":
         assert arena.ask("CHECKPOINT") is not None
     with pytest.raises(ToolkitError) as caught:
         run(arena, store, experiment(arena, B, options(arena, place)))

@@ -10,7 +10,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.words import Mode, OperationName, Outcome
 from toolkit.store.store import Store
 
-CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
+CTAS, INSERT = "ctas", "insert"
 
 
 def test_a_job_copies_the_columns_and_rows_it_was_asked_for(arena: Arena, store: Store) -> None:

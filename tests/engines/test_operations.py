@@ -10,14 +10,13 @@ from tests.engines.arena import ROWS, Arena, Heard
 from toolkit.app.runs.execute import Approvals, script, start
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment, OptionValue, degree_factor
+from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord
 from toolkit.model.runid import run_key
 from toolkit.model.values import Factor, Level
-from toolkit.model.words import EngineName, Keep, Mode, OperationName, Outcome, RunState
+from toolkit.model.words import Keep, Mode, OperationName, Outcome, RunState
 from toolkit.store.store import Store
-
-O = OperationName  # noqa: E741
 
 
 def names(arena: Arena, **names: str) -> dict[str, OptionValue]:
@@ -51,17 +50,17 @@ def run(arena: Arena, store: Store, work: Experiment) -> RunRecord:
 
 
 CASES = {
-    O.CTAS: {"source": "gtest", "table": "made"},
-    O.INSERT: {"source": "gtest", "table": "gtest"},
-    O.INDEX_BUILD: {"table": "gtest"},
-    O.INDEX_REBUILD: {"table": "gtest"},
-    O.STATS_GATHER: {"table": "gtest"},
+    "ctas": {"source": "gtest", "table": "made"},
+    "insert": {"source": "gtest", "table": "gtest"},
+    "index-build": {"table": "gtest"},
+    "index-rebuild": {"table": "gtest"},
+    "stats-gather": {"table": "gtest"},
 }
 
 
 def case(arena: Arena, operation: OperationName) -> dict[str, OptionValue]:
     options = names(arena, **CASES[operation])
-    if operation is O.INDEX_BUILD:
+    if operation == "index-build":
         options["columns"] = ("idname", "k")
     return options
 
@@ -76,7 +75,7 @@ def test_a_measurement_runs_every_trial_and_leaves_nothing(
     assert all(trial.elapsed_seconds for trial in record.trials)
     assert record.head.state is RunState.DONE
     assert arena.leftovers() == []
-    if operation in {O.CTAS, O.INSERT}:
+    if operation in {"ctas", "insert"}:
         assert {trial.rows for trial in record.trials} == {ROWS}
     assert arena.ask(f"SELECT count(*) FROM {arena.schema}.gtest") == [(ROWS,)]
 
@@ -103,7 +102,7 @@ def statements_of(shown: str) -> list[str]:
 
 
 def test_a_job_makes_the_named_table_and_it_stays(arena: Arena, store: Store) -> None:
-    record = run(arena, store, experiment(arena, O.CTAS, case(arena, O.CTAS), mode=Mode.JOB))
+    record = run(arena, store, experiment(arena, "ctas", case(arena, "ctas"), mode=Mode.JOB))
     (trial,) = record.trials
     assert (trial.outcome, trial.rows, trial.warmup) == (Outcome.OK, ROWS, False)
     assert arena.ask(f"SELECT count(*) FROM {arena.schema}.made") == [(ROWS,)]
@@ -111,26 +110,26 @@ def test_a_job_makes_the_named_table_and_it_stays(arena: Arena, store: Store) ->
 
 
 def test_a_job_inserts_into_the_table_itself(arena: Arena, store: Store) -> None:
-    run(arena, store, experiment(arena, O.INSERT, case(arena, O.INSERT), mode=Mode.JOB))
+    run(arena, store, experiment(arena, "insert", case(arena, "insert"), mode=Mode.JOB))
     assert arena.ask(f"SELECT count(*) FROM {arena.schema}.gtest") == [(2 * ROWS,)]
 
 
 def test_a_job_builds_the_named_index(arena: Arena, store: Store) -> None:
-    options = case(arena, O.INDEX_BUILD) | {"name": "made_ix", "unique": True}
-    run(arena, store, experiment(arena, O.INDEX_BUILD, options, mode=Mode.JOB))
+    options = case(arena, "index-build") | {"name": "made_ix", "unique": True}
+    run(arena, store, experiment(arena, "index-build", options, mode=Mode.JOB))
     assert [row for row in arena.ask(ALL_INDEXES[arena.engine]) if row[0] == "made_ix"] == [("made_ix",)]
 
 
 ALL_INDEXES = {
-    EngineName.DUCKDB: "SELECT index_name FROM duckdb_indexes()",
-    EngineName.POSTGRESQL: "SELECT indexname::text FROM pg_indexes",
+    "duckdb": "SELECT index_name FROM duckdb_indexes()",
+    "postgresql": "SELECT indexname::text FROM pg_indexes",
 }
 
 
 def test_a_name_in_use_is_never_replaced(arena: Arena, store: Store) -> None:
     options = names(arena, source="gtest", table="nothing")
     with pytest.raises(ToolkitError, match="already exists") as caught:
-        run(arena, store, experiment(arena, O.CTAS, options, mode=Mode.JOB))
+        run(arena, store, experiment(arena, "ctas", options, mode=Mode.JOB))
     assert caught.value.code == "TK-0205"
     assert store.list_runs() == []
 
@@ -140,7 +139,7 @@ def test_a_table_that_is_not_there_is_said_before_anything_is_stored(
     arena: Arena, store: Store, operation: OperationName
 ) -> None:
     options: dict[str, OptionValue] = dict.fromkeys(CASES[operation], f"{arena.schema}.missing")
-    if operation is O.INDEX_BUILD:
+    if operation == "index-build":
         options["columns"] = ("id",)
     with pytest.raises(ToolkitError) as caught:
         run(arena, store, experiment(arena, operation, options))
@@ -151,7 +150,7 @@ def test_a_table_that_is_not_there_is_said_before_anything_is_stored(
 def test_an_index_column_that_is_not_there_is_told_with_the_nearest(arena: Arena, store: Store) -> None:
     options = names(arena, table="gtest") | {"columns": ("idnam",)}
     with pytest.raises(ToolkitError, match="no column `idnam`") as caught:
-        run(arena, store, experiment(arena, O.INDEX_BUILD, options))
+        run(arena, store, experiment(arena, "index-build", options))
     assert "idname" in caught.value.hint
 
 
@@ -160,7 +159,7 @@ def test_no_rows_where_rows_were_expected_is_a_failure(arena: Arena, store: Stor
         "query": f"SELECT * FROM {arena.schema}.gtest WHERE k < 0",
         "table": f"{arena.schema}.made",
     }
-    record = run(arena, store, experiment(arena, O.CTAS, options))
+    record = run(arena, store, experiment(arena, "ctas", options))
     (trial,) = record.trials
     assert (trial.outcome, trial.error_code) == (Outcome.FAILED, "TK-0208")
     assert trial.elapsed_seconds is None
@@ -168,28 +167,28 @@ def test_no_rows_where_rows_were_expected_is_a_failure(arena: Arena, store: Stor
 
 def test_a_copy_of_an_empty_table_is_no_failure(arena: Arena, store: Store) -> None:
     options = names(arena, source="nothing", table="made")
-    (trial,) = run(arena, store, experiment(arena, O.CTAS, options)).trials
+    (trial,) = run(arena, store, experiment(arena, "ctas", options)).trials
     assert (trial.outcome, trial.rows) == (Outcome.OK, 0)
 
 
-@pytest.mark.parametrize("operation", [O.CTAS, O.INSERT, O.STATS_GATHER, O.INDEX_REBUILD])
+@pytest.mark.parametrize("operation", ["ctas", "insert", "stats-gather", "index-rebuild"])
 def test_odd_names_go_all_the_way(arena: Arena, store: Store, operation: OperationName) -> None:
     odd = f'{arena.schema}."Odd ""t;é"'
     options: dict[str, OptionValue] = {"table": odd}
-    if operation in {O.CTAS, O.INSERT}:
+    if operation in {"ctas", "insert"}:
         options["source"] = odd
-    if operation is O.CTAS:
+    if operation == "ctas":
         options["table"] = f'{arena.schema}."New ""t;é"'
-    if operation is O.INDEX_REBUILD and arena.engine is EngineName.DUCKDB:
+    if operation == "index-rebuild" and arena.engine == "duckdb":
         pytest.skip("the index of a key is no index of its own on DuckDB")
-    mode = Mode.JOB if operation is O.CTAS else Mode.MEASUREMENT
+    mode = Mode.JOB if operation == "ctas" else Mode.MEASUREMENT
     record = run(arena, store, experiment(arena, operation, options, mode=mode))
     assert [trial.outcome for trial in record.trials] == [Outcome.OK], record.trials[0].reason
 
 
 def test_whole_schemas_are_taken_biggest_first(arena: Arena, store: Store) -> None:
     options: dict[str, OptionValue] = {"schema": (arena.schema,)}
-    for operation in (O.STATS_GATHER, O.INDEX_REBUILD):
+    for operation in ("stats-gather", "index-rebuild"):
         (trial,) = run(arena, store, experiment(arena, operation, options)).trials
         assert trial.outcome is Outcome.OK, trial.reason
         assert "gtest" in trial.items[0].label
@@ -198,22 +197,22 @@ def test_whole_schemas_are_taken_biggest_first(arena: Arena, store: Store) -> No
 
 
 def test_keep_all_leaves_the_objects_of_the_trials(arena: Arena, store: Store) -> None:
-    record = run(arena, store, experiment(arena, O.CTAS, case(arena, O.CTAS), repeat=2, keep=Keep.ALL))
+    record = run(arena, store, experiment(arena, "ctas", case(arena, "ctas"), repeat=2, keep=Keep.ALL))
     key = run_key(record.head.run).lower()
     assert sorted(arena.leftovers()) == [f"dbatk_{key}_1", f"dbatk_{key}_2"]
 
 
 def test_keep_best_makes_the_named_table_at_the_end(arena: Arena, store: Store) -> None:
-    record = run(arena, store, experiment(arena, O.CTAS, case(arena, O.CTAS), repeat=2, keep=Keep.BEST))
+    record = run(arena, store, experiment(arena, "ctas", case(arena, "ctas"), repeat=2, keep=Keep.BEST))
     assert arena.ask(f"SELECT count(*) FROM {arena.schema}.made") == [(ROWS,)]
     assert [trial.repeat for trial in record.trials] == [1, 2, 0]
     assert arena.leftovers() == []
 
 
 def test_an_unsupported_cell_is_a_result_and_the_others_run(arena: Arena, store: Store) -> None:
-    work = experiment(arena, O.CTAS, case(arena, O.CTAS), repeat=2, compression=("archive_high", "auto"))
-    if arena.engine is EngineName.POSTGRESQL:
-        work = experiment(arena, O.INSERT, case(arena, O.INSERT), repeat=2, degree=(1, 2))
+    work = experiment(arena, "ctas", case(arena, "ctas"), repeat=2, compression=("archive_high", "auto"))
+    if arena.engine == "postgresql":
+        work = experiment(arena, "insert", case(arena, "insert"), repeat=2, degree=(1, 2))
     record = run(arena, store, work)
     outcomes = [trial.outcome for trial in record.trials]
     assert outcomes.count(Outcome.UNSUPPORTED) == 1
@@ -224,7 +223,7 @@ def test_an_unsupported_cell_is_a_result_and_the_others_run(arena: Arena, store:
 
 
 def test_a_job_that_cannot_be_had_is_refused_with_the_reason(arena: Arena, store: Store) -> None:
-    work = experiment(arena, O.CTAS, case(arena, O.CTAS), mode=Mode.JOB, compression=("archive_high",))
+    work = experiment(arena, "ctas", case(arena, "ctas"), mode=Mode.JOB, compression=("archive_high",))
     with pytest.raises(ToolkitError) as caught:
         run(arena, store, work)
     assert caught.value.code == "TK-0304"
@@ -236,7 +235,7 @@ def test_a_failing_statement_fails_its_trial_with_the_databases_code(arena: Aren
         "query": f"SELECT CAST(idname AS integer) AS x FROM {arena.schema}.gtest",
         "table": f"{arena.schema}.made",
     }
-    (trial,) = run(arena, store, experiment(arena, O.CTAS, options)).trials
+    (trial,) = run(arena, store, experiment(arena, "ctas", options)).trials
     assert trial.outcome is Outcome.FAILED
     assert trial.error_code in {"ConversionException", "22P02"}
     assert trial.elapsed_seconds is None
@@ -244,8 +243,8 @@ def test_a_failing_statement_fails_its_trial_with_the_databases_code(arena: Aren
 
 
 def test_the_environment_names_the_server_and_this_host(arena: Arena, store: Store) -> None:
-    record = run(arena, store, experiment(arena, O.CTAS, case(arena, O.CTAS)))
+    record = run(arena, store, experiment(arena, "ctas", case(arena, "ctas")))
     assert record.environment["server_version"]
     assert record.environment["host_cpu_count"]
-    assert dialect_of(arena.engine).engine is record.head.engine
+    assert dialect_of(arena.engine).engine == record.head.engine
     assert [artifact.name for artifact in record.artifacts if artifact.name == "script.sql"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.dialects import backups
-from toolkit.dialects.duckdb import DIALECT
+from toolkit.dialects.duckdb.dialect import DIALECT
 from toolkit.executors.folders import run_folder
 from toolkit.executors.probes import read_probes
 from toolkit.model.facts import Probe

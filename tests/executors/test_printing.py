@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolkit.executors import Script, print_script
+from toolkit.model.engines import engines
 from toolkit.model.steps import Stages, Step, Timed, TimedItem
 from toolkit.model.words import Effect, EngineName, Role, StepKind
 
@@ -25,17 +26,17 @@ STAGES = Stages(
     cleanup=(Step("d", "DROP copy", effect=Effect.DROPS),),
 )
 OPENING = {
-    EngineName.ORACLE: (
+    "oracle": (
         "-- runs by hand in SQL*Plus\nSET ECHO ON TIMING ON DEFINE OFF SQLBLANKLINES ON\n"
         "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"
     ),
-    EngineName.POSTGRESQL: "-- runs by hand in psql\n\\set ON_ERROR_STOP on\n\\timing on",
-    EngineName.DUCKDB: "-- runs by hand in the DuckDB shell\n.bail on\n.timer on",
+    "postgresql": "-- runs by hand in psql\n\\set ON_ERROR_STOP on\n\\timing on",
+    "duckdb": "-- runs by hand in the DuckDB shell\n.bail on\n.timer on",
 }
 MAY_FAIL = {
-    EngineName.ORACLE: ("WHENEVER SQLERROR CONTINUE", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
-    EngineName.POSTGRESQL: ("\\set ON_ERROR_STOP off", "\\set ON_ERROR_STOP on"),
-    EngineName.DUCKDB: (".bail off", ".bail on"),
+    "oracle": ("WHENEVER SQLERROR CONTINUE", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
+    "postgresql": ("\\set ON_ERROR_STOP off", "\\set ON_ERROR_STOP on"),
+    "duckdb": (".bail off", ".bail on"),
 }
 GOLDEN = """\
 -- what it is
@@ -91,7 +92,7 @@ DROP copy;
 """
 
 
-@pytest.mark.parametrize("engine", EngineName)
+@pytest.mark.parametrize("engine", engines())
 def test_a_script_of_two_sessions_reads_as_its_client_wants_it(engine: EngineName) -> None:
     scripts = [Script("ctas degree=2", STAGES), Script("ctas degree=99", None, "too many")]
     go_on, stop = MAY_FAIL[engine]
@@ -102,7 +103,7 @@ def test_a_script_of_two_sessions_reads_as_its_client_wants_it(engine: EngineNam
 def test_every_item_is_printed_once_however_many_sessions_there_are() -> None:
     for workers in (1, 2, 3):
         stages = Stages(Timed(STAGES.timed.items, workers))
-        text = print_script(EngineName.ORACLE, [], [Script("x", stages)])
+        text = print_script("oracle", [], [Script("x", stages)])
         assert [text.count(f"WORK {name};") for name in ("small", "big", "middle")] == [1, 1, 1]
 
 
@@ -112,11 +113,11 @@ def test_one_session_shows_its_evidence_between_the_work_and_the_way_back() -> N
         evidence=(Step("degree", "SELECT degree"),),
         worker_end=(Step("e", "RESET it"),),
     )
-    text = print_script(EngineName.DUCKDB, [], [Script("x", stages)])
+    text = print_script("duckdb", [], [Script("x", stages)])
     assert text.index("WORK;") < text.index("SELECT degree;") < text.index("RESET it;")
     assert "session 1 of" not in text
 
 
 def test_a_script_without_a_cell_that_can_be_had_holds_no_statement() -> None:
-    text = print_script(EngineName.POSTGRESQL, [], [Script("x", None, "no")])
+    text = print_script("postgresql", [], [Script("x", None, "no")])
     assert [line for line in text.splitlines() if line and not line.startswith(("--", "\\"))] == []

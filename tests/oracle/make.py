@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.standin import Standin
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
+from toolkit.model.operations import operations
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row
-from toolkit.model.words import EngineName, Mode, ObjectKind, OperationName, Role
+from toolkit.model.words import Mode, ObjectKind, OperationName, Role
 from toolkit.rendering.environment import step_of
 from toolkit.targets.base import Access, Address, SessionTag
 from toolkit.targets.oracle import OracleConnection, OracleTarget
@@ -30,7 +31,7 @@ INDEX = ObjectRef(
     ObjectKind.INDEX, QualifiedName("DBATK_261121051342AB3F_2", "DBATK"), scratch=True, table=OURS.name
 )
 BACKUP = ObjectRef(ObjectKind.BACKUP, QualifiedName("DBATK_261121051342AB3F_3"), scratch=True)
-ON_TABLES = tuple(operation for operation in OperationName if operation is not OperationName.BACKUP)
+ON_TABLES = tuple(operation for operation in operations() if operation != "backup")
 """Operations that statements do; a backup is a program's."""
 SCHEMA = ObjectRef(ObjectKind.STATISTICS, QualifiedName("APP"))
 EVERY_RELEASE = tuple(
@@ -40,16 +41,12 @@ EVERY_RELEASE = tuple(
 )
 
 _PLAIN: dict[OperationName, Work] = {
-    OperationName.CTAS: Work(OperationName.CTAS, Mode.MEASUREMENT, OURS, {}, source=SOURCE, mark="made by dbatk"),
-    OperationName.INSERT: Work(
-        OperationName.INSERT, Mode.MEASUREMENT, OURS, {}, source=SOURCE, columns=("ID", "IDNAME", "AMOUNT")
-    ),
-    OperationName.INDEX_BUILD: Work(
-        OperationName.INDEX_BUILD, Mode.MEASUREMENT, INDEX, {}, columns=("IDNAME", "ID")
-    ),
-    OperationName.INDEX_REBUILD: Work(OperationName.INDEX_REBUILD, Mode.MEASUREMENT, INDEX, {}),
-    OperationName.STATS_GATHER: Work(OperationName.STATS_GATHER, Mode.MEASUREMENT, OURS, {}),
-    OperationName.BACKUP: Work(OperationName.BACKUP, Mode.MEASUREMENT, BACKUP, {}, mark="made by dbatk"),
+    "ctas": Work("ctas", Mode.MEASUREMENT, OURS, {}, source=SOURCE, mark="made by dbatk"),
+    "insert": Work("insert", Mode.MEASUREMENT, OURS, {}, source=SOURCE, columns=("ID", "IDNAME", "AMOUNT")),
+    "index-build": Work("index-build", Mode.MEASUREMENT, INDEX, {}, columns=("IDNAME", "ID")),
+    "index-rebuild": Work("index-rebuild", Mode.MEASUREMENT, INDEX, {}),
+    "stats-gather": Work("stats-gather", Mode.MEASUREMENT, OURS, {}),
+    "backup": Work("backup", Mode.MEASUREMENT, BACKUP, {}, mark="made by dbatk"),
 }
 
 
@@ -87,7 +84,7 @@ def steps(calls: Iterable[Call]) -> list[Step]:
 
 def target(standin: Standin, **access: object) -> OracleTarget:
     """Return a target for a stand-in."""
-    address = Address(EngineName.ORACLE, standin.engine.scenario.service, "dbatk", standin.host, standin.port)
+    address = Address("oracle", standin.engine.scenario.service, "dbatk", standin.host, standin.port)
     return OracleTarget(Access(address, lambda: standin.password, **access))  # type: ignore[arg-type]
 
 

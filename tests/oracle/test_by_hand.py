@@ -10,25 +10,25 @@ from tests.oracle.make import INDEX, OURS, SCHEMA, connect, steps, texts, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.test_judge import judge
 from toolkit.dialects.answers import Granted
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
 from toolkit.executors.together import Refusals
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
-from toolkit.model.words import EngineName, Mode, OperationName, Role
+from toolkit.model.words import Mode, Role
 from toolkit.rendering.environment import sql_file
 from toolkit.targets.oracle import OracleConnection
 
-CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
-BUILD, REBUILD, STATS = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD, OperationName.STATS_GATHER
+CTAS, INSERT = "ctas", "insert"
+BUILD, REBUILD, STATS = "index-build", "index-rebuild", "stats-gather"
 
 
 def facts_of(connection: OracleConnection) -> Facts:
     """Read what every plan begins with."""
     rows = connection.execute(sql_file("oracle", "server")).rows
-    return Facts(EngineName.ORACLE, DIALECT.release(rows[0]), {"server": rows})
+    return Facts("oracle", DIALECT.release(rows[0]), {"server": rows})
 
 
 def play(connection: OracleConnection, run: list[Step]) -> dict[str, tuple[Row, ...]]:
@@ -99,7 +99,7 @@ def test_the_statements_of_a_ctas_trial_stand_in_order_and_before_the_judge(tmp_
         play(connection, steps(DIALECT.drop(OURS)))
         connection.close()
         recorded = list(standin.statements)
-    item, facts = work(CTAS, 4), Facts(EngineName.ORACLE, DIALECT.assume("19-ee").release)
+    item, facts = work(CTAS, 4), Facts("oracle", DIALECT.assume("19-ee").release)
     shown = [*DIALECT.worker_begin(item, facts), *DIALECT.timed(item, facts)]
     assert [" ".join(text.split()) for text in recorded[1 : 1 + len(shown)]] == texts(shown)
     assert judge({text: f"statement {number}" for number, text in enumerate(recorded)}, tmp_path) == ""  # type: ignore[arg-type]

@@ -12,8 +12,9 @@ from tests.oracle.standin import Scenario, running_standin, scenarios
 from tests.oracle.standin.readings import PRIVILEGES, servers
 from toolkit.app.doctor import Doctor, doctor
 from toolkit.dialects.answers import Check
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.facts import Facts
+from toolkit.model.operations import operations
 from toolkit.model.values import Row
 from toolkit.resources import sql_root
 
@@ -294,11 +295,10 @@ def test_busy_servers_are_counted_through_padded_words(scenario: Callable[[], Sc
 
 
 def test_every_file_doctor_names_is_there_and_no_other() -> None:
-    from toolkit.model.words import OperationName
 
     named = {
         *FILES,
-        *(file for operation in OperationName for file in DIALECT.object_files(operation, calls=True)),
+        *(file for operation in operations() for file in DIALECT.object_files(operation, calls=True)),
     }
     there = {path.stem for path in (sql_root() / "oracle").glob("doctor_*.sql")}
     assert {file for file in named if file.startswith("doctor_")} == there

@@ -11,10 +11,10 @@ import pytest
 
 from tests.oracle.make import work
 from toolkit.config.urls import parse_url
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
-from toolkit.model.words import EngineName, OperationName, Role, SupportState
+from toolkit.model.words import Role, SupportState
 from toolkit.targets import oracle_driver as driver
 from toolkit.targets.base import Access, SessionTag
 from toolkit.targets.oracle import OracleTarget
@@ -178,8 +178,8 @@ def test_an_alias_is_pinned_through_its_descriptor(tmp_path: Path) -> None:
 @pytest.mark.parametrize("user", ["SYS", "SYSBACKUP"])
 def test_an_administrative_session_is_refused_the_work_but_not_the_doctor(user: str) -> None:
     rows = ({"user_name": user, "current_schema": "APP"},)
-    facts = Facts(EngineName.ORACLE, Release((19, 0), "ee"), {"server": rows})
-    answer = DIALECT.support(work(OperationName.CTAS), facts)
+    facts = Facts("oracle", Release((19, 0), "ee"), {"server": rows})
+    answer = DIALECT.support(work("ctas"), facts)
     assert answer.state is SupportState.UNSUPPORTED
     assert f"the session is {user}" in answer.sentence
     assert DIALECT.checks(facts)

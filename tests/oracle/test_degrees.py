@@ -8,10 +8,9 @@ from tests.oracle.make import assumed, target, work
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from tests.oracle.standin.readings import servers
 from toolkit.app.doctor import doctor
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row
-from toolkit.model.words import OperationName
 
 
 def facts(release: str = "19-ee", *, most: int = 80, **answers: tuple[Row, ...]) -> Facts:
@@ -83,9 +82,9 @@ def test_nothing_read_is_no_number() -> None:
 
 
 def test_a_plain_copy_takes_one_set_of_servers_and_a_build_two() -> None:
-    assert DIALECT.degree_limit(facts(), work(OperationName.CTAS, 8)).degree == 80
-    assert DIALECT.degree_limit(facts(), work(OperationName.CTAS, 8, query="SELECT 1 AS n FROM dual")).degree == 40
-    assert DIALECT.degree_limit(facts(), work(OperationName.INDEX_BUILD, 8)).degree == 40
+    assert DIALECT.degree_limit(facts(), work("ctas", 8)).degree == 80
+    assert DIALECT.degree_limit(facts(), work("ctas", 8, query="SELECT 1 AS n FROM dual")).degree == 40
+    assert DIALECT.degree_limit(facts(), work("index-build", 8)).degree == 40
 
 
 def test_a_cluster_lends_the_servers_of_all_its_instances() -> None:
@@ -99,4 +98,4 @@ def test_the_number_of_doctor_is_that_of_the_run() -> None:
     with running_standin(Scenario(max_servers=6)) as standin:
         found = doctor(target(standin))
     assert found.degree_limit.degree == 3
-    assert DIALECT.degree_limit(found.facts, work(OperationName.INDEX_BUILD, 8)).degree == 3
+    assert DIALECT.degree_limit(found.facts, work("index-build", 8)).degree == 3

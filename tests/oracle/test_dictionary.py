@@ -12,8 +12,7 @@ from tests.oracle.make import assumed, documented_columns, documented_parameters
 from tests.oracle.standin import grammar, observed, repository
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.test_judge import works
-from toolkit.dialects.oracle import DIALECT
-from toolkit.model.words import OperationName
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.rendering.environment import sql_file
 from toolkit.resources import sql_root, sql_text
 
@@ -104,7 +103,7 @@ def test_no_script_for_11g_reads_what_newer_releases_brought(file: str) -> None:
 
 def test_package_calls_use_documented_parameters_only() -> None:
     documented = documented_parameters()
-    blocks = {text for item in works() if item.operation is OperationName.STATS_GATHER
+    blocks = {text for item in works() if item.operation == "stats-gather"
               for text in texts(DIALECT.timed(item, assumed()))}  # fmt: skip
     assert len(blocks) > 10
     for block in blocks:

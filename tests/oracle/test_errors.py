@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from toolkit.dialects.answers import Continuation, ErrorAdvice
-from toolkit.dialects.oracle import DIALECT, errors
+from toolkit.dialects.oracle import errors
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.errors import catalogue, cause_code, tidy_message
 
 CATALOGUE = catalogue()

@@ -6,12 +6,12 @@ import pytest
 
 from tests.oracle.make import work
 from toolkit.dialects.answers import Granted
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName
 
 CTAS, INSERT, BUILD, STATS = (
-    OperationName.CTAS, OperationName.INSERT, OperationName.INDEX_BUILD, OperationName.STATS_GATHER,
+    "ctas", "insert", "index-build", "stats-gather",
 )  # fmt: skip
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from tests.oracle.make import OURS, SOURCE, assumed, steps, texts, work
 from tests.oracle.standin.blocks import spread
 from tests.oracle.test_load_facts import TARGET
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.licences import look
 from toolkit.dialects.work import Call
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Mode, ObjectKind, OperationName, StepKind
+from toolkit.model.words import Mode, ObjectKind, StepKind
 
 LIVE = ObjectRef(ObjectKind.TABLE, QualifiedName("GTEST", "DBATK"))
 
@@ -31,7 +31,7 @@ def test_all_after_the_table_itself_is_one_block_of_the_same_statements() -> Non
 
 
 def test_rows_and_logging_of_the_copy_go_along() -> None:
-    nologging = DIALECT.prepare(work(OperationName.INSERT, 2, logging="nologging"), assumed())
+    nologging = DIALECT.prepare(work("insert", 2, logging="nologging"), assumed())
     filled = DIALECT.fill_copy(SOURCE, OURS, ("ID",), assumed())
     sent = DIALECT.in_one_go((*auxiliary(), *filled, *nologging))
     assert len(sent) == 2
@@ -39,7 +39,7 @@ def test_rows_and_logging_of_the_copy_go_along() -> None:
 
 
 def test_what_is_the_users_or_has_an_undo_stays_a_statement_of_its_own() -> None:
-    live = DIALECT.prepare(work(OperationName.INSERT, 2, Mode.JOB, ref=LIVE, logging="nologging"), assumed())
+    live = DIALECT.prepare(work("insert", 2, Mode.JOB, ref=LIVE, logging="nologging"), assumed())
     assert DIALECT.in_one_go((*live, *live)) == (*live, *live)
     comments = [call for call in auxiliary() if call.template == "comment"]
     undoable = replace(comments[0], undo=tuple(comments))

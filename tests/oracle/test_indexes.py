@@ -12,7 +12,8 @@ from tests.oracle.index_rows import copied, facts_with, index_row, key_rows, liv
 from tests.oracle.make import EVERY_RELEASE, assumed, steps, texts, work
 from tests.oracle.test_judge import judge
 from toolkit.dialects.indexes import IndexKey, IndexPart
-from toolkit.dialects.oracle import DIALECT, index_facts
+from toolkit.dialects.oracle import index_facts
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.index_facts import row_of
 from toolkit.dialects.oracle.work.index_build import bounds
 from toolkit.dialects.work import Work
@@ -20,9 +21,9 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 
-BUILD, REBUILD = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD
+BUILD, REBUILD = "index-build", "index-rebuild"
 KEYS = (IndexKey('UPPER("NAME")'), IndexKey('"CREATED"', "CREATED", descending=True))
 COLUMN = (IndexKey('"ID"', "ID"),)
 P1 = IndexPart("P1", "partition", 1000)

@@ -10,19 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
-from toolkit.dialects.oracle import DIALECT, snapshot_sources
+from toolkit.dialects.oracle import snapshot_sources
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.reports import report_call
 from toolkit.dialects.repositories import RepositorySnapshot
 from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Step
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 from toolkit.rendering.environment import sql_file
 from toolkit.resources import sql_root
 
-CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
-BUILD, REBUILD, STATS = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD, OperationName.STATS_GATHER
+CTAS, INSERT = "ctas", "insert"
+BUILD, REBUILD, STATS = "index-build", "index-rebuild", "stats-gather"
 _QUERY = "SELECT g.id, COUNT(*) AS n FROM dbatk.gtest g GROUP BY g.id"
 _TABLE_LEVELS = ("none", "basic", "oltp", "advanced", "query_low", "query_high", "archive_low", "archive_high")
 
@@ -52,12 +53,10 @@ def rds_calls() -> Iterator[Step]:
     facts = assumed("19-ee", doctor_marks=({"schema_mark": "RDSADMIN"},))
     scopes: tuple[dict[str, OptionValue], ...] = ({}, {"scope": "tablespace", "of": ("USERS",)})
     for scope in scopes:
-        yield from steps(
-            DIALECT.timed(work(OperationName.BACKUP, 1, channels=4, section_size="1G", **scope), facts)
-        )
+        yield from steps(DIALECT.timed(work("backup", 1, channels=4, section_size="1G", **scope), facts))
         for level in ({}, {"incremental": 0}):
             job = work(
-                OperationName.BACKUP, 1, Mode.JOB, channels=2, destination=("RMAN_DIR",), compression="basic",
+                "backup", 1, Mode.JOB, channels=2, destination=("RMAN_DIR",), compression="basic",
                 plus_archivelog=True, **level, **scope,
             )  # fmt: skip
             yield from steps(DIALECT.timed(job, facts))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolkit.dialects.duckdb import DIALECT as DUCKDB
+from toolkit.dialects.duckdb.dialect import DIALECT as DUCKDB
 from toolkit.dialects.expressions import names_in, read_key
-from toolkit.dialects.oracle import DIALECT
-from toolkit.dialects.postgresql import DIALECT as POSTGRESQL
+from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.dialects.postgresql.dialect import DIALECT as POSTGRESQL
 from toolkit.errors import ToolkitError
 
 KNOWN = ("NAME", "CREATED", "A", "B", "odd col")

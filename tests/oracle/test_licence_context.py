@@ -20,7 +20,6 @@ from toolkit.model.bill import Bill, LicenceStatus, bill_among, bill_from_text, 
 from toolkit.model.facts import Facts, Release
 from toolkit.model.records import Artifact
 from toolkit.model.values import Row
-from toolkit.model.words import EngineName
 from toolkit.store import Store
 from toolkit.targets.base import Access
 from toolkit.targets.oracle import OracleTarget
@@ -287,8 +286,8 @@ class _Kept:
 
 
 def test_what_was_sent_beyond_the_plan_is_added_to_the_bill_however_the_run_ends() -> None:
-    target = OracleTarget(Access(Address(EngineName.ORACLE, "S", "u", "h", 1521), lambda: None))
-    facts = Facts(EngineName.ORACLE, Release((19, 0), "ee"), {"pack_access": ({"pack_access": "DIAGNOSTIC"},)})
+    target = OracleTarget(Access(Address("oracle", "S", "u", "h", 1521), lambda: None))
+    facts = Facts("oracle", Release((19, 0), "ee"), {"pack_access": ({"pack_access": "DIAGNOSTIC"},)})
     policy = TargetStanding(licences=frozenset(_DECLARED), declarations=_DECLARED)
     store = cast("Store", _Kept())
     licensing.keep(store, "r", licensing.bill_of(look(OLTP), _on(), {}))

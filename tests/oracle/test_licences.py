@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.oracle.make import ON_TABLES, assumed, realdata, steps, work
 from tests.oracle.test_judge import statements
-from toolkit.dialects.oracle import DIALECT, licences
+from toolkit.dialects.oracle import licences
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, TUNING, look, tokens
 from toolkit.dialects.oracle.licences import look as look_module
 from toolkit.dialects.oracle.licences.lists import canonical, spellings

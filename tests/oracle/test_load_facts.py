@@ -8,13 +8,13 @@ import pytest
 
 from tests.oracle.make import assumed, texts, work
 from tests.oracle.test_load_statements import COLUMNS, PARTITIONED, TARGET
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName, Row
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 
-CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
+CTAS, INSERT = "ctas", "insert"
 QUOTA: Row = {"user_name": "DBATK", "default_tablespace": "USERS", "tablespace_name": "USERS",
               "used_byte_count": 10, "quota_byte_count": 100, "unlimited": 0}  # fmt: skip
 FREE: tuple[Row, ...] = (

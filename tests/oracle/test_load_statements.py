@@ -12,15 +12,15 @@ from pathlib import Path
 
 from tests.oracle.make import EVERY_RELEASE, SOURCE, assumed, steps, work
 from tests.oracle.test_judge import judge
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 
-CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
+CTAS, INSERT = "ctas", "insert"
 DEGREES: tuple[int | str, ...] = (1, 8, "default", "auto")
 QUERY = "SELECT g.id, COUNT(*) AS n FROM dbatk.gtest g GROUP BY g.id"
 COLUMNS: tuple[Row, ...] = (

@@ -9,17 +9,18 @@ import pytest
 from tests.oracle.make import ON_TABLES, SCHEMA, assumed, target, texts, work
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from toolkit.app.doctor import doctor
-from toolkit.dialects.oracle import DIALECT, places, releases
+from toolkit.dialects.oracle import places, releases
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.places import Service, ServiceLimit, refusal_of, service_of
 from toolkit.dialects.oracle.releases import Feature, Since, has
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
-from toolkit.model.words import Mode, OperationName, Role, SupportState
+from toolkit.model.words import Mode, Role, SupportState
 from toolkit.rendering.environment import sql_file
 from toolkit.targets.base import SessionTag
 
-CTAS = OperationName.CTAS
+CTAS = "ctas"
 AUTONOMOUS: tuple[Row, ...] = ({"cloud_service": "DWCS"},)
 RDS: tuple[Row, ...] = ({"schema_mark": "RDSADMIN"},)
 
@@ -87,10 +88,10 @@ def test_a_snapshot_standby_is_open_for_work_and_says_what_becomes_of_it() -> No
 def test_a_schema_of_oracles_own_is_refused_by_what_the_catalogue_says() -> None:
     ref = replace(SCHEMA, name=replace(SCHEMA.name, name="NEWSYS"))
     known = assumed(doctor_maintained=({"schema_name": "NEWSYS", "oracle_maintained": "Y"},))
-    assert DIALECT.support(work(OperationName.STATS_GATHER, ref=ref), known).state is SupportState.UNSUPPORTED
-    assert DIALECT.support(work(OperationName.STATS_GATHER, ref=ref), assumed()).ok
+    assert DIALECT.support(work("stats-gather", ref=ref), known).state is SupportState.UNSUPPORTED
+    assert DIALECT.support(work("stats-gather", ref=ref), assumed()).ok
     old = replace(SCHEMA, name=replace(SCHEMA.name, name="CTXSYS"))
-    assert not DIALECT.support(work(OperationName.STATS_GATHER, ref=old), assumed("11.2-ee")).ok
+    assert not DIALECT.support(work("stats-gather", ref=old), assumed("11.2-ee")).ok
 
 
 # -- what a service forbids -------------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ from toolkit.app.runs.planning import script
 from toolkit.design.build import General, build_experiment
 from toolkit.design.predicate import check_predicate
 from toolkit.design.query import check_query
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.experiment import OptionValue
-from toolkit.model.words import EngineName, OperationName
+from toolkit.model.words import OperationName
 
-ORACLE = EngineName.ORACLE
+ORACLE = "oracle"
 
 
 def printed(operation: OperationName, assume: str = "19-ee", degree: int = 1, **options: OptionValue) -> str:
@@ -52,7 +52,7 @@ def test_a_variable_of_sqlplus_is_no_value_of_a_condition(text: str) -> None:
         check_predicate(text, ORACLE)
     with pytest.raises(ToolkitError, match=r"only SQL\*Plus replaces"):
         check_query(f"SELECT * FROM t WHERE {text}", ORACLE)
-    assert check_predicate(text.replace("&&", "&"), EngineName.POSTGRESQL)
+    assert check_predicate(text.replace("&&", "&"), "postgresql")
 
 
 def test_an_ampersand_within_quotes_is_a_letter_like_others() -> None:
@@ -61,29 +61,29 @@ def test_an_ampersand_within_quotes_is_a_letter_like_others() -> None:
 
 def test_a_table_cannot_be_made_from_itself() -> None:
     with pytest.raises(ToolkitError, match="cannot be made from itself") as caught:
-        printed(OperationName.CTAS, source="C", table="c")
+        printed("ctas", source="C", table="c")
     assert caught.value.exit_code is ExitCode.USAGE
 
 
 @pytest.mark.parametrize("assume", ["19c-ee", "19-ee", "23ai-free", "26AI-EE"])
 def test_a_release_is_taken_as_oracle_writes_it(assume: str) -> None:
-    assert "CREATE TABLE" in printed(OperationName.CTAS, assume, source="S", table="T")
+    assert "CREATE TABLE" in printed("ctas", assume, source="S", table="T")
 
 
 def test_the_bill_names_the_edition_for_loads_and_gatherings_above_degree_one() -> None:
-    parallel = printed(OperationName.INSERT, degree=4, source="S", table="T", columns=("A",))
-    serial = printed(OperationName.INSERT, source="S", table="T", columns=("A",))
+    parallel = printed("insert", degree=4, source="S", table="T", columns=("A",))
+    serial = printed("insert", source="S", table="T", columns=("A",))
     assert "Enterprise Edition (parallel INSERT)" in parallel
     assert "parallel INSERT" not in serial
-    assert "degree of DBMS_STATS" in printed(OperationName.STATS_GATHER, degree=4, table="T")
-    assert "degree of DBMS_STATS" not in printed(OperationName.STATS_GATHER, table="T")
+    assert "degree of DBMS_STATS" in printed("stats-gather", degree=4, table="T")
+    assert "degree of DBMS_STATS" not in printed("stats-gather", table="T")
 
 
 def test_only_a_script_that_makes_objects_of_ours_says_that_they_are_dropped() -> None:
     options: dict[str, OptionValue] = {"index": "I", "on_live_objects": True}
     general = General(target="oracle://u@h/s", repeat=2)
-    live = build_experiment(OperationName.INDEX_REBUILD, options, {}, general)
-    made = build_experiment(OperationName.CTAS, {"source": "S", "table": "T"}, {}, general)
+    live = build_experiment("index-rebuild", options, {}, general)
+    made = build_experiment("ctas", {"source": "S", "table": "T"}, {}, general)
     assert "DBATK_RUN" not in script(live, None, engine=ORACLE, assume="19-ee")[0]
     assert "DBATK_RUN_* are dropped again" in script(made, None, engine=ORACLE, assume="19-ee")[0]
 
@@ -99,5 +99,5 @@ def test_only_a_script_that_makes_objects_of_ours_says_that_they_are_dropped() -
     ],
 )
 def test_a_degree_in_the_users_own_query_is_told(query: str, told: bool) -> None:
-    said = DIALECT.remarks(work(OperationName.CTAS, 4, query=query), assumed())
+    said = DIALECT.remarks(work("ctas", 4, query=query), assumed())
     assert any("may outweigh the degree" in sentence for sentence in said) is told

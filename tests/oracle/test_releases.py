@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.oracle.make import EVERY_RELEASE
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 
 _BANNERS = [

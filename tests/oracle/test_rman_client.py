@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.make import BACKUP, assumed, realdata, steps, work
-from toolkit.dialects.oracle import DIALECT
 from toolkit.dialects.oracle.backup import client
 from toolkit.dialects.oracle.backup.facts import needed_bytes, same_configuration
 from toolkit.dialects.oracle.backup.order import order_of
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.protocols import OutputLine
-from toolkit.model.words import EngineName, OperationName
 from toolkit.runner.rman_log import rows_of
 from toolkit.targets.base import Access
 from toolkit.targets.oracle_rman import access_of
@@ -29,7 +28,7 @@ WHOLE = (
 
 def entered(password: str | None = None, **options: str) -> str:
     """Return the line by which RMAN is connected."""
-    address = Address(EngineName.ORACLE, "DWH", "bkp", "db1", 1522)
+    address = Address("oracle", "DWH", "bkp", "db1", 1522)
     found = access_of(Access(address, lambda: password, options=tuple(options.items())), lambda _: None)
     assert password is None or found.scrub(f"x {password} y") == "x ******** y" or password not in found.opening
     return found.opening
@@ -69,7 +68,7 @@ def test_a_connect_string_of_another_shape_is_refused(said: str) -> None:
 
 
 def test_neither_arguments_nor_environment_hold_a_secret() -> None:
-    [step] = steps(DIALECT.timed(work(OperationName.BACKUP, 1, channels=2), assumed()))
+    [step] = steps(DIALECT.timed(work("backup", 1, channels=2), assumed()))
     assert step.argv == ("rman", "nocatalog", "msgno")
     assert set(step.environment) == {"NLS_DATE_FORMAT", "NLS_LANG"}
 
@@ -116,7 +115,7 @@ def test_a_real_log_of_four_channels_gives_rows_for_each() -> None:
 def test_what_is_in_use_is_needed_not_whole_files() -> None:
     files = ({"file_number": 4, "byte_count": 1000.0, "tablespace_name": "USERS"},)
     used = ({"tablespace_name": "USERS", "used_bytes": 400.0},)
-    order = order_of(work(OperationName.BACKUP, 1, write=True, destination=("/b",)))
+    order = order_of(work("backup", 1, write=True, destination=("/b",)))
     assert needed_bytes(order, assumed("19-ee", backup_files=files)) == pytest.approx(1100)
     assert needed_bytes(order, assumed("19-ee", backup_files=files, backup_used=used)) == pytest.approx(440)
 
@@ -132,7 +131,7 @@ def test_a_changed_configuration_is_told_by_what_is_new_and_what_is_gone() -> No
 
 
 def test_a_trials_folder_goes_only_after_its_backup() -> None:
-    asked = work(OperationName.BACKUP, 1, write=True, destination=("/b/1", "/b/2"))
+    asked = work("backup", 1, write=True, destination=("/b/1", "/b/2"))
     ways = DIALECT.backups
     assert ways is not None
     ref = ways.object(asked.options, BACKUP.name.name, measuring=True)

@@ -20,10 +20,10 @@ from toolkit.dialects.oracle.backup.texts import PATTERNS, fits
 from toolkit.dialects.oracle.licences import look
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 from toolkit.resources import template_root
 
-OPERATION = OperationName.BACKUP
+OPERATION = "backup"
 TEMPLATES = sorted((template_root() / "oracle").glob("*.rman.j2"))
 # Every command that may stand in a script, as its first words.
 VERBS = (

@@ -22,11 +22,11 @@ from toolkit.model.words import Mode, OperationName
 from toolkit.store import open_store
 
 OPTIONS: dict[OperationName, dict[str, OptionValue]] = {
-    OperationName.CTAS: {"source": "GTEST", "table": "GTEST_COPY"},
-    OperationName.INSERT: {"source": "GTEST", "table": "GTEST"},
-    OperationName.INDEX_BUILD: {"table": "GTEST", "columns": ("ID", "AMOUNT")},
-    OperationName.INDEX_REBUILD: {"table": "GTEST"},
-    OperationName.STATS_GATHER: {"table": "GTEST"},
+    "ctas": {"source": "GTEST", "table": "GTEST_COPY"},
+    "insert": {"source": "GTEST", "table": "GTEST"},
+    "index-build": {"table": "GTEST", "columns": ("ID", "AMOUNT")},
+    "index-rebuild": {"table": "GTEST"},
+    "stats-gather": {"table": "GTEST"},
 }
 TIMED = re.compile(r"\s*(CREATE TABLE|INSERT|CREATE INDEX|ALTER INDEX \S+ REBUILD|BEGIN\s+DBMS_STATS|COMMIT$)")
 SAMPLES = ("'parallel_workers' AS metric_name", "v$session_longops")
@@ -98,7 +98,7 @@ def test_a_trial_asks_at_most_twelve_times_besides_sampling(name: OperationName,
 def test_indexes_rows_and_logging_of_the_copy_cost_an_insert_no_round_trip_of_their_own(
     options: dict[str, OptionValue], tmp_path: Path
 ) -> None:
-    with swept(OperationName.INSERT, tmp_path, **options) as (standin, marks, run):
+    with swept("insert", tmp_path, **options) as (standin, marks, run):
         asked = asked_in(standin, marks)
     assert [trial.outcome for trial in run.trials] == ["ok"] * 4
     assert max(map(len, asked)) <= 12, "\n".join(max(asked, key=len))

@@ -10,16 +10,16 @@ from tests.oracle.standin.scenario import ViewRow
 from toolkit.app.doctor import Doctor, doctor
 from toolkit.design.build import General, build_experiment
 from toolkit.dialects.answers import Check
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName
 
 INSERT, CTAS, BUILD, STATS = (
-    OperationName.INSERT,
-    OperationName.CTAS,
-    OperationName.INDEX_BUILD,
-    OperationName.STATS_GATHER,
+    "insert",
+    "ctas",
+    "index-build",
+    "stats-gather",
 )
 _NAMED: dict[OperationName, dict[str, OptionValue]] = {
     INSERT: {"source": "APP.ORDERS", "table": "GTEST"},
@@ -220,7 +220,7 @@ def test_a_view_on_objects_that_is_refused_is_a_line_too(view: str) -> None:
 
 @pytest.mark.parametrize("operation", ON_TABLES)
 def test_fewer_than_forty_round_trips(operation: OperationName) -> None:
-    named = {**_NAMED, OperationName.INDEX_REBUILD: {"table": "GTEST"}}[operation]
+    named = {**_NAMED, "index-rebuild": {"table": "GTEST"}}[operation]
     experiment = build_experiment(operation, dict(named), {"degree": (1, 4)}, General(target="t"))
     with running_standin() as standin:
         doctor(target(standin), experiment)

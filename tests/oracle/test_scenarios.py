@@ -6,7 +6,7 @@ import pytest
 
 from tests.oracle.make import connect
 from tests.oracle.standin import Scenario, running_standin, scenarios
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
 from toolkit.rendering.environment import sql_file

@@ -7,14 +7,13 @@ import pytest
 from tests.oracle.make import RUN, connect, steps, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from toolkit.dialects.catalogue import CATALOGUE
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.words import EngineName, OperationName
 from toolkit.rendering.environment import sql_file
 from toolkit.targets.oracle import OracleConnection
 
-CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
+CTAS, INSERT = "ctas", "insert"
 BINDS = {"schema": "DBATK", "name": "GTEST", "kind": "TABLE", "run": RUN}
 
 
@@ -108,9 +107,7 @@ def test_a_view_that_is_not_granted_does_not_exist() -> None:
 def test_a_parameter_may_be_refused_in_a_container() -> None:
     with running_standin(Scenario(parameters_refused=frozenset({"parallel_min_percent"}))) as standin:
         connection = connect(standin)
-        for step in steps(
-            DIALECT.worker_begin(work(CTAS, 4), Facts(EngineName.ORACLE, DIALECT.assume("19-ee").release))
-        ):
+        for step in steps(DIALECT.worker_begin(work(CTAS, 4), Facts("oracle", DIALECT.assume("19-ee").release))):
             try:
                 connection.execute(step.text)
             except DatabaseError as refused:

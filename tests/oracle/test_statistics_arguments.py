@@ -9,15 +9,17 @@ import pytest
 from tests.oracle.make import SCHEMA, assumed, texts, work
 from tests.oracle.standin import grammar
 from toolkit.design.levels import parse_levels
-from toolkit.design.options import BY_NAME
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
+from toolkit.model.operations import every_option
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Mode, ObjectKind, OperationName
+from toolkit.model.words import Mode, ObjectKind
 
-STATS = OperationName.STATS_GATHER
+BY_NAME = every_option()
+
+STATS = "stats-gather"
 TABLE = ObjectRef(ObjectKind.TABLE, QualifiedName("ORDERS", "APP"))
 
 

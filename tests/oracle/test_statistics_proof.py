@@ -9,7 +9,6 @@ from toolkit.dialects.oracle.statistics import STATISTICS
 from toolkit.dialects.statistics import Proof
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row
-from toolkit.model.words import OperationName
 
 BEGAN = "2026-11-21 05:13:42"
 RECORDED: Row = {
@@ -29,7 +28,7 @@ def before(*rows: Row) -> Facts:
 
 
 def proof(*now: Row) -> Proof:
-    return STATISTICS.proven([work(OperationName.STATS_GATHER, ref=SCHEMA)], before(RECORDED), {KEY: now}, OURS)
+    return STATISTICS.proven([work("stats-gather", ref=SCHEMA)], before(RECORDED), {KEY: now}, OURS)
 
 
 def test_the_same_state_is_proven() -> None:

@@ -18,17 +18,20 @@ from tests.oracle.make import (
 )
 from tests.oracle.standin import grammar
 from tests.oracle.test_judge import judge
-from toolkit.design.options import BY_NAME, OptionKind
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.statistics import STATISTICS
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
+from toolkit.model.operations import every_option
+from toolkit.model.options import OptionKind
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row
-from toolkit.model.words import Mode, ObjectKind, OperationName
+from toolkit.model.words import Mode, ObjectKind
 
-STATS = OperationName.STATS_GATHER
+BY_NAME = every_option()
+
+STATS = "stats-gather"
 TABLE = ObjectRef(ObjectKind.TABLE, QualifiedName("Orders 'of 2026'", "APP"))
 _METHODS = (
     "FOR ALL COLUMNS SIZE AUTO", "FOR ALL INDEXED COLUMNS SIZE 254", "FOR ALL HIDDEN COLUMNS SIZE REPEAT",

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from tests.oracle.make import INDEX, ON_TABLES, SCHEMA, assumed, work
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import ObjectKind, OperationName, SupportState
 
-CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
-BUILD, REBUILD, STATS = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD, OperationName.STATS_GATHER
+CTAS, INSERT = "ctas", "insert"
+BUILD, REBUILD, STATS = "index-build", "index-rebuild", "stats-gather"
 
 
 @pytest.mark.parametrize("edition", ["se2", "xe", "free"])

@@ -15,7 +15,7 @@ from tests.oracle.make import RUN, connect, target
 from tests.oracle.standin import Scenario, running_standin
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.targets import oracle_driver as driver
 from toolkit.targets import scalars
 from toolkit.targets.base import Access, Address, SessionTag
@@ -25,7 +25,7 @@ from toolkit.targets.oracle import OracleTarget
 def address(
     database: str = "svc", host: str | None = "db1", port: int | None = 1521, **parameters: str
 ) -> Address:
-    return Address(EngineName.ORACLE, database, "dba", host, port, tuple(parameters.items()))
+    return Address("oracle", database, "dba", host, port, tuple(parameters.items()))
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_refused_login_says_what_to_do_and_no_secret(
     user: str, service: str, password: str, code: str, words: str
 ) -> None:
     with running_standin() as standin:
-        place = Address(EngineName.ORACLE, service, user, standin.host, standin.port)
+        place = Address("oracle", service, user, standin.host, standin.port)
         with pytest.raises(ToolkitError) as refused:
             OracleTarget(Access(place, lambda: password)).connect(Role.CONTROL, SessionTag(RUN))
         assert (refused.value.code, refused.value.database_code) == ("TK-0201", code)
@@ -233,7 +233,7 @@ def test_a_refused_login_says_what_to_do_and_no_secret(
 def test_a_port_where_nobody_listens_says_so() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        place = Address(EngineName.ORACLE, "svc", "dba", "127.0.0.1", free.getsockname()[1])
+        place = Address("oracle", "svc", "dba", "127.0.0.1", free.getsockname()[1])
         with pytest.raises(ToolkitError) as refused:
             OracleTarget(Access(place, lambda: "x")).connect(Role.CONTROL, SessionTag(RUN))
     assert refused.value.database_code == "DPY-6005"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.oracle.make import assumed, work
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.findings import read_plan
 from toolkit.dialects.oracle.watching import sql_id
 from toolkit.model.values import Row
-from toolkit.model.words import OperationName
 
-CTAS, STATS = OperationName.CTAS, OperationName.STATS_GATHER
+CTAS, STATS = "ctas", "stats-gather"
 
 
 def row(kind: str, name: str, value: float | None, total: float | None = None, detail: str | None = None) -> Row:
@@ -127,7 +126,7 @@ def test_a_load_below_the_servers_is_parallel() -> None:
 def test_a_load_above_the_coordinator_is_serial_and_said_with_the_notes_reason() -> None:
     assert read_plan(SERIAL_LOAD).parallel is False
     (sentence,) = DIALECT.tell(
-        work(OperationName.INSERT, 4), {"plan": tuple({"line": line} for line in SERIAL_LOAD)}, {}, 1.0
+        work("insert", 4), {"plan": tuple({"line": line} for line in SERIAL_LOAD)}, {}, 1.0
     ).sentences
     assert "stands above PX COORDINATOR" in sentence
     assert "PDML is disabled in current session" in sentence
@@ -135,7 +134,7 @@ def test_a_load_above_the_coordinator_is_serial_and_said_with_the_notes_reason()
 
 def test_a_serial_plan_is_no_doubt_where_serial_was_asked_for() -> None:
     plan = {"plan": tuple({"line": line} for line in SERIAL_LOAD)}
-    assert DIALECT.tell(work(OperationName.INSERT), plan, {}, 1.0).sentences == ()
+    assert DIALECT.tell(work("insert"), plan, {}, 1.0).sentences == ()
 
 
 def test_a_plan_that_cannot_be_had_is_said_in_a_sentence() -> None:

@@ -62,10 +62,10 @@ def test_a_client_killed_at_a_statement_leaves_nothing_that_clean_does_not_put_b
 
 
 _OPTIONS = {
-    OperationName.CTAS: {"source": "GTEST", "table": "MADE", "logging": "nologging"},
-    OperationName.INSERT: {"source": "GTEST", "table": "APP.ORDERS", "logging": "nologging"},
-    OperationName.INDEX_BUILD: {"table": "GTEST", "columns": ("ID",), "name": "NEW_IX", "logging": "nologging"},
-    OperationName.INDEX_REBUILD: {"index": "GTEST_IX", "logging": "nologging"},
+    "ctas": {"source": "GTEST", "table": "MADE", "logging": "nologging"},
+    "insert": {"source": "GTEST", "table": "APP.ORDERS", "logging": "nologging"},
+    "index-build": {"table": "GTEST", "columns": ("ID",), "name": "NEW_IX", "logging": "nologging"},
+    "index-rebuild": {"index": "GTEST_IX", "logging": "nologging"},
 }
 
 
@@ -99,21 +99,21 @@ def cleaned(standin: Standin, store: Store, run_id: str | None = None) -> CleanR
 
 LOST, KILLED, FULL = break_connection, kill_session, fail_with(1652)
 STEPS: list[tuple[Act, OperationName, str, str]] = [
-    (LOST, OperationName.CTAS, "ALTER SESSION", BEFORE),
-    (LOST, OperationName.CTAS, 'CREATE TABLE "DBATK"."MADE"', AFTER),
-    (FULL, OperationName.CTAS, 'CREATE TABLE "DBATK"."MADE"', BEFORE),
-    (KILLED, OperationName.CTAS, "NOPARALLEL", BEFORE),
-    (LOST, OperationName.CTAS, '"MADE" LOGGING', AFTER),
-    (KILLED, OperationName.INSERT, '"ORDERS" NOLOGGING', AFTER),
-    (LOST, OperationName.INSERT, "INSERT /*+", AFTER),
-    (FULL, OperationName.INSERT, "INSERT /*+", BEFORE),
-    (LOST, OperationName.INSERT, '"ORDERS" LOGGING', BEFORE),
-    (KILLED, OperationName.INDEX_BUILD, "CREATE INDEX", AFTER),
-    (LOST, OperationName.INDEX_BUILD, '"NEW_IX" LOGGING', BEFORE),
-    (KILLED, OperationName.INDEX_REBUILD, "REBUILD", BEFORE),
-    (LOST, OperationName.INDEX_REBUILD, "REBUILD", AFTER),
-    (FULL, OperationName.INDEX_REBUILD, "REBUILD", BEFORE),
-    (FULL, OperationName.INDEX_REBUILD, "PARALLEL 2", BEFORE),
+    (LOST, "ctas", "ALTER SESSION", BEFORE),
+    (LOST, "ctas", 'CREATE TABLE "DBATK"."MADE"', AFTER),
+    (FULL, "ctas", 'CREATE TABLE "DBATK"."MADE"', BEFORE),
+    (KILLED, "ctas", "NOPARALLEL", BEFORE),
+    (LOST, "ctas", '"MADE" LOGGING', AFTER),
+    (KILLED, "insert", '"ORDERS" NOLOGGING', AFTER),
+    (LOST, "insert", "INSERT /*+", AFTER),
+    (FULL, "insert", "INSERT /*+", BEFORE),
+    (LOST, "insert", '"ORDERS" LOGGING', BEFORE),
+    (KILLED, "index-build", "CREATE INDEX", AFTER),
+    (LOST, "index-build", '"NEW_IX" LOGGING', BEFORE),
+    (KILLED, "index-rebuild", "REBUILD", BEFORE),
+    (LOST, "index-rebuild", "REBUILD", AFTER),
+    (FULL, "index-rebuild", "REBUILD", BEFORE),
+    (FULL, "index-rebuild", "PARALLEL 2", BEFORE),
 ]
 
 
@@ -149,7 +149,7 @@ def test_a_sweep_goes_on_after_a_lost_connection_and_leaves_nothing(words: str, 
     with running_standin() as standin, open_store(tmp_path / "store.db") as store:
         before = wreck.look(standin)
         standin.engine.faults.append(Fault(break_connection, words=words, when=when))
-        run(standin, store, experiment(standin, OperationName.INSERT, Mode.MEASUREMENT))
+        run(standin, store, experiment(standin, "insert", Mode.MEASUREMENT))
         assert cleaned(standin, store).done == ()
         assert wreck.look(standin) == before
 
@@ -217,7 +217,7 @@ def test_no_change_is_made_where_the_undo_script_cannot_be_written(tmp_path: Pat
     (tmp_path / "undo").write_text("a file where the folder would be")
     with running_standin() as standin, open_store(tmp_path / "store.db") as store:
         before = wreck.look(standin)
-        run(standin, store, experiment(standin, OperationName.INDEX_REBUILD))
+        run(standin, store, experiment(standin, "index-rebuild"))
         (trial,) = store.load_run(store.resolve("last")).trials
         assert (trial.outcome.value, trial.error_code) == ("failed", "TK-0405")
         assert wreck.look(standin) == before
@@ -252,14 +252,14 @@ def test_forced_logging_needs_no_backup_and_a_refused_view_is_said(
     scenario: Scenario, words: str | None, tmp_path: Path
 ) -> None:
     with running_standin(scenario) as standin, open_store(tmp_path / "store.db") as store:
-        run(standin, store, experiment(standin, OperationName.INDEX_REBUILD))
+        run(standin, store, experiment(standin, "index-rebuild"))
         said = [each for each in store.load_run(store.resolve("last")).warnings if "needs a backup" in each]
     assert [words in each for each in said if words] == ([True] if words else [])
 
 
 def test_a_dropped_object_needs_no_backup(tmp_path: Path) -> None:
     with running_standin() as standin, open_store(tmp_path / "store.db") as store:
-        what = experiment(standin, OperationName.CTAS)
+        what = experiment(standin, "ctas")
         run(standin, store, what)
         run_id = store.resolve("last")
         del standin.engine.state.objects["TABLE", ("DBATK", "MADE")]

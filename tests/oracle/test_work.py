@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from tests.oracle.make import INDEX, ON_TABLES, SCHEMA, assumed, steps, texts, work
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Effect, Mode, ObjectKind, OperationName, StepKind
 
-CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
-BUILD, REBUILD, STATS = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD, OperationName.STATS_GATHER
+CTAS, INSERT = "ctas", "insert"
+BUILD, REBUILD, STATS = "index-build", "index-rebuild", "stats-gather"
 
 
 def timed(item: Work, facts: Facts | None = None) -> str:

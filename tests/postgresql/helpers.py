@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from tests.servers.postgresql import Server
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.postgresql import DIALECT
+from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.dialects.work import Call, Work
 from toolkit.model.address import Address
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import Answer, Connection, DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row
-from toolkit.model.words import EngineName, Mode, ObjectKind, OperationName, Role
+from toolkit.model.words import Mode, ObjectKind, OperationName, Role
 from toolkit.rendering import sql_file, step_of
 from toolkit.targets.base import Access, SessionTag
 from toolkit.targets.postgresql import PostgresqlTarget
@@ -27,7 +27,7 @@ MARK = f"dbatk {RUN}"
 
 def target_of(server: Server) -> PostgresqlTarget:
     """Return the target of a test server."""
-    address = Address(EngineName.POSTGRESQL, server.database, server.user, server.host, server.port)
+    address = Address("postgresql", server.database, server.user, server.host, server.port)
     password = server.password if server.password_user is None else None
     return PostgresqlTarget(Access(address, lambda: password))
 
@@ -123,7 +123,7 @@ def open_context(target: PostgresqlTarget, schema: str, run: str) -> Bench:
         target.connect(role, SessionTag(run)) for role in (Role.CONTROL, Role.WORKER, Role.MONITOR)
     )
     rows = control.execute(sql_file("postgresql", "server")).rows
-    facts = Facts(EngineName.POSTGRESQL, DIALECT.release(rows[0]), {"server": rows})
+    facts = Facts("postgresql", DIALECT.release(rows[0]), {"server": rows})
     context = Bench(target, schema, control, worker, monitor, facts)
     target.observer = context.statements.append
     return context

@@ -16,7 +16,7 @@ from toolkit.dialects.postgresql.backup import pgbackrest
 from toolkit.dialects.work import Work
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Mode, ObjectKind, OperationName
+from toolkit.model.words import Mode, ObjectKind
 
 ROWS = 150_000
 PROOF = "SELECT count(*), sum(hashtext(t::text)::bigint) FROM bulk t"
@@ -156,7 +156,7 @@ LOG = """
 
 def work(degree: int) -> Work:
     ref = ObjectRef(ObjectKind.BACKUP, QualifiedName("dbatk_x_1", "/b"), scratch=True)
-    return Work(OperationName.BACKUP, Mode.MEASUREMENT, ref, {"channels": degree}, degree=degree)
+    return Work("backup", Mode.MEASUREMENT, ref, {"channels": degree}, degree=degree)
 
 
 def kept(text: str) -> dict[str, tuple[dict[str, str], ...]]:

@@ -9,22 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.postgresql.helpers import index, table, work_of
-from toolkit.dialects.postgresql import DIALECT
+from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.dialects.postgresql.granted import SERIAL_PLAN
 from toolkit.dialects.postgresql.parallel import workers_by_memory, workers_by_size
 from toolkit.dialects.work import Work
 from toolkit.model.values import QualifiedName, Row
-from toolkit.model.words import OperationName
 
 ON = QualifiedName("t", "s")
 
 
 def ctas(degree: int) -> Work:
-    return work_of(OperationName.CTAS, table("t", "s"), query="SELECT 1", degree=degree)
+    return work_of("ctas", table("t", "s"), query="SELECT 1", degree=degree)
 
 
 def build(degree: int) -> Work:
-    return work_of(OperationName.INDEX_BUILD, index("i", ON), columns=("a",), degree=degree)
+    return work_of("index-build", index("i", ON), columns=("a",), degree=degree)
 
 
 def plan(*workers: int) -> tuple[Row, ...]:
@@ -103,7 +102,7 @@ def test_a_name_that_spells_a_notice_does_not_lie() -> None:
 
 def test_degree_one_and_insert_are_one_process() -> None:
     assert DIALECT.granted(ctas(1), {}, {"parallel_workers": 2}, ()).degree == 1
-    insert = work_of(OperationName.INSERT, table("t", "s"), query="SELECT 1", degree=1)
+    insert = work_of("insert", table("t", "s"), query="SELECT 1", degree=1)
     assert DIALECT.granted(insert, {}, {"parallel_workers": 2}, ()).degree == 1
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.dialects.postgresql import DIALECT
+from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.values import QualifiedName
 

@@ -9,13 +9,12 @@ import pytest
 from tests.postgresql.helpers import RUN, Bench, index, open_context, table, target_of, work_of
 from tests.servers.postgresql import Server
 from toolkit.dialects.answers import Granted
-from toolkit.dialects.postgresql import DIALECT
+from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.dialects.postgresql.granted import SERIAL_PLAN
 from toolkit.model.facts import Facts
-from toolkit.model.words import OperationName
 from toolkit.rendering import sql_file
 
-CTAS, BUILD, REBUILD = OperationName.CTAS, OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD
+CTAS, BUILD, REBUILD = "ctas", "index-build", "index-rebuild"
 HEAVY = "SELECT count(*) AS n, sum(length(md5(name || id))) AS work FROM big"
 
 

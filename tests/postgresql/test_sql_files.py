@@ -14,7 +14,7 @@ from tests.servers.fixtures import missing
 from tests.servers.postgresql import begun_from, installed, running_postgresql
 from toolkit import resources
 from toolkit.dialects.catalogue import CATALOGUE
-from toolkit.dialects.postgresql import DIALECT
+from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
 from toolkit.rendering import sql_file

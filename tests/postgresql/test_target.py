@@ -17,7 +17,7 @@ from tests.servers.postgresql import Server, begun_from, installed
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.protocols import Connection, DatabaseError
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.targets.base import Access, SessionTag
 from toolkit.targets.postgresql import PostgresqlTarget
 
@@ -34,7 +34,7 @@ def session(target: PostgresqlTarget) -> Iterator[Connection]:
 
 def address_of(server: Server, **more: object) -> Address:
     given = {"database": server.database, "user": server.user, "host": server.host, "port": server.port, **more}
-    return Address(EngineName.POSTGRESQL, **given)
+    return Address("postgresql", **given)
 
 
 def refused(address: Address, password: str | None = None) -> ToolkitError:
@@ -54,12 +54,12 @@ def free_port() -> int:
 
 # -- connecting -------------------------------------------------------------------------------------------------
 def test_a_port_without_a_server_is_said_to_have_none() -> None:
-    error = refused(Address(EngineName.POSTGRESQL, "db", "me", "127.0.0.1", free_port()))
+    error = refused(Address("postgresql", "db", "me", "127.0.0.1", free_port()))
     assert "no server listens there" in error.hint
 
 
 def test_an_unknown_host_is_said_to_be_unknown() -> None:
-    error = refused(Address(EngineName.POSTGRESQL, "db", "me", "no-such-host.invalid", 5432))
+    error = refused(Address("postgresql", "db", "me", "no-such-host.invalid", 5432))
     assert "host is not known" in error.hint
 
 
@@ -89,7 +89,7 @@ def test_a_wrong_or_missing_password_is_told_apart_and_never_shown(
 
 
 def test_a_password_in_the_url_is_refused_before_connecting() -> None:
-    address = Address(EngineName.POSTGRESQL, "db", "me", "127.0.0.1", 1, (("password", CANARY),))
+    address = Address("postgresql", "db", "me", "127.0.0.1", 1, (("password", CANARY),))
     with pytest.raises(ToolkitError) as caught:
         PostgresqlTarget(Access(address)).connect(Role.CONTROL, TAG)
     assert caught.value.code == "TK-0108"
@@ -106,7 +106,7 @@ def test_an_unknown_parameter_is_the_users_mistake(postgresql_server: Server) ->
 def test_a_missing_driver_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(ToolkitError) as caught:
-        PostgresqlTarget(Access(Address(EngineName.POSTGRESQL, "db"))).connect(Role.CONTROL, TAG)
+        PostgresqlTarget(Access(Address("postgresql", "db"))).connect(Role.CONTROL, TAG)
     assert caught.value.code == "TK-0206"
     assert "dbatk[postgresql]" in caught.value.hint
 
@@ -146,7 +146,7 @@ def test_the_lease_key_is_equal_for_the_same_database(
 ) -> None:
     for name in ("PGHOST", "PGPORT"):
         monkeypatch.delenv(name, raising=False)
-    keys = [PostgresqlTarget(Access(Address(EngineName.POSTGRESQL, *each))).lease_key for each in (one, other)]
+    keys = [PostgresqlTarget(Access(Address("postgresql", *each))).lease_key for each in (one, other)]
     assert (keys[0] == keys[1]) is same
 
 
@@ -157,7 +157,7 @@ def test_a_server_is_local_when_its_address_says_so(
     host: str | None, local: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PGHOST", raising=False)
-    target = PostgresqlTarget(Access(Address(EngineName.POSTGRESQL, "db", "me", host)))
+    target = PostgresqlTarget(Access(Address("postgresql", "db", "me", host)))
     assert target.local is local
 
 

@@ -7,14 +7,14 @@ import itertools
 import pytest
 
 from tests.postgresql.helpers import MARK, RUN, Bench, index, table, work_of
-from toolkit.dialects.postgresql import DIALECT
+from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Effect, Mode, OperationName, Role
+from toolkit.model.words import Effect, Mode, Role
 from toolkit.rendering import render_call
 
-CTAS, INSERT = OperationName.CTAS, OperationName.INSERT
-BUILD, REBUILD, STATS = OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD, OperationName.STATS_GATHER
+CTAS, INSERT = "ctas", "insert"
+BUILD, REBUILD, STATS = "index-build", "index-rebuild", "stats-gather"
 ODD_NAMES = ('say "hi"', "with space", "Ünïcödé 表", "semi;colon", "it's", "%s $1 :name", "q" * 63, "ä" * 31 + "b")
 
 

@@ -14,8 +14,8 @@ import pytest
 from tests.project.tree import ROOT, project_files
 from toolkit.config.profiles import DRIVER_OPTIONS, LICENCES
 from toolkit.design.file import load_experiment
-from toolkit.design.options import OPTIONS
-from toolkit.model.words import EngineName, OperationName
+from toolkit.model.engines import engines
+from toolkit.model.operations import operations, options_of
 
 PAGES = [path for path in project_files() if path.suffix == ".md" and path.name != "CHANGELOG.md"]
 _TYPED = re.compile(r"^(\$ )?(timeout( -s [A-Z]+)? \S+ )?")
@@ -57,9 +57,9 @@ def test_every_command_and_option_has_help(generator: ModuleType) -> None:
 def test_every_option_of_an_operation_is_documented_where_it_works() -> None:
     page = (ROOT / "docs/reference/options.md").read_text(encoding="utf-8")
     sections = dict(re.findall(r"^## ([a-z-]+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
-    for operation in OperationName:
+    for operation in operations():
         flags = set(re.findall(r"^\| `(--[a-z-]+)`", sections[operation], re.MULTILINE))
-        assert flags == {one.flag for one in OPTIONS if operation in one.operations}
+        assert flags == {one.flag for one in options_of(operation)}
 
 
 _SHORT = {"schedule": "add", "audit": "list"}
@@ -156,7 +156,7 @@ def test_the_page_of_files_names_every_key() -> None:
 def test_the_page_of_proof_has_a_row_for_every_operation_and_engine() -> None:
     page = (ROOT / "docs/verified.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", page, re.MULTILINE))
-    assert {(operation.value, engine.value) for operation in OperationName for engine in EngineName} <= rows
+    assert {(operation, engine) for operation in operations() for engine in engines()} <= rows
 
 
 def test_the_page_of_the_architecture_names_every_folder_and_no_other() -> None:

@@ -10,14 +10,14 @@ import pytest
 from tests.project.tree import ROOT
 from toolkit.app.runs.planning import script
 from toolkit.design.file import load_experiment
-from toolkit.model.words import EngineName, Mode
+from toolkit.model.words import Mode
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 ENGINES = {
-    "gtest-ctas": (EngineName.DUCKDB, "2.0"),
-    "pg-index": (EngineName.POSTGRESQL, "17"),
-    "oracle-ctas-degree-compression": (EngineName.ORACLE, "19-ee"),
-    "oracle-stats": (EngineName.ORACLE, "19-ee"),
+    "gtest-ctas": ("duckdb", "2.0"),
+    "pg-index": ("postgresql", "17"),
+    "oracle-ctas-degree-compression": ("oracle", "19-ee"),
+    "oracle-stats": ("oracle", "19-ee"),
 }
 
 
@@ -53,7 +53,7 @@ def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
 
 def test_a_script_shows_how_a_factor_is_set_and_put_back() -> None:
     experiment = load_experiment(ROOT / "examples/pg-index.toml")
-    printed, _ = script(experiment, None, engine=EngineName.POSTGRESQL, assume="17")
+    printed, _ = script(experiment, None, engine="postgresql", assume="17")
     cell = printed.split("-- ==== index-build degree=2,maintenance_work_mem=128MB")[1].split("-- ====")[0]
     begin, put_back = cell.split("-- timed")
     assert "SET maintenance_work_mem = '128MB';" in begin

@@ -55,8 +55,8 @@ def run_of(
     environment: Mapping[str, str | int | float | bool | None] | None = None,
     mode: Mode = Mode.MEASUREMENT,
     label: str | None = None,
-    operation: OperationName = OperationName.CTAS,
-    engine: EngineName = EngineName.DUCKDB,
+    operation: OperationName = "ctas",
+    engine: EngineName = "duckdb",
     repeat: int = 3,
     **fields: object,
 ) -> RunRecord:

@@ -10,13 +10,13 @@ from tests.report.make import cell, run_of, sweep, trial
 from tests.report.test_golden import measured, two_factors
 from tests.report.test_render import EVIL, evil_run
 from toolkit.model.records import ItemRecord, RunRecord
-from toolkit.model.words import Mode, OperationName, Outcome
+from toolkit.model.words import Mode, Outcome
 from toolkit.report.summary import summary_text
 
 
 def job(*items: ItemRecord, **fields: object) -> RunRecord:
     made = trial(1, cell(degree=4), 1, 12.0, items=items, **fields)  # type: ignore[arg-type]
-    return run_of([made], mode=Mode.JOB, operation=OperationName.INDEX_REBUILD, repeat=1)
+    return run_of([made], mode=Mode.JOB, operation="index-rebuild", repeat=1)
 
 
 def test_a_measurement_shows_its_cells_what_to_use_and_what_speaks_against_it() -> None:

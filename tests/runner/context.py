@@ -8,12 +8,12 @@ from tests.engines.arena import Heard
 from tests.runner.world import DIALECT, RUN, World
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor
-from toolkit.model.words import Keep, Mode, OperationName
+from toolkit.model.words import Keep, Mode
 from toolkit.runner import Changes, PlanningContext, RunContext, Stop
 from toolkit.store import Store
 
 EXPERIMENT = Experiment(
-    "db", OperationName.CTAS, {"source": "ORDERS", "table": "MADE"}, (Factor("degree", (1, 8)),), Mode.MEASUREMENT
+    "db", "ctas", {"source": "ORDERS", "table": "MADE"}, (Factor("degree", (1, 8)),), Mode.MEASUREMENT
 )
 
 

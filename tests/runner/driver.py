@@ -21,7 +21,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import Event
 from toolkit.model.values import Factor
-from toolkit.model.words import EngineName, Mode, OperationName
+from toolkit.model.words import Mode
 from toolkit.store import open_store
 from toolkit.targets.base import Access, Target
 from toolkit.targets.duckdb import DuckdbTarget
@@ -35,7 +35,7 @@ class Told:
 
 def target_of(url: str) -> Target:
     access = Access(parse_url(url))
-    return DuckdbTarget(access) if access.address.engine is EngineName.DUCKDB else PostgresqlTarget(access)
+    return DuckdbTarget(access) if access.address.engine == "duckdb" else PostgresqlTarget(access)
 
 
 def killer(told: dict[str, Any]) -> Any:
@@ -67,7 +67,7 @@ def main(told: dict[str, Any]) -> None:
             options = {k: tuple(v) if isinstance(v, list) else v for k, v in told["options"].items()}
             experiment = Experiment(
                 told["url"],
-                OperationName(told["operation"]),
+                told["operation"],
                 options,
                 tuple(Factor(name, tuple(levels)) for name, levels in told["factors"].items()),
                 Mode(told["mode"]),

@@ -14,7 +14,7 @@ import pytest
 from tests.engines.arena import ROWS, Arena
 from toolkit.app.results import listed_runs
 from toolkit.model.records import RunRecord
-from toolkit.model.words import EngineName, Outcome, RunState
+from toolkit.model.words import Outcome, RunState
 from toolkit.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +59,7 @@ def kill_and_resume(arena: Arena, store: Path, told: dict[str, Any]) -> RunRecor
 
 def check_nothing_is_left(arena: Arena) -> None:
     assert arena.leftovers() == []
-    if arena.engine is EngineName.POSTGRESQL:
+    if arena.engine == "postgresql":
         scratch = "SELECT count(*) FROM pg_stat_activity WHERE application_name ~ '^\\d{8}-\\d{6}-'"
         assert arena.ask(scratch) == [(0,)]
 
@@ -90,7 +90,7 @@ def test_a_sweep_killed_in_the_middle_of_the_timed_statement_is_resumed(
     table = f"{arena.schema}.gtest"
     query = f"SELECT a.id, a.idname FROM {table} a, {table} b WHERE a.k = b.id AND b.id < 40"
     told = sweep(arena, store, options={"query": query, "table": f"{arena.schema}.made"})
-    at = 14 if arena.engine is EngineName.POSTGRESQL else 15
+    at = 14 if arena.engine == "postgresql" else 15
     record = kill_and_resume(arena, store, told | {"die_at": at, "die_in": die_in})
     check_nothing_is_left(arena)
     assert record is not None
@@ -153,8 +153,8 @@ def test_a_job_killed_after_its_create_is_found_complete(arena: Arena, tmp_path:
 
 
 TABLE_EXISTS = {
-    EngineName.DUCKDB: "SELECT 1 FROM duckdb_tables() WHERE schema_name = '{}' AND table_name = 'made'",
-    EngineName.POSTGRESQL: (
+    "duckdb": "SELECT 1 FROM duckdb_tables() WHERE schema_name = '{}' AND table_name = 'made'",
+    "postgresql": (
         "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace "
         "WHERE nspname = '{}' AND relname = 'made'"
     ),

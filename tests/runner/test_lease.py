@@ -15,7 +15,7 @@ from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import Event
 from toolkit.model.values import Factor
-from toolkit.model.words import Mode, OperationName, RunState
+from toolkit.model.words import Mode, RunState
 from toolkit.store import Store, open_store
 
 OTHER = "20261121-000000-0000"
@@ -44,7 +44,7 @@ def steal(store: Path, run: str | None = None) -> None:
 def sweep(arena: Arena, store: Store, events: Thief) -> None:
     options = {"source": f"{arena.schema}.gtest", "table": f"{arena.schema}.made"}
     experiment = Experiment(
-        arena.url, OperationName.CTAS, options, (Factor("degree", (1,)),), Mode.MEASUREMENT, repeat=4, warmup=0
+        arena.url, "ctas", options, (Factor("degree", (1,)),), Mode.MEASUREMENT, repeat=4, warmup=0
     )
     start(experiment, arena.target(), store=store, approvals=Approvals(not_production=True), events=events)
 

@@ -17,7 +17,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import ItemRecord
 from toolkit.model.steps import Stages, Step, Timed, TimedItem
 from toolkit.model.values import Cell
-from toolkit.model.words import OperationName, Outcome, Role
+from toolkit.model.words import Outcome, Role
 from toolkit.runner.context import RunContext
 from toolkit.runner.trial import EndedTrial, run_trial
 from toolkit.store import Store, open_store
@@ -167,7 +167,7 @@ def test_the_object_of_a_good_trial_is_kept_when_all_are(kept: Store) -> None:
 
 def test_a_store_that_fails_in_the_middle_of_a_job_fails_it(kept: Store) -> None:
     world = World({"A_IX": Thing("1"), "B_IX": Thing("2")})
-    context = context_of(world, kept, mode=Mode.JOB, operation=OperationName.CTAS)
+    context = context_of(world, kept, mode=Mode.JOB, operation="ctas")
 
     def full(item: ItemRecord) -> None:
         raise ToolkitError(f"no room for {item.label}", code="TK-0401")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName

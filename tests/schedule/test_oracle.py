@@ -16,7 +16,7 @@ from tests.oracle.make import documented_parameters
 from tests.oracle.standin import Scenario, Standin, running_standin, scenarios, scheduler
 from tests.oracle.test_judge import judge
 from tests.schedule.make import NIGHT, job, write_plan
-from toolkit.dialects.oracle import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.rendering import render_call
 from toolkit.schedule import Opening, read_at

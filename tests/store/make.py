@@ -10,7 +10,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.records import ItemRecord, Metric, RunHead, Sample, TrialRecord
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import Cell, CommandFactor, Factor, QualifiedName
-from toolkit.model.words import Effect, EngineName, Keep, Mode, ObjectKind, OperationName, Outcome, RunState
+from toolkit.model.words import Effect, Keep, Mode, ObjectKind, Outcome, RunState
 
 BEGAN = datetime(2026, 11, 21, 5, 13, 42, 123456, tzinfo=UTC)
 RUN = "20261121-051342-ab3f"
@@ -20,7 +20,7 @@ CELL = Cell((("degree", 4), ("compression", "none"), ("ratio", 2.0), ("bare", Tr
 def experiment(**fields: object) -> Experiment:
     whole = Experiment(
         target="dwh",
-        operation=OperationName.CTAS,
+        operation="ctas",
         options={"source": "GLENNF.GTEST", "columns": ("a", "b"), "bare": True, "sample": 12.5, "n": 3},
         factors=(
             Factor("degree", (1, 2, 4)),
@@ -42,7 +42,7 @@ def head(run: str = RUN, *, later: float = 0, label: str | None = "nightly", **f
     whole = RunHead(
         run=run,
         experiment=experiment(label=label),
-        engine=EngineName.DUCKDB,
+        engine="duckdb",
         state=RunState.RUNNING,
         began_at=BEGAN + timedelta(seconds=later),
         operation_version=2,

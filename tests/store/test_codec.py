@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.store.make import experiment
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
+from toolkit.model.operations import operations
 from toolkit.model.values import CommandFactor, Factor
-from toolkit.model.words import Keep, Mode, OperationName
+from toolkit.model.words import Keep, Mode
 from toolkit.store import experiment_from_json, experiment_to_json
 
 seconds = st.none() | st.floats(0, 1e9)
@@ -24,7 +25,7 @@ factors = st.builds(Factor, st.text(), st.lists(levels).map(tuple), st.none() | 
 experiments = st.builds(
     Experiment,
     target=st.text(),
-    operation=st.sampled_from(OperationName),
+    operation=st.sampled_from(list(operations())),
     options=st.dictionaries(st.text(), options, max_size=4),
     factors=st.lists(factors, max_size=3).map(tuple),
     mode=st.sampled_from(Mode),

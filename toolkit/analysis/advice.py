@@ -28,7 +28,7 @@ from toolkit.analysis.others import (
 )
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
-from toolkit.model.words import Mode, OperationName, Outcome
+from toolkit.model.words import Mode, Outcome
 from toolkit.units import ratio
 
 CLOSE = 1.25
@@ -62,7 +62,7 @@ def advice(run: RunRecord) -> Advice:
 def advise(found: RunAnalysis) -> Advice:
     """Say it of a run that was analysed already; of a backup also its throughput, its limit and its window."""
     told = _advise(found)
-    if found.run.head.experiment.operation is not OperationName.BACKUP:
+    if found.run.head.experiment.operation != "backup":
         return told
     more = backup_sentences(found, told.recommended or told.best)
     return replace(told, sentences=(*told.sentences, *more))

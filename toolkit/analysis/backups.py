@@ -15,7 +15,7 @@ from toolkit.analysis.doubts import cpu_count
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of, longest_alone
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.values import Cell
-from toolkit.model.words import EngineName, Outcome
+from toolkit.model.words import Outcome
 from toolkit.units import byte_size, number, parse_duration, percent, quantity, seconds
 
 READ, WRITTEN = "bytes_read", "bytes_written"
@@ -238,7 +238,7 @@ def _held_up(found: RunAnalysis, mine: Throughput) -> Iterator[str]:
     idle = sum(1 for lane in lanes.lanes if not lane.bars)
     if idle:
         yield f"{idle} of {len(lanes.lanes)} channels had nothing to do: there were fewer pieces than channels"
-    oracle = found.run.head.engine is EngineName.ORACLE
+    oracle = found.run.head.engine == "oracle"
     bar, alone = longest_alone(lanes)
     if bar is not None and lanes.span_seconds and alone >= _ALONE * lanes.span_seconds:
         yield (

@@ -15,7 +15,6 @@ from statistics import median
 from toolkit.analysis.metrics import CellMetric, metrics_by_cell
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell
-from toolkit.model.words import OperationName
 
 _MILLION = 1e6
 MEASURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -72,7 +71,7 @@ def costs_of(run: RunRecord) -> dict[Cell, Cost]:
         if trial.counts:
             trials.setdefault(trial.cell, []).append(trial)
     sources = {measure: names for measure, (_, names) in MEASURES.items()}
-    if run.head.experiment.operation is OperationName.BACKUP:
+    if run.head.experiment.operation == "backup":
         sources = dict(_OF_BACKUPS)
     return {cell: _cost(cell, found, measured.get(cell, ()), sources) for cell, found in trials.items()}
 

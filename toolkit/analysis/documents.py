@@ -88,8 +88,8 @@ def _head(head: RunHead) -> JsonObject:
         "mode": head.mode.value,
         "state": head.state.value,
         "target": head.experiment.target,
-        "engine": head.engine.value,
-        "operation": head.experiment.operation.value,
+        "engine": head.engine,
+        "operation": head.experiment.operation,
         "began_at": _instant(head.began_at),
         "ended_at": _instant(head.ended_at),
     }

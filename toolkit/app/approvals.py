@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from toolkit.config.profiles import Licence
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment, degree_factor
-from toolkit.model.words import EngineName, Mode, OperationName
+from toolkit.model.experiment import Experiment
+from toolkit.model.operations import degree_factor
+from toolkit.model.words import EngineName, Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def check_production(
     Raises:
         ToolkitError: TK-0301.
     """
-    if engine is EngineName.DUCKDB or policy.production is False or _confirmed(approvals, names):
+    if engine == "duckdb" or policy.production is False or _confirmed(approvals, names):
         return
     if policy.production is None and approvals.not_production:
         return
@@ -111,7 +112,7 @@ def on_live(experiment: Experiment) -> bool:
 
 def _check_live_statistics(experiment: Experiment, policy: TargetPolicy, approvals: Approvals) -> None:
     """Refuse to measure on live statistics of production, whatever was approved: plans must not move there."""
-    if experiment.operation is not OperationName.STATS_GATHER or not on_live(experiment):
+    if experiment.operation != "stats-gather" or not on_live(experiment):
         return
     if policy.production or approvals.yes_production is not None:
         raise ToolkitError(

@@ -19,7 +19,7 @@ from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.protocols import Event, Events
 from toolkit.model.steps import Step
 from toolkit.model.values import Factor
-from toolkit.model.words import Effect, EngineName, Mode, OperationName
+from toolkit.model.words import Effect, Mode, OperationName
 from toolkit.rendering import sql_file
 from toolkit.runner import Stop
 from toolkit.store import Store, open_store
@@ -34,10 +34,10 @@ _SWEEP_SHARE = 0.62
 """Part of the whole time that goes into the trials; the rest is data, start and report."""
 
 _SWEEPS: tuple[tuple[OperationName, Mapping[str, OptionValue]], ...] = (
-    (OperationName.CTAS, {"source": "gtest", "table": "gtest_copy"}),
-    (OperationName.INSERT, {"source": "gtest", "table": "gtest"}),
-    (OperationName.INDEX_BUILD, {"table": "gtest", "columns": ("idname",)}),
-    (OperationName.STATS_GATHER, {"table": "gtest"}),
+    ("ctas", {"source": "gtest", "table": "gtest_copy"}),
+    ("insert", {"source": "gtest", "table": "gtest"}),
+    ("index-build", {"table": "gtest", "columns": ("idname",)}),
+    ("stats-gather", {"table": "gtest"}),
 )
 
 
@@ -69,7 +69,7 @@ def run_demo(out: Path, *, events: Events, seconds: float = 55.0, stop: Stop | N
     from toolkit.report.summary import summary_text
 
     database = _folder(out) / "demo.duckdb"
-    address = Address(EngineName.DUCKDB, str(database), parameters=(("create", "yes"),))
+    address = Address("duckdb", str(database), parameters=(("create", "yes"),))
     target = DuckdbTarget(Access(address))
     try:
         rows = _make_data(target, events, seconds * _SWEEP_SHARE)

@@ -16,11 +16,12 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.experiment import Experiment, Spec
 from toolkit.model.facts import Facts, Query
+from toolkit.model.operations import operations
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Mode, ObjectKind, OperationName, Role, SupportState
-from toolkit.operations import Planner
+from toolkit.operations.base import Planner
 from toolkit.operations.place import reads_of
 from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
@@ -93,7 +94,7 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
     objects = tuple(Query(file, file, binds, optional=True) for file in named)
     facts = read_facts(control, dialect, objects, facts)
     asked: Row = {
-        "operation": experiment.operation.value, "schema": binds["schema"], "table": binds["name"],
+        "operation": experiment.operation, "schema": binds["schema"], "table": binds["name"],
         "source_schema": binds["source_schema"], "source": binds["source_name"],
         "remote": "yes" if _REMOTE.search(_without_strings(experiment)) else "no",
     }  # fmt: skip
@@ -106,7 +107,7 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
 
 def _names(planner: Planner) -> dict[str, Scalar]:
     """Return the names asked about; a table that CTAS would make is not there to be asked about."""
-    table = planner.named("table") if planner.spec.operation is not OperationName.CTAS else None
+    table = planner.named("table") if planner.spec.operation != "ctas" else None
     source = planner.named("source")
     return {
         "schema": table.schema if table else None,
@@ -170,17 +171,17 @@ def _licence(experiment: Experiment, facts: Facts, declared: frozenset[str]) -> 
 
 def _on_what(experiment: Experiment) -> str:
     """Say that a measurement leaves the named object alone, and with it what stands on that object."""
-    copied = experiment.mode is Mode.MEASUREMENT and experiment.operation is not OperationName.CTAS
+    copied = experiment.mode is Mode.MEASUREMENT and experiment.operation != "ctas"
     return "can be had, measured on a copy" if copied else ""
 
 
 def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
     """Judge each operation at degree 2 on a table nobody named: what would silently run serially, and why."""
     table = QualifiedName("T", str(facts.value("server", "current_schema", "") or "") or None)
-    for name in OperationName:
-        if name is OperationName.BACKUP:
+    for name in operations():
+        if name == "backup":
             continue
-        index = name in {OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD}
+        index = name in {"index-build", "index-rebuild"}
         kind = ObjectKind.INDEX if index else ObjectKind.TABLE
         degree = 1 if name in dialect.degree_by_sessions else 2
         ref = ObjectRef(kind, table, scratch=True, table=table if index else None)

@@ -9,7 +9,7 @@ from toolkit.dialects.answers import Continuation
 from toolkit.dialects.registry import dialect_of
 from toolkit.documents import nearest
 from toolkit.errors import CATALOGUE, ToolkitError
-from toolkit.model.words import EngineName
+from toolkit.model.engines import engines
 
 _GOES_ON = {
     Continuation.TRIAL: "it may pass: the same trial may be tried again",
@@ -41,7 +41,7 @@ def explain(code: str) -> Explanation:
     if entry is not None:
         cause = f"{entry.cause} (exit status {int(entry.exit_code)})"
         return Explanation(entry.code, entry.title, cause, entry.action)
-    for engine in EngineName:
+    for engine in engines():
         padded = _padded(wanted)
         # A listener's code has the same number under both names.
         for spelling in dict.fromkeys((padded, padded.replace("TNS-", "ORA-"), wanted, code.strip())):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
 from toolkit.app.approvals import TargetPolicy
@@ -13,6 +14,7 @@ from toolkit.config.profiles import Profile, find_profile, profile_of
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
 from toolkit.model.address import Address
+from toolkit.model.engines import engine
 from toolkit.model.facts import Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import EngineName, Role
@@ -97,20 +99,9 @@ def _wallet_password(profile: Profile | None) -> Callable[[], str | None]:
 
 
 def open_target(access: Access) -> Target:
-    """Return the engine's target for an access."""
-    match access.address.engine:
-        case EngineName.DUCKDB:
-            from toolkit.targets.duckdb import DuckdbTarget
-
-            return DuckdbTarget(access)
-        case EngineName.POSTGRESQL:
-            from toolkit.targets.postgresql import PostgresqlTarget
-
-            return PostgresqlTarget(access)
-        case EngineName.ORACLE:
-            from toolkit.targets.oracle import OracleTarget
-
-            return OracleTarget(access)
+    """Return the engine's target for an access; its driver is imported when it connects."""
+    target: Target = import_module(engine(access.address.engine).target).open_target(access)
+    return target
 
 
 def _password_of_url(address: Address, prompt: Prompt | None) -> Callable[[], str | None]:
@@ -129,9 +120,9 @@ def _password_of_url(address: Address, prompt: Prompt | None) -> Callable[[], st
 
 
 def _needs_prompt(address: Address) -> bool:
-    if address.engine is EngineName.DUCKDB or address.user is None:
+    if address.engine == "duckdb" or address.user is None:
         return False
-    if address.engine is EngineName.ORACLE:
+    if address.engine == "oracle":
         return True
     if address.host is None or address.host.startswith("/"):
         return False

@@ -92,23 +92,20 @@ def _write_facts(found: Doctor, file: str | None) -> None:
 # -- the work asked about ---------------------------------------------------------------------------------------
 def _operation(arguments: Arguments) -> OperationName | None:
     from toolkit.documents import did_you_mean
-    from toolkit.model.words import OperationName
+    from toolkit.model.operations import operations
 
-    name, known = arguments.text("operation"), [one.value for one in OperationName]
-    if name is None:
-        return None
-    if name not in known:
+    name, known = arguments.text("operation"), list(operations())
+    if name is not None and name not in known:
         raise ToolkitError(f"`{name}` is no operation", code="TK-0101", hint=did_you_mean(name, known))
-    return OperationName(name)
+    return name
 
 
 def _asked_work(arguments: Arguments) -> Experiment | None:
     """Return the work to be judged, when one was described."""
     from toolkit.design.build import General, build_experiment
     from toolkit.design.levels import parse_levels
-    from toolkit.design.options import BY_NAME, options_of
     from toolkit.design.values import parse_value
-    from toolkit.model.words import OperationName
+    from toolkit.model.operations import declaration
 
     given = [name for name in _GIVEN if name in arguments]
     operation = _operation(arguments)
@@ -120,15 +117,16 @@ def _asked_work(arguments: Arguments) -> Experiment | None:
             code="TK-0107",
             hint="add `--source`, `--table` ..., or `--grants` for what it needs anywhere",
         )
-    operation = operation or OperationName.CTAS
-    taken = {one.name for one in options_of(operation)}
+    declared = declaration(operation or "ctas")
+    taken = {one.name: one for one in declared.options}
     options: dict[str, OptionValue] = {
-        key: parse_value(BY_NAME[key], _text(arguments, key)) for key in given if key in taken
+        key: parse_value(taken[key], _text(arguments, key)) for key in given if key in taken
     }
     if "table" not in options and ("source" in options or "query" in options):
         options["table"] = f"{options.get('source', 'QUERY')}_DBATK"
-    levels = {"degree": parse_levels(BY_NAME["degree"], arguments.text("degree") or "1,2,4,8")}
-    return build_experiment(operation, options, levels, General(target=arguments.text("target") or ""))
+    degrees = parse_levels(taken[declared.degree], arguments.text("degree") or "1,2,4,8")
+    levels = {declared.degree: degrees}
+    return build_experiment(declared.name, options, levels, General(target=arguments.text("target") or ""))
 
 
 def _text(arguments: Arguments, key: str) -> str:
@@ -161,7 +159,7 @@ def _show(found: Doctor) -> None:
 
 
 def _head(found: Doctor) -> str:
-    engine, release = found.facts.engine.value, str(found.facts.release)
+    engine, release = found.facts.engine, str(found.facts.release)
     lines = [found.target, release if engine in release.lower() else f"{engine} {release}"]
     degree_limit = found.degree_limit
     if degree_limit.degree is not None:
@@ -252,7 +250,7 @@ def _document(found: Doctor) -> dict[str, object]:
     facts, degree_limit = found.facts, found.degree_limit
     return {
         "target": found.target,
-        "engine": facts.engine.value,
+        "engine": facts.engine,
         "release": str(facts.release),
         "edition": facts.release.edition,
         "degree": {

@@ -167,7 +167,7 @@ def _plan_document(plan: Plan) -> dict[str, object]:
     return {
         "mode": experiment.mode.value,
         "target": experiment.target,
-        "operation": experiment.operation.value,
+        "operation": experiment.operation,
         "seed": experiment.seed,
         "notes": list(plan.notes),
         "licences": None if plan.bill is None else bill_document(plan.bill),

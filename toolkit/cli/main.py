@@ -20,7 +20,7 @@ from toolkit.cli.compare import add_compare
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
 from toolkit.cli.notices import add_notices
-from toolkit.cli.operations import add_operations
+from toolkit.cli.operations import add_operations, command_group
 from toolkit.cli.output import out_raw, show_error
 from toolkit.cli.results import add_results
 from toolkit.cli.run_reports import add_run_reports
@@ -35,10 +35,6 @@ _SHOWN: type[BaseException] = typer.BadParameter.__mro__[2]
 """The parser's own errors; its base class is not part of typer's public face in every release."""
 _REPLACED = {"dbatk awr diff": "`dbatk compare A B`", "dbatk snapshot diff": "`dbatk compare A B`"}
 """Commands of earlier releases, and what to use instead."""
-
-
-def _group(help: str) -> typer.Typer:
-    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
 
 def _version(wanted: bool) -> None:
@@ -63,25 +59,24 @@ def build_app() -> typer.Typer:
     """Return the whole command line."""
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback()(_root)
-    index, stats = _group("Build and rebuild indexes."), _group("Gather statistics.")
-    runs, target = _group("Look at, resume, delete and export runs."), _group("Keep targets under names.")
+    runs, target = (
+        command_group("Look at, resume, delete and export runs."),
+        command_group("Keep targets under names."),
+    )
     add_files(app)
     add_bundles(app)
-    backup = _group("Back databases up, and read what a backup wrote.")
-    add_operations(app, index, stats, backup)
-    app.add_typer(index, name="index")
-    app.add_typer(stats, name="stats")
-    app.add_typer(backup, name="backup")
-    add_backup(backup)
+    groups: dict[str, typer.Typer] = {}
+    add_operations(app, groups)
+    add_backup(groups["backup"])
     app.add_typer(runs, name="runs")
     add_results(app, runs)
     add_compare(app)
     app.add_typer(target, name="target")
     add_doctor(app)
-    awr = _group("Read AWR and Statspack reports.")
+    awr = command_group("Read AWR and Statspack reports.")
     app.add_typer(awr, name="awr")
     add_awr(awr)
-    snapshot = _group("Keep the state of a database before and after anything you do.")
+    snapshot = command_group("Keep the state of a database before and after anything you do.")
     app.add_typer(snapshot, name="snapshot")
     add_snapshots(snapshot)
     add_targets(app, target)

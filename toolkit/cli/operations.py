@@ -1,4 +1,4 @@
-"""The commands of the operations, made from the declarations in `toolkit.design.options`."""
+"""The commands of the operations, made from what each declares."""
 
 from __future__ import annotations
 
@@ -20,24 +20,16 @@ from toolkit.cli.parameters import (
     add_command,
     option,
 )
-from toolkit.design.options import Option, OptionKind, options_of
 from toolkit.errors import ToolkitError
-from toolkit.model.words import EngineName, OperationName
+from toolkit.model.operations import operations, options_of
+from toolkit.model.options import Option, OptionKind
 
 if TYPE_CHECKING:
     from toolkit.design.build import General
     from toolkit.model.experiment import Experiment, OptionValue
     from toolkit.model.values import Level
-    from toolkit.model.words import Keep
+    from toolkit.model.words import Keep, OperationName
 
-HELP = {
-    OperationName.CTAS: "Create a table as select, once or as a measurement.",
-    OperationName.INSERT: "Insert as select, once or as a measurement.",
-    OperationName.INDEX_BUILD: "Build an index, once or as a measurement.",
-    OperationName.INDEX_REBUILD: "Rebuild an index, or all of a table or schema.",
-    OperationName.STATS_GATHER: "Gather statistics of schemas or a table.",
-    OperationName.BACKUP: "Back the database up, once or as a measurement.",
-}
 _METAVARS = {
     OptionKind.NAME: "NAME",
     OptionKind.NAMES: "A,B",
@@ -53,18 +45,22 @@ _METAVARS = {
 _NOLOGGING = option("nologging", "short for --logging nologging", kind=bool)
 
 
-def add_operations(app: typer.Typer, index: typer.Typer, stats: typer.Typer, backup: typer.Typer) -> None:
-    """Add the operations: two at the top, the others in the groups `index`, `stats` and `backup`."""
-    places = {
-        OperationName.CTAS: (app, "ctas"),
-        OperationName.INSERT: (app, "insert"),
-        OperationName.INDEX_BUILD: (index, "build"),
-        OperationName.INDEX_REBUILD: (index, "rebuild"),
-        OperationName.STATS_GATHER: (stats, "gather"),
-        OperationName.BACKUP: (backup, "run"),
-    }
-    for operation, (group, name) in places.items():
-        add_command(group, name, _body(operation), parameters_of(operation), HELP[operation])
+def add_operations(app: typer.Typer, groups: dict[str, typer.Typer]) -> None:
+    """Add every operation where it declares its command line to be, and the groups that are needed for it."""
+    for one in operations().values():
+        *above, name = one.command
+        group = app
+        for word in above:
+            if word not in groups:
+                groups[word] = command_group(one.group or one.help)
+                app.add_typer(groups[word], name=word)
+            group = groups[word]
+        add_command(group, name, _body(one.name), parameters_of(one.name), one.help)
+
+
+def command_group(help: str) -> typer.Typer:
+    """Return a group of commands."""
+    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
 
 def parameters_of(operation: OperationName) -> list[inspect.Parameter]:
@@ -90,7 +86,7 @@ def _help(one: Option) -> str:
         notes.append("or " + ", ".join(one.words))
     if one.factor and one.kind is not OptionKind.DEGREE:
         notes.append("several: sweep")
-    if one.engines != frozenset(EngineName):
+    if one.engines:
         notes.append("on " + ", ".join(sorted(one.engines)))
     return one.help + (f" ({'; '.join(notes)})" if notes else "")
 

@@ -110,10 +110,9 @@ def _lasting_url(url: str) -> str:
     from urllib.parse import quote
 
     from toolkit.config.urls import parse_url
-    from toolkit.model.words import EngineName
 
     address = parse_url(url)
-    if address.engine is not EngineName.DUCKDB or not address.database:
+    if address.engine != "duckdb" or not address.database:
         return url
     query = "&".join(f"{name}={value}" for name, value in address.parameters)
     path = quote(str(Path(address.database).absolute()))

@@ -17,15 +17,15 @@ from toolkit.model.address import Address
 from toolkit.model.words import EngineName
 
 _SCHEMES = {
-    "duckdb": EngineName.DUCKDB,
-    "postgresql": EngineName.POSTGRESQL,
-    "postgres": EngineName.POSTGRESQL,
-    "oracle": EngineName.ORACLE,
+    "duckdb": "duckdb",
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+    "oracle": "oracle",
 }
 _FORMS = {
-    EngineName.DUCKDB: "`duckdb:///relative.duckdb` or `duckdb:////absolute.duckdb`",
-    EngineName.POSTGRESQL: "`postgresql://user@host:5432/database`",
-    EngineName.ORACLE: "`oracle://user@host:1521/service` or `oracle://user@tnsalias`",
+    "duckdb": "`duckdb:///relative.duckdb` or `duckdb:////absolute.duckdb`",
+    "postgresql": "`postgresql://user@host:5432/database`",
+    "oracle": "`oracle://user@host:1521/service` or `oracle://user@tnsalias`",
 }
 _LONGEST = 2000
 _HOST = re.compile(r"\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[\w.-]+")
@@ -54,14 +54,14 @@ def parse_url(text: str) -> Address:
     engine = _engine(scheme)
     if any(not char.isprintable() or char.isspace() for char in rest):
         raise _bad(engine, "has a space or a control character")
-    if engine is EngineName.DUCKDB:
+    if engine == "duckdb":
         return _duckdb(rest)
     user, rest = _split_user(engine, rest)
     location, _, query = rest.partition("?")
     authority, slash, path = location.partition("/")
     host, port = _host_and_port(engine, authority)
     parameters = _parameters(engine, query)
-    if engine is EngineName.ORACLE:
+    if engine == "oracle":
         return _oracle(user, host, port, path if slash else None, parameters)
     database = _decode(engine, path)
     if "/" in path:
@@ -83,15 +83,15 @@ def _engine(scheme: str) -> EngineName:
 
 def _duckdb(rest: str) -> Address:
     if rest and not rest.startswith("/"):
-        raise _bad(EngineName.DUCKDB, "has too few slashes")
+        raise _bad("duckdb", "has too few slashes")
     location, _, query = rest.partition("?")
-    path = _decode(EngineName.DUCKDB, location.removeprefix("/"))
+    path = _decode("duckdb", location.removeprefix("/"))
     if path.endswith("/"):
-        raise _bad(EngineName.DUCKDB, "names a folder")
-    parameters = _parameters(EngineName.DUCKDB, query)
+        raise _bad("duckdb", "names a folder")
+    parameters = _parameters("duckdb", query)
     if any(parameter != ("create", "yes") for parameter in parameters):
-        raise _bad(EngineName.DUCKDB, "has a parameter other than `?create=yes`")
-    return Address(EngineName.DUCKDB, "" if path == ":memory:" else path, parameters=parameters)
+        raise _bad("duckdb", "has a parameter other than `?create=yes`")
+    return Address("duckdb", "" if path == ":memory:" else path, parameters=parameters)
 
 
 def _split_user(engine: EngineName, rest: str) -> tuple[str | None, str]:
@@ -112,14 +112,14 @@ def _split_user(engine: EngineName, rest: str) -> tuple[str | None, str]:
 
 
 def _host_and_port(engine: EngineName, authority: str) -> tuple[str | None, int | None]:
-    if engine is EngineName.POSTGRESQL and authority.lower().startswith("%2f"):
+    if engine == "postgresql" and authority.lower().startswith("%2f"):
         return _decode(engine, authority), None
-    if engine is EngineName.ORACLE and "," in authority:
+    if engine == "oracle" and "," in authority:
         return _hosts(authority)
     host, colon, port = authority, "", ""
     if not authority.endswith("]"):
         host, colon, port = authority.rpartition(":") if ":" in authority else (authority, "", "")
-    if engine is EngineName.ORACLE and ":" in host and not host.startswith("["):
+    if engine == "oracle" and ":" in host and not host.startswith("["):
         raise _sid()
     if host and _HOST.fullmatch(host) is None:
         raise _bad(engine, "has a host that cannot be read")
@@ -134,7 +134,7 @@ def _host_and_port(engine: EngineName, authority: str) -> tuple[str | None, int 
 
 def _hosts(authority: str) -> tuple[str, int | None]:
     """Read several hosts as Easy Connect does: one port at the end for all, or one after each."""
-    engine = EngineName.ORACLE
+    engine = "oracle"
     places = authority.split(",")
     if not all(_PLACE.fullmatch(place) for place in places):
         raise _bad(engine, "has a host that cannot be read")
@@ -151,7 +151,7 @@ def _hosts(authority: str) -> tuple[str, int | None]:
 def _oracle(
     user: str | None, host: str | None, port: int | None, path: str | None, parameters: tuple[tuple[str, str], ...]
 ) -> Address:
-    engine = EngineName.ORACLE
+    engine = "oracle"
     if host is None:
         raise _bad(engine, "has no host")
     if any(name.lower() == "sid" for name, _ in parameters):

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.design.contradictions import check_contradictions, check_one_session
-from toolkit.design.options import BY_NAME, OPTIONS, options_of
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment, OptionValue, degree_factor
-from toolkit.model.values import Factor, Level
+from toolkit.model.experiment import Experiment
+from toolkit.model.operations import Levels, Options, declaration, every_option, options_of
+from toolkit.model.values import Factor
 from toolkit.model.words import EngineName, Keep, Mode, OperationName
 
 REPEAT = 3
@@ -26,29 +26,17 @@ MOST_WARMUPS = 100
 LARGEST_SEED = 2**31 - 1
 SNAPSHOTS = ("auto", "none", "pgstat", "duckstat", "osstat", "vstat", "statspack", "awr")
 
-_REQUIRED: Mapping[OperationName, tuple[tuple[str, ...], ...]] = {
-    OperationName.CTAS: (("source", "query"), ("table",)),
-    OperationName.INSERT: (("source", "query"), ("table",)),
-    OperationName.INDEX_BUILD: (("table",), ("columns",)),
-    OperationName.INDEX_REBUILD: (("index", "table", "schema"),),
-    OperationName.STATS_GATHER: (("schema", "table"),),
-    OperationName.BACKUP: (),
-}
-"""For each operation, groups of options of which exactly one is given."""
-
 _MEASURED_ONLY = {
     "bare": "a job fills the table itself",
     "into": "a job fills the table as it is",
     "on_live_objects": "a job always works on the live object",
 }
-_OF_THE_SOURCE = ("where", "sample")
 _BELONGS_TO = {
     "sample_by": "sample",
     "sample_seed": "sample",
     "partitions": "partition_by",
 }
 """Options that say more about another one."""
-_NOTHING_TO_KEEP = frozenset({OperationName.INDEX_REBUILD, OperationName.STATS_GATHER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +56,6 @@ class General:
     budget_seconds: float | None = None
     time_limit_seconds: float | None = None
     quiet_wait_seconds: float | None = None
-
-
-Options = Mapping[str, OptionValue]
-Levels = Mapping[str, tuple[Level, ...]]
 
 
 def build_experiment(
@@ -104,7 +88,7 @@ def build_experiment(
     return Experiment(
         target=general.target,
         operation=operation,
-        options={option.name: options[option.name] for option in OPTIONS if option.name in options},
+        options={one.name: options[one.name] for one in options_of(operation) if one.name in options},
         factors=factors,
         mode=mode,
         repeat=(general.repeat or REPEAT) if measured else 1,
@@ -127,9 +111,10 @@ def check_engine(experiment: Experiment, engine: EngineName) -> None:
     Raises:
         ToolkitError: TK-0304 naming the option and the engines that have it.
     """
+    known = {option.name: option for option in options_of(experiment.operation)}
     for name in (*experiment.options, *(factor.name for factor in experiment.factors if factor.command is None)):
-        option = BY_NAME.get(name)
-        if option is not None and engine not in option.engines:
+        option = known.get(name)
+        if option is not None and not option.is_of(engine):
             engines = " and ".join(sorted(option.engines))
             raise ToolkitError(
                 f"`{option.flag}` does not exist on {engine}",
@@ -138,11 +123,15 @@ def check_engine(experiment: Experiment, engine: EngineName) -> None:
             )
 
 
+def _flag(name: str) -> str:
+    return f"`{every_option()[name].flag}`"
+
+
 def _factors(operation: OperationName, levels: Levels, extra: Sequence[Factor]) -> tuple[Factor, ...]:
-    said: Levels = {degree_factor(operation): (1,), **levels}
-    own = [Factor(option.name, said[option.name], option.unit) for option in OPTIONS if option.name in said]
+    said: Levels = {declaration(operation).degree: (1,), **levels}
+    own = [Factor(one.name, said[one.name], one.unit) for one in options_of(operation) if one.name in said]
     for factor in extra:
-        if factor.name in BY_NAME:
+        if factor.name in every_option():
             raise ToolkitError(
                 f"the factor `{factor.name}` bears the name of an option",
                 code="TK-0107",
@@ -173,13 +162,13 @@ def _check_known(operation: OperationName, names: Sequence[str]) -> None:
 
 
 def _check_required(operation: OperationName, options: Options) -> None:
-    for group in _REQUIRED[operation]:
+    for group in declaration(operation).required:
         given = [name for name in group if name in options]
-        flags = " or ".join(f"`{BY_NAME[name].flag}`" for name in group)
+        flags = " or ".join(_flag(name) for name in group)
         if not given:
             raise ToolkitError(f"`{operation}` needs {flags}", code="TK-0107", hint=f"give {flags}")
         if len(given) > 1:
-            both = " and ".join(f"`{BY_NAME[name].flag}`" for name in given)
+            both = " and ".join(_flag(name) for name in given)
             raise ToolkitError(f"{both} exclude each other", code="TK-0107", hint=f"give only one of {flags}")
     if options.get("unusable_only") and "index" in options:
         raise ToolkitError(
@@ -192,20 +181,19 @@ def _check_required(operation: OperationName, options: Options) -> None:
 def _check_source(operation: OperationName, options: Options, levels: Levels) -> None:
     said = {*options, *levels}
     if "query" in options:
-        parts = (*_OF_THE_SOURCE, "columns") if operation is OperationName.CTAS else _OF_THE_SOURCE
-        for name in parts:
+        for name in declaration(operation).of_source:
             if name in said:
                 raise ToolkitError(
-                    f"`{BY_NAME[name].flag}` belongs to `--source`, but `--query` was given",
+                    f"{_flag(name)} belongs to `--source`, but `--query` was given",
                     code="TK-0107",
                     hint="say it in the query itself",
                 )
     for name, other in _BELONGS_TO.items():
         if name in said and other not in said:
             raise ToolkitError(
-                f"`{BY_NAME[name].flag}` says more about `{BY_NAME[other].flag}`, which was not given",
+                f"{_flag(name)} says more about {_flag(other)}, which was not given",
                 code="TK-0107",
-                hint=f"give `{BY_NAME[other].flag}` too, or leave it out",
+                hint=f"give {_flag(other)} too, or leave it out",
             )
 
 
@@ -249,7 +237,7 @@ def _check_range(name: str, value: int | None, low: int, high: int) -> None:
 def _check_mode(operation: OperationName, said: Mapping[str, object], general: General, mode: Mode) -> None:
     if mode is Mode.JOB:
         _check_job(said, general)
-    elif general.keep is Keep.ALL and operation in _NOTHING_TO_KEEP:
+    elif general.keep is Keep.ALL and not declaration(operation).keeps:
         raise ToolkitError(
             f"`--keep all` means nothing for `{operation}`: a trial makes no object of its own",
             code="TK-0107",
@@ -261,9 +249,7 @@ def _check_job(said: Mapping[str, object], general: General) -> None:
     measure = "leave it out, or measure with `--repeat 3`"
     for name, reason in _MEASURED_ONLY.items():
         if said.get(name):
-            raise ToolkitError(
-                f"`{BY_NAME[name].flag}` is for measurements: {reason}", code="TK-0107", hint=measure
-            )
+            raise ToolkitError(f"{_flag(name)} is for measurements: {reason}", code="TK-0107", hint=measure)
     if general.warmup:
         raise ToolkitError("`--warmup` is for measurements: a job runs once", code="TK-0107", hint=measure)
     if general.keep is not Keep.NONE:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from toolkit.design.options import BY_NAME
 from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.operations import options_of
 from toolkit.model.values import CommandFactor, Factor, Level
 from toolkit.model.words import Keep, Mode
 
 
 def dump_experiment(experiment: Experiment) -> str:
     """Return the file that gives this experiment again; the seed stands in it."""
+    known = {one.name: one.key for one in options_of(experiment.operation)}
     lines = ["[experiment]"]
     lines += [_line(key, value) for key, value in _general_items(experiment)]
-    lines += [_line(BY_NAME[name].key, value) for name, value in experiment.options.items()]
+    lines += [_line(known[name], value) for name, value in experiment.options.items()]
     plain = [factor for factor in experiment.factors if factor.command is None]
     if plain:
-        lines += ["", "[factors]", *(_line(BY_NAME[factor.name].key, factor.levels) for factor in plain)]
+        lines += ["", "[factors]", *(_line(known[factor.name], factor.levels) for factor in plain)]
     for factor in experiment.factors:
         if factor.command is not None:
             lines += ["", "[[factor]]", *_factor_lines(factor, factor.command)]
@@ -30,7 +31,7 @@ def _general_items(experiment: Experiment) -> list[tuple[str, OptionValue]]:
         ("name", experiment.name),
         ("label", experiment.label),
         ("target", experiment.target),
-        ("operation", experiment.operation.value),
+        ("operation", experiment.operation),
         ("mode", experiment.mode.value),
         ("repeat", experiment.repeat if measured else None),
         ("warmup", experiment.warmup if measured else None),

@@ -10,11 +10,12 @@ from typing import TypeVar
 
 from toolkit.design.build import General
 from toolkit.design.levels import check_levels
-from toolkit.design.options import BY_NAME, Option, options_of
 from toolkit.design.values import check_value
 from toolkit.documents import TomlDocument, did_you_mean, read_utf8
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
+from toolkit.model.operations import every_option, operations, options_of
+from toolkit.model.options import Option
 from toolkit.model.values import Level
 from toolkit.model.words import Keep, Mode, OperationName
 from toolkit.units import parse_duration
@@ -79,7 +80,7 @@ class HeadReader:
         if key in _GENERAL:
             self.general = _GENERAL[key](self.general, value)
         elif key == "query_file":
-            self._put(BY_NAME["query"], self._query_text(value))
+            self._put(every_option()["query"], self._query_text(value))
         else:
             option = self._option(key, [*self.known, *_GENERAL, "operation", "query_file"])
             self._put(option, value)
@@ -97,7 +98,7 @@ class HeadReader:
     def _option(self, key: str, known: list[str]) -> Option:
         if key in self.known:
             return self.known[key]
-        takes = f"`{self.operation}` takes no `{key}`" if key in BY_NAME else f"`{key}` is not known"
+        takes = f"`{self.operation}` takes no `{key}`" if key in every_option() else f"`{key}` is not known"
         raise ToolkitError(takes, code="TK-0101", hint=did_you_mean(key, known))
 
     def _query_text(self, value: object) -> str:
@@ -129,7 +130,7 @@ def read_operation(
     Raises:
         ToolkitError: TK-0106 when it names none, TK-0101 when there is no such operation.
     """
-    known = [operation.value for operation in OperationName]
+    known = list(operations())
     value = head.get("operation")
     if value is None:
         hint = "one of " + ", ".join(known)
@@ -139,7 +140,7 @@ def read_operation(
             f"`{value}` is no operation", table=table, key="operation", number=number, code="TK-0101",
             hint=did_you_mean(str(value), known),
         )  # fmt: skip
-    return OperationName(str(value))
+    return str(value)
 
 
 def read_text(key: str, value: object) -> str:

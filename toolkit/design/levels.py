@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from toolkit.design.options import Option, OptionKind
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
+from toolkit.model.options import Option, OptionKind
 from toolkit.model.values import Level, spell_level
 
 MOST_LEVELS = 1000

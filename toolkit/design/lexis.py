@@ -19,9 +19,9 @@ _POSTGRES = r"|(?P<dollar>\$(?:[^\W\d]\w*)?\$)|(?P<escape>[eE]'(?:[^'\\]|\\.|'')
 _ORACLE = r"|(?P<quote>[nN]?[qQ]'(?P<mark>\S))"
 _REST = r"|(?P<string>'(?:[^']|'')*+')|(?P<word>[^\W\d][\w$#]*)|(?P<number>\d[\w.]*)|(?P<sign>.)"
 _LEXERS = {
-    EngineName.DUCKDB: re.compile(_COMMON + _POSTGRES + _REST, re.DOTALL),
-    EngineName.POSTGRESQL: re.compile(_COMMON + _POSTGRES + _REST, re.DOTALL),
-    EngineName.ORACLE: re.compile(_COMMON + _ORACLE + _REST, re.DOTALL),
+    "duckdb": re.compile(_COMMON + _POSTGRES + _REST, re.DOTALL),
+    "postgresql": re.compile(_COMMON + _POSTGRES + _REST, re.DOTALL),
+    "oracle": re.compile(_COMMON + _ORACLE + _REST, re.DOTALL),
 }
 _CLOSERS = {"[": "]", "{": "}", "(": ")", "<": ">"}
 _NESTED = re.compile(r"/\*|\*/")
@@ -56,7 +56,7 @@ class Text:
         if "\x00" in self.text:
             raise self.bad("holds a NUL character")
         first: ToolkitError | None = None
-        for reading in (engine,) if engine else (EngineName.POSTGRESQL, EngineName.ORACLE):
+        for reading in (engine,) if engine else ("postgresql", "oracle"):
             try:
                 return check(self, reading)
             except ToolkitError as error:
@@ -88,7 +88,7 @@ def tokens(given: Text, engine: EngineName) -> Iterator[Token]:
         kind = match.lastgroup if match.lastgroup != "mark" else "quote"
         if kind in {"line", "comment"} and not given.comments:
             raise given.bad("holds a comment")
-        at = _end(given, match, kind or "", nested=engine is not EngineName.ORACLE)
+        at = _end(given, match, kind or "", nested=engine != "oracle")
         if kind in {"space", "line", "comment"}:
             continue
         if kind == "sign" and match[0] in "'\"":

@@ -21,15 +21,15 @@ from toolkit.design.head import (
     read_whole,
     read_word,
 )
-from toolkit.design.options import BY_NAME
 from toolkit.design.rows import ROW_KEYS, read_counted_rows, read_expected_rows
 from toolkit.documents import TomlDocument, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.guards import Guards
-from toolkit.model.plan import ConditionKind, ExpectedRows, OnFailure, PlanStep
+from toolkit.model.operations import every_option, operations
+from toolkit.model.plan import ExpectedRows, OnFailure, PlanStep
 from toolkit.model.values import Level
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 
 _T = TypeVar("_T")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
@@ -103,11 +103,11 @@ def read_step(
     read = _Keys(document, own, at)
     levels = {name: _one(document, name, found, at) for name, found in reader.levels.items()}
     step = PlanStep(
-        name=read.name(operation.value),
+        name=read.name(operation),
         operation=operation,
         options=reader.options,
         levels=levels,
-        best_of={BY_NAME[_factor(reader, key)].name: _run_of(reader, key, best_of[key]) for key in best_of},
+        best_of={_factor(reader, key): _run_of(reader, key, best_of[key]) for key in best_of},
         target=reader.general.target or None,
         needs=read("needs", read_texts) or (),
         only_if=read("only_if", read_conditions) or (),
@@ -136,19 +136,13 @@ def _guards(document: TomlDocument, own: Mapping[str, object], at: int, guards: 
     return read_guards(own["guards"], over=guards, at=lambda _: ErrorLocation(document, "step", "guards", at))
 
 
-_ASKED_OF = {
-    ConditionKind.STALE: OperationName.STATS_GATHER,
-    ConditionKind.INDEX_BYTES: OperationName.INDEX_REBUILD,
-    ConditionKind.GROWTH: OperationName.INDEX_REBUILD,
-}
-
-
 def _check_conditions(step: PlanStep) -> None:
     for condition in step.only_if:
-        operation = _ASKED_OF.get(condition.kind, step.operation)
-        if operation is not step.operation:
+        asking = [one.name for one in operations().values() if condition.kind in one.conditions]
+        known = " and ".join(f"`{name}`" for name in asking)
+        if asking and step.operation not in asking:
             raise ToolkitError(
-                f"`{condition.kind}` is for `{operation}`, not for `{step.operation}`",
+                f"`{condition.kind}` is for {known}, not for `{step.operation}`",
                 code="TK-0107",
                 hint="ask by `{sql = ..., at_least = ...}`",
             )
@@ -205,7 +199,7 @@ def _one(document: TomlDocument, name: str, levels: Sequence[Level], at: int) ->
     if len(levels) != 1:
         raise document.error(
             f"a step of a plan takes one level, but `{name}` has {len(levels)}",
-            table="step", key=BY_NAME[name].key, number=at, code="TK-0107",
+            table="step", key=every_option()[name].key, number=at, code="TK-0107",
             hint="measure by an experiment first, then use the best: `{best_of = \"RUN\"}`",
         )  # fmt: skip
     return levels[0]

@@ -69,9 +69,9 @@ def _check_sign(given: Text, found: list[Token], place: int, engine: EngineName)
         raise given.bad("holds a backslash outside quotes")
     if sign == "$":
         raise given.bad("has a `$` outside quotes: values cannot be bound, or a quote is not closed")
-    if sign == "&" and engine is EngineName.ORACLE:
+    if sign == "&" and engine == "oracle":
         raise given.bad("has a `&` outside quotes, which only SQL*Plus replaces: write the value itself")
-    if sign == ":" and (engine is EngineName.ORACLE or not _is_cast(found, place)):
+    if sign == ":" and (engine == "oracle" or not _is_cast(found, place)):
         raise given.bad("has a `:` outside quotes: values cannot be bound")
 
 

@@ -60,7 +60,7 @@ def _check_parentheses(found: list[Token]) -> None:
 
 def _check_opening(found: list[Token], engine: EngineName) -> None:
     first = next((token for token in found if token.text != "("), None)
-    allowed = {"select", "with"} if engine is EngineName.ORACLE else _OPENERS
+    allowed = {"select", "with"} if engine == "oracle" else _OPENERS
     if first is None or not first.word or first.text not in allowed:
         raise _bad(f"begins with `{first.text[:30] if first else '('}`, not with SELECT")
     if first.text == "with" and not _has_body(found, first.depth):
@@ -87,7 +87,7 @@ def _check_words(found: list[Token], engine: EngineName) -> None:
             raise _bad("holds a backslash outside quotes")
         if token.text == "$":
             raise _bad("has a `$` outside quotes: values cannot be bound, or a quote is not closed")
-        if token.text == "&" and engine is EngineName.ORACLE:
+        if token.text == "&" and engine == "oracle":
             raise _bad("has a `&` outside quotes, which only SQL*Plus replaces: write the value itself")
         if token.word and token.text == "into":
             raise _bad("has SELECT ... INTO, which makes an object of its own")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from toolkit.design.head import read_between, read_whole, read_word
 from toolkit.errors import ToolkitError
+from toolkit.model.operations import declaration, operations
 from toolkit.model.plan import ExpectedRows, RowCount
 from toolkit.model.words import OperationName
 
 ROW_KEYS = ("expect_rows", "count_rows")
-_LOADS = (OperationName.CTAS, OperationName.INSERT)
 _WORDS = {"some": ExpectedRows(), "any": ExpectedRows(0)}
 _MOST = 10**15
 
@@ -32,7 +32,6 @@ def read_counted_rows(operation: OperationName, key: str, value: object) -> RowC
 
 
 def _refuse_others(operation: OperationName, key: str) -> None:
-    if operation not in _LOADS:
-        raise ToolkitError(
-            f"`{key}` is for `ctas` and `insert`, not for `{operation}`", code="TK-0107", hint="leave it out"
-        )
+    if not declaration(operation).makes_rows:
+        loads = " and ".join(f"`{one.name}`" for one in operations().values() if one.makes_rows)
+        raise ToolkitError(f"`{key}` is for {loads}, not for `{operation}`", code="TK-0107", hint="leave it out")

@@ -7,22 +7,23 @@ from importlib import import_module
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.guards import GuardFiles
 from toolkit.dialects.states import States
+from toolkit.model.engines import engine as declared
 from toolkit.model.words import EngineName
 
 
 def dialect_of(engine: EngineName) -> Dialect:
     """Return the dialect of an engine."""
-    dialect: Dialect = import_module(f"toolkit.dialects.{engine.value}").DIALECT
+    dialect: Dialect = import_module(f"{declared(engine).package}.dialect").DIALECT
     return dialect
 
 
 def states_of(engine: EngineName) -> States:
     """Return what a snapshot reads of an engine."""
-    states: States = import_module(f"toolkit.dialects.{engine.value}.states").STATES
+    states: States = import_module(f"{declared(engine).package}.states").STATES
     return states
 
 
 def guards_of(engine: EngineName) -> GuardFiles:
     """Return what an engine answers the guards of a plan."""
-    guards: GuardFiles = import_module(f"toolkit.dialects.{engine.value}.guards").GUARDS
+    guards: GuardFiles = import_module(f"{declared(engine).package}.guards").GUARDS
     return guards

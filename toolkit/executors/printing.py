@@ -14,29 +14,29 @@ from toolkit.model.steps import Stages, Step
 from toolkit.model.words import ON_HOST, EngineName, StepKind
 
 _CLIENT = {
-    EngineName.ORACLE: "SQL*Plus",
-    EngineName.POSTGRESQL: "psql",
-    EngineName.DUCKDB: "the DuckDB shell",
+    "oracle": "SQL*Plus",
+    "postgresql": "psql",
+    "duckdb": "the DuckDB shell",
 }
 _OPENING = {
     # an `&` in a name or a literal is no variable, and a blank line does not end a statement
-    EngineName.ORACLE: (
+    "oracle": (
         "SET ECHO ON TIMING ON DEFINE OFF SQLBLANKLINES ON",
         "WHENEVER SQLERROR EXIT FAILURE ROLLBACK",
     ),
-    EngineName.POSTGRESQL: (r"\set ON_ERROR_STOP on", r"\timing on"),
-    EngineName.DUCKDB: (".bail on", ".timer on"),
+    "postgresql": (r"\set ON_ERROR_STOP on", r"\timing on"),
+    "duckdb": (".bail on", ".timer on"),
 }
 _ON_ERROR = {
-    EngineName.ORACLE: ("WHENEVER SQLERROR CONTINUE", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
-    EngineName.POSTGRESQL: (r"\set ON_ERROR_STOP off", r"\set ON_ERROR_STOP on"),
-    EngineName.DUCKDB: (".bail off", ".bail on"),
+    "oracle": ("WHENEVER SQLERROR CONTINUE", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
+    "postgresql": (r"\set ON_ERROR_STOP off", r"\set ON_ERROR_STOP on"),
+    "duckdb": (".bail off", ".bail on"),
 }
 """The client's own commands around a statement that may fail."""
 _GOING_ON = {
-    EngineName.ORACLE: ("SET ECHO ON DEFINE OFF SQLBLANKLINES ON", "WHENEVER SQLERROR CONTINUE"),
-    EngineName.POSTGRESQL: (r"\set ON_ERROR_STOP off",),
-    EngineName.DUCKDB: (".bail off",),
+    "oracle": ("SET ECHO ON DEFINE OFF SQLBLANKLINES ON", "WHENEVER SQLERROR CONTINUE"),
+    "postgresql": (r"\set ON_ERROR_STOP off",),
+    "duckdb": (".bail off",),
 }
 """Opens a script whose statements do not depend on each other."""
 

@@ -149,9 +149,7 @@ def read_facts(
     not_granted: dict[str, str] = dict(known.refused) if known else {}
     for query in queries:
         try:
-            answers[query.key] = connection.execute(
-                sql_file(dialect.engine.value, query.file), query.binds or None
-            ).rows
+            answers[query.key] = connection.execute(sql_file(dialect.engine, query.file), query.binds or None).rows
         except DatabaseError as error:
             if not query.optional or error.lost:
                 raise refused(dialect, error, f"the catalogue cannot be read (`{query.file}`)") from None

@@ -24,10 +24,10 @@ class Address:
     @property
     def display(self) -> str:
         """The URL again, fit to be shown: it never held a password."""
-        if self.engine is EngineName.DUCKDB:
+        if self.engine == "duckdb":
             return f"duckdb:///{self.database}"
         at = f"{self.user}@" if self.user else ""
         port = f":{self.port}" if self.port else ""
-        alias = self.engine is EngineName.ORACLE and not self.host
+        alias = self.engine == "oracle" and not self.host
         path = self.database if alias else f"/{self.database}"
-        return f"{self.engine.value}://{at}{self.host or ''}{port}{path}"
+        return f"{self.engine}://{at}{self.host or ''}{port}{path}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolkit.model.values import Cell, Factor, Level
+from toolkit.model.values import Cell, Factor
 from toolkit.model.words import Keep, Mode, OperationName
 
 OptionValue = str | int | float | bool | tuple[str, ...]
@@ -101,25 +101,6 @@ class Naming:
 
     def _cased(self, name: str) -> str:
         return name.upper() if self.upper else name.lower()
-
-
-_DEGREES = {OperationName.BACKUP: "channels"}
-
-
-def degree_factor(operation: OperationName) -> str:
-    """Name the factor by which an operation works in parallel; speed-up and efficiency are judged by it."""
-    return _DEGREES.get(operation, "degree")
-
-
-def degree_level(levels: Mapping[str, object]) -> object:
-    """Return the level of the factor that plays the part of the degree, whatever its name; None when not said."""
-    return next((levels[name] for name in ("degree", *_DEGREES.values()) if name in levels), None)
-
-
-def degree_of(cell: Mapping[str, Level]) -> int:
-    """Return the degree of a cell as a number; absent, `default` and `auto` give 1, 0 and 0."""
-    level = degree_level(cell)
-    return 1 if level is None else int(level) if isinstance(level, int | float) else 0
 
 
 def mark_of(key: str) -> str:

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-
-class EngineName(StrEnum):
-    """What kind of database a target is."""
-
-    ORACLE = "oracle"
-    POSTGRESQL = "postgresql"
-    DUCKDB = "duckdb"
-
-
-class OperationName(StrEnum):
-    """What is done or measured."""
-
-    CTAS = "ctas"
-    INSERT = "insert"
-    INDEX_BUILD = "index-build"
-    INDEX_REBUILD = "index-rebuild"
-    STATS_GATHER = "stats-gather"
-    BACKUP = "backup"
+EngineName = str
+"""What kind of database a target is: the name of a package of `toolkit.dialects`."""
+OperationName = str
+"""What is done or measured: the name that an operation declares, see `toolkit.model.operations`."""
 
 
 class Mode(StrEnum):

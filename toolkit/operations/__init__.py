@@ -1,6 +1,5 @@
-"""The operations: what is worked on, in which stages; how it is spelled is the dialects' business."""
+"""The operations: what is worked on, in which stages; how it is spelled is the dialects' business.
 
-from toolkit.operations.base import Operation, Planner
-from toolkit.operations.registry import operation
-
-__all__ = ["Operation", "Planner", "operation"]
+Each package declares one operation (`DECLARATION`, light to import) and plans it (`plan`);
+`toolkit.model.operations` finds them.
+"""

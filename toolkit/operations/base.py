@@ -14,8 +14,9 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Naming, OptionValue, Spec, degree_of, mark_of
+from toolkit.model.experiment import Naming, OptionValue, Spec, mark_of
 from toolkit.model.facts import Facts, Query
+from toolkit.model.operations import degree_of
 from toolkit.model.steps import ObjectRef, Stages, Step, Timed, TimedItem
 from toolkit.model.values import Cell, QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Keep, Mode, ObjectKind, OperationName, Role, SupportState

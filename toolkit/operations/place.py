@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
-from toolkit.model.words import OperationName
 from toolkit.operations.base import Operation, Planner
 
 _KEY = "place"
@@ -45,7 +44,7 @@ def _schema(planner: Planner) -> str | None:
     """Return the schema of new objects; None when they go beside a table that is there."""
     if planner.measuring and planner.spec.work_schema:
         return planner.work_schema(None)
-    if planner.spec.operation is not OperationName.CTAS:
+    if planner.spec.operation != "ctas":
         return None
     table = planner.named("table")
     return table.schema if table is not None else None

@@ -1,21 +1,19 @@
-"""Finds an operation by its name."""
+"""Finds what plans an operation; each is imported when it is asked for."""
 
 from __future__ import annotations
 
-from toolkit.model.words import OperationName
-from toolkit.operations.backup import Backup
-from toolkit.operations.base import Operation
-from toolkit.operations.ctas import Ctas
-from toolkit.operations.index_build import IndexBuild
-from toolkit.operations.index_rebuild import IndexRebuild
-from toolkit.operations.insert import Insert
-from toolkit.operations.stats_gather import StatsGather
+from importlib import import_module
 
-_OPERATIONS: dict[OperationName, Operation] = {
-    each.name: each for each in (Ctas(), Insert(), IndexBuild(), IndexRebuild(), StatsGather(), Backup())
-}
+from toolkit.model.operations import declaration
+from toolkit.model.words import OperationName
+from toolkit.operations.base import Operation
 
 
 def operation(name: OperationName) -> Operation:
-    """Return the operation of a name."""
-    return _OPERATIONS[name]
+    """Return what plans an operation.
+
+    Raises:
+        ToolkitError: TK-0101 when there is no such operation.
+    """
+    found: Operation = import_module(declaration(name).planned_by).OPERATION
+    return found

@@ -107,7 +107,7 @@ _ENVIRONMENTS: dict[str, jinja2.Environment] = {}
 
 
 def _environment(dialect: Dialect) -> jinja2.Environment:
-    name = dialect.engine.value
+    name = dialect.engine
     if name not in _ENVIRONMENTS:
         _ENVIRONMENTS[name] = _new_environment(dialect)
     return _ENVIRONMENTS[name]
@@ -169,9 +169,9 @@ def render_call(dialect: Dialect, call: Call) -> str:
         jinja2.TemplateError: the template or its values are wrong: a fault of ours, never of the user.
     """
     if call.file:
-        return sql_file(dialect.engine.value, call.template)
+        return sql_file(dialect.engine, call.template)
     ending = "rman" if call.kind is StepKind.RMAN else "sql"
-    template = _environment(dialect).get_template(f"{dialect.engine.value}/{call.template}.{ending}.j2")
+    template = _environment(dialect).get_template(f"{dialect.engine}/{call.template}.{ending}.j2")
     if call.kind is StepKind.RMAN:
         return rman.tidy(template.render(**call.values))
     if call.inside:
@@ -196,7 +196,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
     if call.also:
         return together(step_of(dialect, each) for each in (replace(call, also=()), *call.also))
     return Step(
-        name=f"{dialect.engine.value}/{call.template}",
+        name=f"{dialect.engine}/{call.template}",
         text=spell_on_host(call.kind, call.argv) if _has_no_text(call) else render_call(dialect, call),
         kind=call.kind,
         session=call.session,

@@ -45,7 +45,7 @@ def sheet(runs: Sequence[RunRecord]) -> str:
 def _row(run: RunRecord, trial: TrialRecord, factors: Iterable[str]) -> list[Scalar | datetime]:
     head = run.head
     return [
-        *(head.run, head.label, head.engine.value, head.experiment.operation.value, head.mode.value),
+        *(head.run, head.label, head.engine, head.experiment.operation, head.mode.value),
         *(trial.trial, trial.attempt),
         *(trial.cell.get(name) for name in factors),
         *(trial.repeat, trial.warmup, trial.outcome.value, trial.reason, trial.error_code),

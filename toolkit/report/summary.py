@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from toolkit.analysis.advice import advise
 from toolkit.analysis.cells import analyse
-from toolkit.model.experiment import degree_factor
+from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.words import Mode, Outcome
 from toolkit.report.layout import bullets, text_table, wrapped

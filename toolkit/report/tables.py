@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis
-from toolkit.model.experiment import degree_factor
+from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell, Scalar, spell_level
 from toolkit.model.words import Outcome

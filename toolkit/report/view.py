@@ -122,7 +122,7 @@ def _title(run: RunRecord) -> str:
     experiment = run.head.experiment
     factors = "; ".join(_factor(run))
     over = f" over {factors}" if factors and run.head.mode is Mode.MEASUREMENT else ""
-    return clean(f"{experiment.operation.value} on {run.head.engine.value}{over}")
+    return clean(f"{experiment.operation} on {run.head.engine}{over}")
 
 
 def _about(run: RunRecord) -> str:
@@ -146,7 +146,7 @@ def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
         yield "experiment", experiment.name
     yield "target", " / ".join(dict.fromkeys(filter(None, (experiment.target, head.target_name))))
     what = ", ".join(f"{name} {_option(value)}" for name, value in experiment.options.items())
-    yield "what", f"{experiment.operation.value}{f': {what}' if what else ''}"
+    yield "what", f"{experiment.operation}{f': {what}' if what else ''}"
     factors = "; ".join(_factor(run))
     if factors:
         yield "factors", factors

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import ItemRecord
-from toolkit.model.words import Keep, Mode, OperationName, Outcome
+from toolkit.model.words import Keep, Mode, Outcome
 from toolkit.runner.changes import Changes
 from toolkit.store import Store
 
-_MAKES_ONE = frozenset({OperationName.CTAS, OperationName.INDEX_BUILD})
+_MAKES_ONE = frozenset({"ctas", "index-build"})
 
 
 def note_completed(

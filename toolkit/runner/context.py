@@ -21,8 +21,8 @@ from toolkit.model.protocols import Event, Events
 from toolkit.model.runid import run_key
 from toolkit.model.values import Cell, Support
 from toolkit.model.words import Mode
-from toolkit.operations import Operation, Planner, operation
-from toolkit.operations.base import Piece, support_of
+from toolkit.operations.base import Operation, Piece, Planner, support_of
+from toolkit.operations.registry import operation
 from toolkit.runner.changes import Changes
 from toolkit.runner.external import with_external_factors
 from toolkit.runner.stop import Stop

@@ -16,9 +16,10 @@ from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import ItemRecord, Metric
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Cell, Row, Scalar
-from toolkit.model.words import OperationName, Outcome
-from toolkit.operations import Planner, operation
-from toolkit.operations.stats_gather import holder_of
+from toolkit.model.words import Outcome
+from toolkit.operations.base import Planner
+from toolkit.operations.registry import operation
+from toolkit.operations.stats_gather.plan import holder_of
 from toolkit.rendering import step_of
 from toolkit.runner.changes import Changes
 from toolkit.store import Store
@@ -108,9 +109,9 @@ def prove(planner: Planner, cell: Cell, facts: Facts, sessions: Sessions, change
         changes: of the run.
     """
     ways = planner.dialect.statistics
-    if planner.spec.operation is not OperationName.STATS_GATHER or ways is None:
+    if planner.spec.operation != "stats-gather" or ways is None:
         return None
-    works = tuple(piece.work for piece in operation(OperationName.STATS_GATHER).pieces(planner, cell))
+    works = tuple(piece.work for piece in operation("stats-gather").pieces(planner, cell))
     if any(work.object.scratch for work in works):
         return None
     holder = holder_of(planner) if planner.measuring else None

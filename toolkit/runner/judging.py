@@ -9,17 +9,18 @@ from typing import Protocol
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment, degree_level
+from toolkit.model.experiment import Experiment
+from toolkit.model.operations import degree_level
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import Mode, OperationName, Outcome
+from toolkit.model.words import Mode, Outcome
 from toolkit.operations.base import Piece
 from toolkit.runner.clock import TimedResult
 from toolkit.runner.context import BackgroundLoad
 from toolkit.runner.stop import Stop
 
 END_UNKNOWN = "TK-0209"
-_MAKES_ROWS = frozenset({OperationName.CTAS, OperationName.INSERT})
+_MAKES_ROWS = frozenset({"ctas", "insert"})
 
 
 class Circumstances(Protocol):
@@ -70,7 +71,7 @@ def judge_trial(
     granted = _granted(context, timed, pieces, kept, peaks, tuple(notices))
     disturbed = context.others.disturbs(peaks.get("others_part"))
     if _empty(context, rows, pieces):
-        stays = context.experiment.mode is Mode.JOB and pieces[0].work.operation is OperationName.CTAS
+        stays = context.experiment.mode is Mode.JOB and pieces[0].work.operation == "ctas"
         reason = "0 rows were made where rows were expected" + ("; the empty table stays" if stays else "")
         return JudgedTrial(Outcome.FAILED, reason, "TK-0208", requested=requested, granted=granted, rows=rows)
     outcome, reason_or_none = Outcome.OK, None
@@ -85,7 +86,7 @@ def judge_trial(
 
 def may_load_twice(experiment: Experiment) -> bool:
     """Tell whether doing the work again would add its rows a second time: an insert into the user's own table."""
-    return experiment.mode is Mode.JOB and experiment.operation is OperationName.INSERT
+    return experiment.mode is Mode.JOB and experiment.operation == "insert"
 
 
 def _requested(pieces: Sequence[Piece]) -> int | None:

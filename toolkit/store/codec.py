@@ -17,8 +17,9 @@ from typing import cast
 
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.operations import operations
 from toolkit.model.values import CommandFactor, Factor, Level
-from toolkit.model.words import Keep, Mode, OperationName
+from toolkit.model.words import Keep, Mode
 
 FORMAT = 1
 _Object = Mapping[str, object]
@@ -71,9 +72,12 @@ def _experiment(document: _Object) -> Experiment:
 
 
 def _words(document: _Object) -> dict[str, object]:
+    operation = str(document["operation"])
+    if operation not in operations():
+        raise _newer(f"`{operation}` is no operation")
     try:
         return {
-            "operation": OperationName(str(document["operation"])),
+            "operation": operation,
             "mode": Mode(str(document["mode"])),
             "keep": Keep(str(document.get("keep", Keep.NONE))),
         }

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, Table, func, or_, select
 
 from toolkit.model.records import Artifact, ItemRecord, Metric, RunHead, RunRecord, Sample, TrialRecord
 from toolkit.model.values import Cell, Level, Scalar
-from toolkit.model.words import EngineName, Outcome, RunState
+from toolkit.model.words import Outcome, RunState
 from toolkit.store import rows, schema
 from toolkit.store.codec import experiment_from_json
 from toolkit.store.part import StorePart, unknown_run
@@ -101,7 +101,7 @@ def _head(row: rows.AnyRow) -> RunHead:
     return RunHead(
         run=values["run"],
         experiment=experiment_from_json(values["experiment"]),
-        engine=EngineName(values["engine"]),
+        engine=values["engine"],
         state=RunState(values["state"]),
         began_at=values["began_at"],
         ended_at=values["ended_at"],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Scalar
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.targets.base import Access, ProgramAccess, SessionTag
 from toolkit.targets.binds import names_in, translate
 from toolkit.targets.scalars import plain_rows
@@ -32,7 +32,7 @@ class DuckdbTarget:
     empty database.
     """
 
-    engine = EngineName.DUCKDB
+    engine = "duckdb"
 
     def __init__(self, access: Access) -> None:
         self._address = access.address
@@ -206,3 +206,8 @@ def _translated(error: duckdb.Error) -> DatabaseError:
     code = type(error).__name__
     lost = code in {"FatalException", "ConnectionException", "InternalException"}
     return DatabaseError(str(error).strip(), code=code, lost=lost, cancelled=code == "InterruptException")
+
+
+def open_target(access: Access) -> DuckdbTarget:
+    """Return the target of an access."""
+    return DuckdbTarget(access)

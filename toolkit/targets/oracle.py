@@ -101,7 +101,7 @@ class OracleTarget:
 
     access: Access
     observer: Callable[[str], None] | None = None
-    engine: EngineName = EngineName.ORACLE
+    engine: EngineName = "oracle"
     _instance: str | None = field(default=None, repr=False)
     """Where the first session landed: the others follow, for V$ views speak of one instance."""
     guard: LicenceGuard = field(init=False)
@@ -168,3 +168,8 @@ def _present(text: str, binds: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 def _cut(text: str, limit: int) -> str:
     return text.encode("utf-8")[:limit].decode("utf-8", "ignore")
+
+
+def open_target(access: Access) -> OracleTarget:
+    """Return the target of an access."""
+    return OracleTarget(access)

@@ -18,7 +18,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.targets.base import Access, ProgramAccess, SessionTag
 from toolkit.targets.binds import names_in, translate
 from toolkit.targets.scalars import plain_rows
@@ -63,7 +63,7 @@ _CONNECT_HINTS = (
 class PostgresqlTarget:
     """A PostgreSQL database that one can reach."""
 
-    engine = EngineName.POSTGRESQL
+    engine = "postgresql"
 
     def __init__(self, access: Access) -> None:
         self._access = access
@@ -297,3 +297,8 @@ def _register_texts(session: psycopg.Connection[TupleRow]) -> None:
 
     for name in ("json", "jsonb", "xml"):
         session.adapters.register_loader(name, TextLoader)
+
+
+def open_target(access: Access) -> PostgresqlTarget:
+    """Return the target of an access."""
+    return PostgresqlTarget(access)

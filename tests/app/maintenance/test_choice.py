@@ -18,13 +18,13 @@ from toolkit.design.plan_step import experiment_of
 from toolkit.model.plan import MaintenancePlan, PlanStep
 from toolkit.model.plan_records import StepRecord, StepState
 from toolkit.model.records import ItemRecord
-from toolkit.model.words import OperationName, Outcome
+from toolkit.model.words import Outcome
 
 NOW = datetime(2026, 11, 21, 23, tzinfo=UTC)
 
 
 def step(name: str, **fields: object) -> PlanStep:
-    whole = PlanStep(name, OperationName.STATS_GATHER, {"schema": ("S",)}, {"degree": 2})
+    whole = PlanStep(name, "stats-gather", {"schema": ("S",)}, {"degree": 2})
     return replace(whole, **fields)  # type: ignore[arg-type]
 
 
@@ -103,7 +103,7 @@ def test_a_need_whose_condition_did_not_hold_is_no_hindrance() -> None:
 
 def test_what_cannot_end_before_the_window_closes_is_not_begun() -> None:
     history = {"a": [night("a", days, seconds=3600) for days in range(1, 8)]}
-    copy = step("a", operation=OperationName.CTAS, options={"source": "S", "table": "T"})
+    copy = step("a", operation="ctas", options={"source": "S", "table": "T"})
     verdict = choose(choice([copy], history, left=1800))
     assert verdict.state is StepState.STOPPED and "closes in 30 min" in str(verdict.reason)
     assert choose(choice([copy], history, left=3700)) == NextStep("a")
@@ -113,7 +113,7 @@ def test_what_cannot_end_before_the_window_closes_is_not_begun() -> None:
 
 def test_what_works_through_several_objects_is_begun_with_those_that_fit() -> None:
     history = {"a": [night("a", days, seconds=3600) for days in range(1, 8)]}
-    whole = step("a", operation=OperationName.CTAS, options={"source": "S", "table": "T"})
+    whole = step("a", operation="ctas", options={"source": "S", "table": "T"})
     assert choose(choice([whole], history, left=1800)).state is StepState.STOPPED
     assert choose(choice([step("a")], history, left=1800)) == NextStep("a")
 
@@ -171,7 +171,7 @@ def test_expectations_grow_with_what_is_worked_on() -> None:
 
 
 def test_what_has_grown_too_large_for_the_window_is_not_begun_and_says_by_which_numbers() -> None:
-    load = step("a", operation=OperationName.CTAS, options={"source": "S.T", "table": "S.N"}, levels={})
+    load = step("a", operation="ctas", options={"source": "S.T", "table": "S.N"}, levels={})
     known = {"a": [night("a", days, seconds=60, size_bytes=1e9) for days in range(1, 7)]}
     assert choose(choice([load], known, left=100)) == NextStep("a")
     grown = replace(choice([load], known, left=100), size_of=lambda _: Size(2e9))
@@ -185,7 +185,7 @@ def test_what_has_grown_too_large_for_the_window_is_not_begun_and_says_by_which_
 
 def test_over_several_nights_every_step_gets_its_turn_oldest_first() -> None:
     """Seven steps of an hour, windows of three hours: each is done every third night, and none is left out."""
-    steps = [step(name, operation=OperationName.CTAS, options={"source": "S.T", "table": "S.N"}, levels={})
+    steps = [step(name, operation="ctas", options={"source": "S.T", "table": "S.N"}, levels={})
              for name in "abcdefg"]  # fmt: skip
     history: dict[str, list[StepRecord]] = {}
     nights: list[list[str]] = []
@@ -217,7 +217,7 @@ def test_a_step_of_high_priority_is_done_every_night_and_the_others_rotate_behin
     steps = [step("first", priority=5), *(step(name) for name in "abc")]
     for step_each in range(len(steps)):
         steps[step_each] = replace(
-            steps[step_each], operation=OperationName.CTAS, options={"source": "S.T", "table": "S.N"}, levels={}
+            steps[step_each], operation="ctas", options={"source": "S.T", "table": "S.N"}, levels={}
         )
     history: dict[str, list[StepRecord]] = {}
     seen: list[list[str]] = []

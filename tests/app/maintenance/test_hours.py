@@ -20,7 +20,6 @@ from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan, SchedulerWindows
 from toolkit.model.plan_records import PlanRunRecord
 from toolkit.model.window import DatabaseWindow, TimeSpan
-from toolkit.model.words import OperationName
 from toolkit.store import Store
 
 WARN, AVOID, INSIDE = SchedulerWindows
@@ -43,7 +42,7 @@ def at(hours: float) -> datetime:
 def test_without_a_wish_nothing_is_closed_and_the_overlap_is_said() -> None:
     hours = Hours(SPAN, WARN, (MONDAY,))
     assert (hours.closed(at(3)), hours.end(at(3))) == (None, SPAN.end)
-    assert hours.sentences([OperationName.STATS_GATHER], at(0)) == [
+    assert hours.sentences(["stats-gather"], at(0)) == [
         "the database's window `MONDAY_WINDOW` is open from 2026-11-23 22:00 to 02:00 UTC; "
         "automatic tasks gather statistics in it, as this plan does; "
         "its resource plan `DEFAULT_MAINTENANCE_PLAN` may limit our CPU and parallel degree; "

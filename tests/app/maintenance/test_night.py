@@ -279,11 +279,11 @@ def test_the_best_level_of_a_measurement_is_taken(run: Runner, store: Store, dat
     from toolkit.app.targets import find_target
     from toolkit.model.experiment import Experiment
     from toolkit.model.values import Factor
-    from toolkit.model.words import Mode, OperationName
+    from toolkit.model.words import Mode
 
     resolved = find_target(f"duckdb:///{database}")
     measured = Experiment(
-        f"duckdb:///{database}", OperationName.CTAS, {"source": "g", "table": "m"}, (Factor("degree", (2,)),),
+        f"duckdb:///{database}", "ctas", {"source": "g", "table": "m"}, (Factor("degree", (2,)),),
         Mode.MEASUREMENT, repeat=1, seed=1, label="sweep",
     )  # fmt: skip
     start(measured, resolved.target, store=store, approvals=Approvals(), events=Heard())

@@ -106,7 +106,7 @@ def _check_logged(approval: Approval, subject: Subject, store: Store) -> None:
 
 def _now(subject: Subject, approval: Approval) -> tuple[Approved, dict[str, ToolkitError]]:
     """Return what would run now, in the terms of an approval, and the targets that could not be reached."""
-    engines = {work.resolved.target.engine.value for work in subject.works}
+    engines = {work.resolved.target.engine for work in subject.works}
     files = {path: value for engine in sorted(engines) for path, value in resources.hashes(engine).items()}
     used = {path: files[path] for path in approval.approved.files if path in files}
     others = {path: value for path, value in files.items() if path not in used}
@@ -141,7 +141,7 @@ def admitted(approvals: Approvals, place: PlanTarget) -> Iterator[None]:
         yield
         return
     approval = read_approval(parse_document(approvals.approval_text, "the approval"))
-    then, files = approval.approved, resources.hashes(place.resolved.target.engine.value)
+    then, files = approval.approved, resources.hashes(place.resolved.target.engine)
     here = replace(
         then,
         databases={place.name: identity_of(place.resolved.target)[0]},

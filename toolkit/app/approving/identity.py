@@ -15,19 +15,19 @@ from toolkit.model.words import EngineName, Role
 from toolkit.targets.base import Target
 
 _PARTS: Mapping[EngineName, tuple[tuple[str, str, str], ...]] = {
-    EngineName.ORACLE: (
+    "oracle": (
         ("name", "server", "database_name"),
         ("DBID", "doctor_database", "dbid"),
         ("container", "doctor_container", "container_name"),
         ("DBID of the container", "awr_container", "con_dbid"),
         ("user", "server", "user_name"),
     ),
-    EngineName.POSTGRESQL: (
+    "postgresql": (
         ("name", "server", "database_name"),
         ("oid and system identifier", "server", "database_id"),
         ("user", "server", "user_name"),
     ),
-    EngineName.DUCKDB: (("file", "server", "database_id"),),
+    "duckdb": (("file", "server", "database_id"),),
 }
 """Name, query and column of each part. The DBID is that of V$DATABASE; a clone made by NID has another one."""
 _HEADER_BYTES = 4096
@@ -54,7 +54,7 @@ def identity_of(target: Target) -> tuple[Mapping[str, str], tuple[str, ...]]:
         # the header is read past DuckDB: closing that file would give up the lock it holds for this process
         target.close()
     found = {name: str(facts.value(file, column)) for name, file, column in parts if _has(facts, file, column)}
-    if target.engine is EngineName.DUCKDB:
+    if target.engine == "duckdb":
         found |= _header(found.get("file", ""))
     return found, tuple(_unread(facts, parts))
 

@@ -97,7 +97,7 @@ def _approved(subject: Subject) -> tuple[Approved, tuple[str, ...]]:
                 _note_around(work.resolved.target.engine, subject.values)
             finally:
                 work.resolved.target.close()
-    engines = {work.resolved.target.engine.value for work in subject.works}
+    engines = {work.resolved.target.engine for work in subject.works}
     hashes = {path: value for engine in sorted(engines) for path, value in resources.hashes(engine).items()}
     files = {path: hashes[path] for path in sorted(used) if path in hashes}
     others = {path: value for path, value in hashes.items() if path not in files}
@@ -130,7 +130,7 @@ def _scripted(name: str, planning: PlanningContext) -> Iterator[str]:
         _ = planning.scripts
     except ToolkitError as error:
         known = {key: rows for key, rows in planning.facts.answers.items() if rows}
-        engine = planning.dialect.engine.value
+        engine = planning.dialect.engine
         try:
             _ = replace(planning, facts=replace(planning.facts, answers=known, assumed=True)).scripts
         except ToolkitError:
@@ -146,7 +146,7 @@ def _note_around(engine: EngineName, values: Mapping[str, Value]) -> None:
     asked = [file for guard, files in guards.items() if guard.value in limits for file in files]
     if limits:
         asked.append("guard_places")
-    there = resources.hashes(engine.value)
+    there = resources.hashes(engine)
     around = [one.replace("/", f"/{engine}/") for one in _AROUND]
     for path in (*around, *(f"sql/{engine}/{file}.sql" for file in asked)):
         if path in there:
@@ -159,4 +159,4 @@ def _watch(dialect: Dialect, facts: Facts) -> None:
     files = (*watching.samples, *watching.snapshots, watching.plan, watching.progress)
     for file in files:
         if file is not None:
-            sql_file(dialect.engine.value, file)
+            sql_file(dialect.engine, file)

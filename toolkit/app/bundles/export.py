@@ -40,7 +40,7 @@ from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.runid import new_run_id, run_key
 from toolkit.model.values import Scalar
-from toolkit.model.words import EngineName, Keep, Mode, OperationName, Role
+from toolkit.model.words import EngineName, Keep, Mode, Role
 from toolkit.operations.base import support_of
 from toolkit.readers.manifest import manifest_text
 from toolkit.rendering import step_of
@@ -100,7 +100,7 @@ def export_bundle(
     bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, policy)
     notes = tuple(_notes(experiment, trials))
     licences = tuple(bill.sentences()) if bill is not None else ()
-    if experiment.operation is OperationName.BACKUP:
+    if experiment.operation == "backup":
         files = rman_bundle.files_of(experiment, run, trials, licences, folder)
     else:
         files = bundle_files(
@@ -146,7 +146,7 @@ def given_known(text: str) -> Known:
 
 # -- what cannot be --------------------------------------------------------------------------------------------
 def _refuse_unscripted(experiment: Experiment, facts: Facts) -> None:
-    if facts.engine is not EngineName.ORACLE:
+    if facts.engine != "oracle":
         raise ToolkitError(
             f"a bundle is made for Oracle, and this is {facts.engine}",
             code="TK-0304",
@@ -160,7 +160,7 @@ def _refuse_unscripted(experiment: Experiment, facts: Facts) -> None:
             hint="leave the factor out of the file; export a bundle for each of its levels, set by hand",
         )
     on_live = bool(experiment.options.get("on_live_objects")) and experiment.mode is Mode.MEASUREMENT
-    if on_live and experiment.operation is OperationName.STATS_GATHER:
+    if on_live and experiment.operation == "stats-gather":
         raise ToolkitError(
             "live statistics are watched between the trials, and the run ends when one moves: no script does that",
             code="TK-0304",
@@ -224,7 +224,7 @@ def _manifest(
     return Manifest(
         run=run,
         seed=experiment.seed,
-        engine=known.facts.engine.value,
+        engine=known.facts.engine,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         tool_version=__version__,
         target_name=known.target_name,

@@ -20,12 +20,13 @@ from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.trial import APART
 from toolkit.model.bill import ARTIFACT as BILL
 from toolkit.model.bundle import MANIFEST, Manifest
-from toolkit.model.experiment import Experiment, PlannedTrial, degree_level
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
+from toolkit.model.operations import degree_level
 from toolkit.model.records import Artifact, RunHead, TrialRecord
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import EngineName, Outcome, RunState
-from toolkit.operations import operation
+from toolkit.model.words import Outcome, RunState
+from toolkit.operations.registry import operation
 from toolkit.readers.attempts import read_attempt
 from toolkit.runner import environment_of, trials_of
 from toolkit.runner.trial import unsupported
@@ -171,7 +172,7 @@ def _head(manifest: Manifest, experiment: Experiment, records: Sequence[TrialRec
     return RunHead(
         manifest.run,
         experiment,
-        EngineName(manifest.engine),
+        manifest.engine,
         RunState.INTERRUPTED,
         min(began, default=datetime.fromisoformat(manifest.created_at)),
         operation_version=operation(experiment.operation).version,

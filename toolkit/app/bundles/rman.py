@@ -16,8 +16,9 @@ from toolkit.errors import ToolkitError
 from toolkit.executors.scripted import Bundled
 from toolkit.executors.scripted.files import digest
 from toolkit.model.bundle import DRIVER, PLAN, SPOOLS, SUMS, script_name
-from toolkit.model.experiment import Experiment, PlannedTrial, degree_level
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
+from toolkit.model.operations import degree_level
 from toolkit.model.protocols import DatabaseError, OutputLine
 from toolkit.model.records import TrialRecord
 from toolkit.model.runid import run_key

@@ -11,8 +11,9 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
 from toolkit.executors.scripted.trial import APART, SNAPSHOT
 from toolkit.model.bundle import BundleTrial, Manifest
-from toolkit.model.experiment import Experiment, PlannedTrial, degree_level
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
+from toolkit.model.operations import degree_level
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.records import ItemRecord, Metric, TrialRecord
 from toolkit.model.runid import run_key
@@ -124,7 +125,7 @@ class Recorder:
             found = next(answers, {})
             return Answer(tuple(row for file in files for row in found.get(f"{SNAPSHOT}{file}", ())))
 
-        provider = CounterProvider("vstat", self.dialect.engine.value, ask, self.manifest.run, snapshot=files)
+        provider = CounterProvider("vstat", self.dialect.engine, ask, self.manifest.run, snapshot=files)
         provider.begin()
         metrics = provider.end()
         self.warnings += [f"vstat: {sentence}" for sentence in provider.warnings()]

@@ -25,7 +25,6 @@ from toolkit.model.facts import Facts
 from toolkit.model.interval import Interval
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
-from toolkit.model.words import EngineName
 from toolkit.rendering import step_of
 from toolkit.snapshots.brackets import Repositories
 
@@ -108,9 +107,9 @@ def opened(resolved: ResolvedTarget, wanted: str) -> Iterator[OpenRepository]:
         ToolkitError: TK-0303 for AWR that nobody declared, TK-0304 where there are none.
     """
     target = resolved.target
-    if target.engine is not EngineName.ORACLE:
+    if target.engine != "oracle":
         raise ToolkitError(
-            f"{target.engine.value} keeps no snapshots itself",
+            f"{target.engine} keeps no snapshots itself",
             code="TK-0304",
             hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`",
         )

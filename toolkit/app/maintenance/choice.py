@@ -10,10 +10,9 @@ from toolkit.app.maintenance.expect import UNKNOWN, Size, expected
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.plan_records import StepRecord, StepState
-from toolkit.model.words import OperationName
 from toolkit.units import seconds
 
-_IN_PIECES = frozenset({OperationName.INDEX_REBUILD, OperationName.STATS_GATHER})
+_IN_PIECES = frozenset({"index-rebuild", "stats-gather"})
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 

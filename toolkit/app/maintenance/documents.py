@@ -104,7 +104,7 @@ def _row(
     return OutlookRow(
         target,
         job.step.name,
-        job.step.operation.value,
+        job.step.operation,
         f"{max(done):%Y-%m-%d %H:%M}" if done else "never",
         seconds(estimate.seconds if estimate else None),
         seconds(estimate.slow_seconds if estimate else None),

@@ -11,7 +11,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.executors import read_facts
 from toolkit.model.facts import Facts, Query
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import OperationName, Role
+from toolkit.model.words import Role
 from toolkit.runner import spec_of
 from toolkit.targets.base import SessionTag
 
@@ -28,15 +28,15 @@ class _Files:
 
 
 _SIZES = {
-    OperationName.INDEX_REBUILD: _Files("schema_indexes", "table_indexes", "index"),
-    OperationName.INDEX_BUILD: _Files(table="relation"),
-    OperationName.STATS_GATHER: _Files("schema_tables", "relation"),
-    OperationName.CTAS: _Files(source="relation"),
-    OperationName.INSERT: _Files(source="relation"),
-    OperationName.BACKUP: _Files(database=True),
+    "index-rebuild": _Files("schema_indexes", "table_indexes", "index"),
+    "index-build": _Files(table="relation"),
+    "stats-gather": _Files("schema_tables", "relation"),
+    "ctas": _Files(source="relation"),
+    "insert": _Files(source="relation"),
+    "backup": _Files(database=True),
 }
 """Those with `byte_count`, and some with `row_estimate`."""
-_INDEXES = _SIZES[OperationName.INDEX_REBUILD]
+_INDEXES = _SIZES["index-rebuild"]
 _STATISTICS = _Files("table_statistics", "table_statistics")
 _DATABASE = ("backup_files", "backup_size")
 """The sizes of a database, among what is read before a backup, or by itself."""

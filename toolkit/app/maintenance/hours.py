@@ -90,7 +90,7 @@ class Hours:
         if self.unknown is not None:
             return [self.unknown]
         reach = self.span or TimeSpan(now, now + _AHEAD)
-        gathers = OperationName.STATS_GATHER in set(operations)
+        gathers = "stats-gather" in set(operations)
         met = [each for each in self.windows if each.span.begin < reach.end and reach.begin < each.span.end]
         return [_told(each, gathers=gathers, wish=self.wish) for each in sorted(met, key=_begin)]
 

@@ -22,14 +22,14 @@ from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import RowCount
 from toolkit.model.protocols import Connection, DatabaseError
-from toolkit.model.words import OperationName, Outcome, Role
+from toolkit.model.words import Outcome, Role
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, Stop
 from toolkit.store import Store
 from toolkit.targets.base import SessionTag
 from toolkit.units import number
 
-LOADS = frozenset({OperationName.CTAS, OperationName.INSERT})
+LOADS = frozenset({"ctas", "insert"})
 _LOOK_SECONDS = 0.2
 
 
@@ -180,7 +180,7 @@ class _Counts:
     # -- what was made ------------------------------------------------------------------------------------------
     def _of_target(self) -> tuple[int | None, Verification]:
         """Return how many rows were loaded, as far as that is known, and what the count of the target says."""
-        made = self.work.operation is OperationName.CTAS
+        made = self.work.operation == "ctas"
         try:
             after = self.now.count(self.now.dialect.count_target(self.work), self.stop)
             if made:

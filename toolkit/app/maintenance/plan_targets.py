@@ -16,7 +16,6 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.plan import ConditionKind, MaintenancePlan, PlanStep
 from toolkit.model.values import Level
-from toolkit.model.words import EngineName
 from toolkit.store import Store
 
 
@@ -132,7 +131,7 @@ def _job(
 def _check_conditions(step: PlanStep, resolved: ResolvedTarget) -> None:
     """Refuse a condition that the engine has no figures for, before anything begins."""
     kinds = {condition.kind for condition in step.only_if}
-    if ConditionKind.STALE in kinds and resolved.target.engine is EngineName.DUCKDB:
+    if ConditionKind.STALE in kinds and resolved.target.engine == "duckdb":
         raise ToolkitError(
             "duckdb does not tell stale statistics", code="TK-0304", hint="ask by `{sql = ..., at_least = ...}`"
         )
@@ -145,7 +144,7 @@ def _best_levels(step: PlanStep, store: Store) -> dict[str, Level]:
     levels: dict[str, Level] = {}
     for factor, ref in step.best_of.items():
         run = find_run(store, ref)
-        if run.head.experiment.operation is not step.operation:
+        if run.head.experiment.operation != step.operation:
             raise ToolkitError(
                 f"run `{ref}` measured {run.head.experiment.operation}, not {step.operation}",
                 code="TK-0107",

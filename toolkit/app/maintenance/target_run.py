@@ -31,7 +31,7 @@ from toolkit.model.plan_records import PlanNote, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
 from toolkit.model.records import ItemRecord
 from toolkit.model.window import TimeSpan
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.runner import Stop, holding_lease
 from toolkit.store import Store
 from toolkit.targets.base import SessionTag, Target
@@ -369,7 +369,7 @@ def _fault(error: BaseException) -> ToolkitError:
 
 
 def _embedded(target: Target) -> bool:
-    return target.engine is EngineName.DUCKDB
+    return target.engine == "duckdb"
 
 
 def _items(store: Store, run: str) -> list[ItemRecord]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolkit.app.runs.repair import CleanReport
-from toolkit.model.words import EntryState, OperationName, Outcome
+from toolkit.model.words import EntryState, Outcome
 from toolkit.store import Store
 from toolkit.units import counted, number
 
@@ -31,7 +31,7 @@ def _staying(run: str, store: Store) -> list[str]:
     )
     said = [f"{name} stays" for name in names]
     record = store.load_run(run, samples=False)
-    if record.head.experiment.operation is OperationName.INSERT:
+    if record.head.experiment.operation == "insert":
         rows = sum(trial.rows or 0 for trial in record.trials if trial.outcome is Outcome.OK)
         if rows:
             said.append(f"{number(rows)} rows stay: they are committed")

@@ -7,7 +7,7 @@ from toolkit.app.maintenance.loaded import LOADS, Reader, look_at_load
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.verification import Verification
 from toolkit.errors import ToolkitError
-from toolkit.model.words import EngineName, OperationName, Outcome
+from toolkit.model.words import Outcome
 from toolkit.runner import Stop
 from toolkit.store import Store
 from toolkit.units import number
@@ -18,7 +18,7 @@ _CLOCK_SECONDS = 2.0
 _AGAIN_SECONDS = (1.0, 3.0, 10.0, 20.0)
 NOT_APPROVED = "TK-0313"
 _SILENT = frozenset({"TK-0201", "TK-0202"})
-_INDEXES = frozenset({OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD})
+_INDEXES = frozenset({"index-build", "index-rebuild"})
 _SOME_ONLY = frozenset({"stale", "empty", "auto"})
 """Values of `gather` with which statistics of some tables only are renewed."""
 _OF_PARTS = frozenset({"partition", "granularity"})
@@ -81,13 +81,13 @@ def _look(
     if job.step.operation in _INDEXES:
         invalid = invalid_indexes(job, place)
         return _looked(invalid, "index", "invalid afterwards", "every index is valid, by the catalogue")
-    if job.step.operation is OperationName.STATS_GATHER:
+    if job.step.operation == "stats-gather":
         return _of_statistics(job, place, took_seconds)
     return _of_backup(run, store)
 
 
 def _of_statistics(job: TargetStep, place: PlanTarget, took_seconds: float) -> Verification:
-    if place.resolved.target.engine is EngineName.DUCKDB:
+    if place.resolved.target.engine == "duckdb":
         return Verification(unverified=("duckdb does not tell how old statistics are",))
     if not _gathers_all(job):
         return Verification(

@@ -13,7 +13,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
-from toolkit.model.words import EngineName, OperationName, Role, StepKind
+from toolkit.model.words import Role, StepKind
 from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
 
@@ -27,7 +27,7 @@ def check(planning: PlanningContext, sessions: Sessions, target: Target) -> None
         ToolkitError: TK-0206, TK-0201, TK-0203, TK-0304 or TK-0305; nothing was begun.
     """
     experiment, facts = planning.experiment, planning.facts
-    if experiment.operation is not OperationName.BACKUP or facts.engine is not EngineName.ORACLE:
+    if experiment.operation != "backup" or facts.engine != "oracle":
         return
     texts = dict.fromkeys(step.text for script in planning.scripts for step in _rman_steps(script))
     if not texts:

@@ -9,8 +9,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.values import Scalar
-from toolkit.model.words import OperationName
-from toolkit.operations.backup import backups_of
+from toolkit.operations.backup.plan import backups_of
 from toolkit.runner import PlanningContext
 
 
@@ -26,7 +25,7 @@ def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
 def whole_bytes(experiment: Experiment, facts: Facts) -> dict[str, Scalar]:
     """Return the size of the whole database where only a part is backed up: what its rate means for all of it."""
     scope = experiment.options.get("scope", "database")
-    if experiment.operation is not OperationName.BACKUP or scope in ("database", "archivelog"):
+    if experiment.operation != "backup" or scope in ("database", "archivelog"):
         return {}
     sizes = [row.get("byte_count") for row in facts.rows("backup_files")]
     known = sum(size for size in sizes if isinstance(size, int | float))

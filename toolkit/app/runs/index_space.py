@@ -10,7 +10,7 @@ from toolkit.dialects.expressions import names_in
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 
 _KEY_SHARE = 0.3
 """Of a table's bytes, where nothing is known of its columns."""
@@ -67,7 +67,7 @@ def needed_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float |
     table = facts.value("target", "byte_count") if on_copy else 0
     if not isinstance(table, int | float):
         return None
-    if experiment.operation is OperationName.INDEX_BUILD:
+    if experiment.operation == "index-build":
         made = built_bytes(experiment, facts)
         return None if made is None else float(table) + made
     sizes = rebuilt_sizes(facts)
@@ -79,6 +79,6 @@ def needed_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float |
 
 def sorted_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float:
     """Estimate the temporary space of the keys that are sorted at once; 0 when nothing is known."""
-    if experiment.operation is OperationName.INDEX_BUILD:
+    if experiment.operation == "index-build":
         return _SORTED * (built_bytes(experiment, facts) or 0.0)
     return _SORTED * sum(rebuilt_sizes(facts)[:sessions])

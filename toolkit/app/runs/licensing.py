@@ -24,7 +24,7 @@ from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.records import Artifact
 from toolkit.model.values import Row
-from toolkit.model.words import EngineName, Role, StepKind
+from toolkit.model.words import Role, StepKind
 from toolkit.rendering import sql_file
 from toolkit.store import Store
 from toolkit.targets.base import Target
@@ -108,7 +108,7 @@ def _not_resolved(experiment: Experiment, facts: Facts) -> LicenceFindings:
 # -- what is read of the database -------------------------------------------------------------------------------
 def with_context(experiment: Experiment, facts: Facts, sessions: Sessions, declared: frozenset[str]) -> Facts:
     """Read what declarations are held against, and what the user's names lead to; Oracle only."""
-    if facts.engine is not EngineName.ORACLE:
+    if facts.engine != "oracle":
         return facts
     from toolkit.dialects.registry import dialect_of
     from toolkit.executors import read_facts
@@ -177,7 +177,7 @@ def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, polic
     Raises:
         ToolkitError: TK-0303 for what the target does not carry.
     """
-    if facts.engine is not EngineName.ORACLE:
+    if facts.engine != "oracle":
         return None
     found = find(scripts, experiment, facts)
     on = _context(facts, policy)
@@ -191,7 +191,7 @@ def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | No
     Raises:
         ToolkitError: TK-0303 for what the target does not carry.
     """
-    if facts.engine is not EngineName.ORACLE:
+    if facts.engine != "oracle":
         return None
     found, on = look_script(text), context.context_of(facts, declared)
     context.refuse(found, on)
@@ -204,14 +204,14 @@ def check_user_texts(experiment: Experiment, facts: Facts, declared: frozenset[s
     Raises:
         ToolkitError: TK-0303 for what the target does not carry.
     """
-    if facts.engine is EngineName.ORACLE:
+    if facts.engine == "oracle":
         found = _looked(user_texts(experiment)) + resolution.findings(facts.rows(NAMES))
         context.refuse(found, context.context_of(facts, declared))
 
 
 def teach(target: Target, facts: Facts, policy: TargetPolicy) -> None:
     """Tell the guard of a target what was read of it, so that it need not ask within a trial."""
-    if facts.engine is EngineName.ORACLE and "cloud_service" in {*facts.answers, *facts.refused}:
+    if facts.engine == "oracle" and "cloud_service" in {*facts.answers, *facts.refused}:
         guard = _guard(target)
         if guard is not None:
             guard.context = _context(facts, policy)

@@ -16,11 +16,12 @@ from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, print_script, read_facts, read_probes
 from toolkit.model.bill import Bill
+from toolkit.model.engines import engines
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.values import Cell, Row, Support
 from toolkit.model.words import Effect, EngineName, Mode, Role, SupportState
-from toolkit.operations.backup import Backup
+from toolkit.operations.backup.plan import Backup
 from toolkit.operations.place import check_work, reads_of
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext
@@ -166,7 +167,7 @@ def _notes(facts: Facts, trials: Sequence[PlannedTrial]) -> list[str]:
 def facts_to_text(facts: Facts) -> str:
     """Write facts as JSON, as kept with a run and taken by `--facts`."""
     document = {
-        "engine": facts.engine.value,
+        "engine": facts.engine,
         "release": {
             "number": list(facts.release.number), "edition": facts.release.edition, "text": facts.release.text,
         },
@@ -185,9 +186,11 @@ def facts_from_text(text: str) -> Facts:
     try:
         document = json.loads(text)
         release = document["release"]
+        if document["engine"] not in engines():
+            raise ValueError(document["engine"])
         answers = {str(key): tuple(dict(row) for row in rows) for key, rows in document["answers"].items()}
         return Facts(
-            EngineName(document["engine"]),
+            document["engine"],
             Release(tuple(release["number"]), release["edition"], release["text"]),
             answers,
             refused=document.get("refused", {}),
@@ -223,7 +226,7 @@ def script(
             (the run would be refused too), TK-0303 when it would need a
             licence nobody declared.
     """
-    dialect = dialect_of(engine or (target.engine if target is not None else EngineName.DUCKDB))
+    dialect = dialect_of(engine or (target.engine if target is not None else "duckdb"))
     policy = policy or TargetPolicy()
     if facts_text is None and assume is None:
         assert target is not None
@@ -305,8 +308,8 @@ def _with_snapshots(
 def _head(planning: PlanningContext, scripts: Sequence[Script]) -> list[str]:
     experiment, facts = planning.experiment, planning.facts
     files = dict.fromkeys(query.file for query in reads_of(planning.operation, planning.planner()))
-    reads = ", ".join(f"sql/{facts.engine.value}/{file}.sql" for file in files)
-    known = f"{'assumed ' if facts.assumed else ''}{facts.engine.value} {facts.release}"
+    reads = ", ".join(f"sql/{facts.engine}/{file}.sql" for file in files)
+    known = f"{'assumed ' if facts.assumed else ''}{facts.engine} {facts.release}"
     lines = [f"dbatk {experiment.operation}, {experiment.mode}", known, f"read before: {reads}"]
     if experiment.mode is Mode.MEASUREMENT:
         sweeps = f"{counted(experiment.repeat, 'repeat')} and {counted(experiment.warmup, 'warm-up sweep')}"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from toolkit.executors import Sessions
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
-from toolkit.model.words import Mode, OperationName
-from toolkit.operations.backup import backups_of
+from toolkit.model.words import Mode
+from toolkit.operations.backup.plan import backups_of
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
@@ -16,7 +16,7 @@ from toolkit.units import byte_size, counted
 
 _MOST_LINES = 400
 _LEAST_FREEDOM = 4
-_OVER_SEVERAL = frozenset({OperationName.INDEX_REBUILD, OperationName.STATS_GATHER})
+_OVER_SEVERAL = frozenset({"index-rebuild", "stats-gather"})
 
 
 def remarks_of(planning: PlanningContext) -> tuple[str, ...]:
@@ -29,7 +29,7 @@ def remarks_of(planning: PlanningContext) -> tuple[str, ...]:
 
 def only_reads(planning: PlanningContext) -> bool:
     """Tell whether no trial of a backup writes anything (RMAN's VALIDATE)."""
-    if planning.experiment.operation is not OperationName.BACKUP:
+    if planning.experiment.operation != "backup":
         return False
     ways = backups_of(planning.planner())
     return not any(ways.drops(piece.work) for piece in planning.all_pieces())
@@ -53,7 +53,7 @@ def ahead_of(planning: PlanningContext) -> str | None:
     if len(pieces) < 2:
         return None
     objects = len({piece.work.object.name for piece in pieces})
-    rebuilds = planning.experiment.operation is OperationName.INDEX_REBUILD
+    rebuilds = planning.experiment.operation == "index-rebuild"
     kind = "indexes" if rebuilds else "objects"
     what = f"{objects} {kind}" if objects > 1 else "1 index" if kind == "indexes" else "1 object"
     parts = f" in {len(pieces)} parts" if len(pieces) > objects else ""
@@ -67,7 +67,7 @@ def ahead_of(planning: PlanningContext) -> str | None:
 def preview_of(planning: PlanningContext, target: Target | None) -> tuple[str, ...]:
     """Ask the engine what the first cell would process, changing nothing; no lines without a connection."""
     ways = planning.dialect.statistics
-    if target is None or ways is None or planning.experiment.operation is not OperationName.STATS_GATHER:
+    if target is None or ways is None or planning.experiment.operation != "stats-gather":
         return ()
     works = [piece.work for piece in planning.pieces(planning.cells[0])]
     if any(work.object.scratch for work in works):

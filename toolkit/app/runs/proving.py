@@ -8,7 +8,7 @@ from toolkit.executors import Sessions
 from toolkit.model.protocols import Events
 from toolkit.model.records import RunHead
 from toolkit.model.runid import run_key
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 from toolkit.runner import Changes, PlanningContext
 from toolkit.runner.gathering import prove, publish
 from toolkit.store import Store
@@ -21,7 +21,7 @@ def prove_after_crash(
     experiment = head.experiment
     recorded = store.load_facts(head.run)
     unfinished = bool(store.journal(head.run).open_entries())
-    if experiment.operation is not OperationName.STATS_GATHER or experiment.mode is not Mode.MEASUREMENT:
+    if experiment.operation != "stats-gather" or experiment.mode is not Mode.MEASUREMENT:
         return
     if recorded is None or not unfinished:
         return

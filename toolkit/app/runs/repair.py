@@ -19,7 +19,7 @@ from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import RunHead, RunRecord
-from toolkit.model.words import EngineName, Mode, OperationName, Outcome, Role, RunState
+from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.runner import Changes, Undone, end_orphaned_sessions, interrupted
 from toolkit.runner.backup import need_backup
 from toolkit.runner.completed import note_completed
@@ -163,9 +163,9 @@ def refuse_other_database(head: RunHead, target: Target, here: str) -> None:
 
 
 def _worked_on(head: RunHead, target: Target, here: str) -> bool:
-    if head.engine is not target.engine:
+    if head.engine != target.engine:
         return False
-    if head.engine is EngineName.DUCKDB and here != ":memory:":
+    if head.engine == "duckdb" and here != ":memory:":
         return Path(head.target_name).resolve() == Path(here).resolve()
     return head.target_name in {"", here}
 
@@ -218,7 +218,7 @@ def lost_after_all(run: str, store: Store) -> bool:
     record = store.load_run(run, samples=False)
     last = record.trials[-1] if record.trials else None
     experiment = record.head.experiment
-    if last is None or experiment.mode is not Mode.JOB or experiment.operation is OperationName.BACKUP:
+    if last is None or experiment.mode is not Mode.JOB or experiment.operation == "backup":
         return False
     code = last.error_code or ""
     if last.outcome not in _ENDED_BADLY or (code.startswith("TK-") and code not in _LOST):

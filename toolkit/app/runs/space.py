@@ -14,29 +14,29 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.values import Level
-from toolkit.model.words import EngineName, Mode, OperationName
+from toolkit.model.words import Mode
 from toolkit.targets.base import Target
 from toolkit.units import byte_size
 
 _COPIES = {
-    OperationName.CTAS: 1.0,
-    OperationName.INSERT: 1.3,
-    OperationName.STATS_GATHER: 1.1,
+    "ctas": 1.0,
+    "insert": 1.3,
+    "stats-gather": 1.1,
 }
 """Size of what exists at once, as a multiple of the tables worked on (a copy, and what is made from it)."""
 
 _KEY_SHARE = 0.3
-_INDEXES = frozenset({OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD})
+_INDEXES = frozenset({"index-build", "index-rebuild"})
 _TEMPORARY_HINTS = {
-    OperationName.INSERT: "add temporary space, or measure into a copy without indexes (--bare)",
-    OperationName.INDEX_REBUILD: "add temporary space, or let fewer sessions work at once (--concurrency)",
+    "insert": "add temporary space, or measure into a copy without indexes (--bare)",
+    "index-rebuild": "add temporary space, or let fewer sessions work at once (--concurrency)",
 }
-_LOADS = frozenset({OperationName.CTAS, OperationName.INSERT})
+_LOADS = frozenset({"ctas", "insert"})
 
 
 def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     """Estimate the bytes that exist at once, or None when no size is known."""
-    if experiment.operation is OperationName.BACKUP:
+    if experiment.operation == "backup":
         return backup_space.needed_bytes(experiment, facts)
     if experiment.operation in _INDEXES:
         return index_space.needed_bytes(experiment, facts, _sessions(experiment))
@@ -75,7 +75,7 @@ def needed_temporary_bytes(experiment: Experiment, facts: Facts) -> float:
     if experiment.operation in _INDEXES:
         return index_space.sorted_bytes(experiment, facts, _sessions(experiment))
     keys = len(facts.rows("table_indexes")) if not experiment.options.get("bare") else 0
-    if experiment.operation is not OperationName.INSERT or not keys:
+    if experiment.operation != "insert" or not keys:
         return 0.0
     size = facts.value("source", "byte_count")
     return float(size) * _KEY_SHARE * keys if isinstance(size, int | float) else 0.0
@@ -110,7 +110,7 @@ def free_disk_bytes(facts: Facts, target: Target) -> float | None:
     """Return the free bytes now under an embedded database's file, or where a backup goes; None elsewhere."""
     if "destination" in facts.answers:
         return backup_space.free_bytes(facts)
-    if target.engine is EngineName.DUCKDB:
+    if target.engine == "duckdb":
         place = str(facts.value("space", "place", ""))
         if place and place != ":memory:" and Path(place).parent.is_dir():
             return float(shutil.disk_usage(Path(place).parent).free)
@@ -123,7 +123,7 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
     Raises:
         ToolkitError: TK-0305 with both sizes.
     """
-    if experiment.operation is OperationName.BACKUP:
+    if experiment.operation == "backup":
         backup_space.check(experiment, facts)
         return
     room, needed = room_of(experiment, facts, target), needed_bytes(experiment, facts)

@@ -18,7 +18,6 @@ from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import load_plan
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan
-from toolkit.model.words import EngineName, OperationName
 from toolkit.schedule import SchedulerJob, openings_of, read_at
 from toolkit.store.location import find_place
 
@@ -212,7 +211,7 @@ def _folders(resolved: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
     """
     for text, profile in resolved:
         address = profile.address if profile is not None else parse_url(text)
-        if address.engine is not EngineName.DUCKDB or not address.database:
+        if address.engine != "duckdb" or not address.database:
             continue
         file = Path(address.database)
         if not file.is_absolute():
@@ -232,8 +231,8 @@ def _serves_itself(plan: MaintenancePlan, resolved: Sequence[tuple[str, Profile 
     """
     for text, profile in resolved:
         address = profile.address if profile is not None else parse_url(text)
-        if address.engine is EngineName.ORACLE and (
-            address.host is None or any(step.operation is OperationName.BACKUP for step in plan.steps)
+        if address.engine == "oracle" and (
+            address.host is None or any(step.operation == "backup" for step in plan.steps)
         ):
             return True
     return False
@@ -257,11 +256,7 @@ def _notes(
     approved = any(one in ("--not-production", "--yes-production") for one in job.command)
     for name, profile in resolved:
         engine = profile.address.engine if profile is not None else parse_url(name).engine
-        if (
-            engine is not EngineName.DUCKDB
-            and not approved
-            and (profile is None or profile.production is not False)
-        ):
+        if engine != "duckdb" and not approved and (profile is None or profile.production is not False):
             yield f"nobody can be asked whether `{name}` is production: add --yes-production or --not-production"
         if profile is not None and profile.password is not None:
             kind, value = profile.password.kind, profile.password.value
@@ -272,5 +267,5 @@ def _notes(
     if job.user is not None:
         places = ", ".join(f"`{value}`" for _, value in job.environment)
         yield f"the account {job.user} must be able to read `{job.plan}` and to use {places}"
-    if any(step.operation is OperationName.BACKUP for step in plan.steps) and not wish.writes:
+    if any(step.operation == "backup" for step in plan.steps) and not wish.writes:
         yield "the plan makes backups: name each folder that this host writes with --writes"

@@ -13,7 +13,7 @@ from toolkit.executors import Sessions, print_steps, read_facts, refused
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.rendering import step_of
 from toolkit.schedule import SchedulerJob
 from toolkit.schedule.oracle import MARK, check_place, drop, jobs, missing_privileges
@@ -31,14 +31,14 @@ _JOBS = Query("schedule_jobs", "schedule_jobs")
 def show_job(job: SchedulerJob, credential: str) -> str:
     """Return the script that makes the jobs of a plan."""
     head = (f"dbatk schedule {job.name}", f"plan: {job.plan}")
-    return print_steps(EngineName.ORACLE, head, [((), _steps(job, credential))])
+    return print_steps("oracle", head, [((), _steps(job, credential))])
 
 
 class OracleJobs:
     """The jobs in the schema of the user who connects."""
 
     def __init__(self, target: Target) -> None:
-        if target.engine is not EngineName.ORACLE:
+        if target.engine != "oracle":
             raise ToolkitError(
                 f"{target.engine} has no DBMS_SCHEDULER",
                 code="TK-0304",
@@ -81,7 +81,7 @@ class OracleJobs:
         """
         facts = self.check()
         names = {policy.profile_name, str(facts.value("server", "database_name") or "")} - {None, ""}
-        check_production(EngineName.ORACLE, policy, approvals, frozenset(str(name) for name in names))
+        check_production("oracle", policy, approvals, frozenset(str(name) for name in names))
         for known in self.list():
             if known.name == job.name and known.plan != job.plan:
                 raise other_plan(job.name, known.plan, "the database")
@@ -128,7 +128,7 @@ class OracleJobs:
 
 
 def _steps(job: SchedulerJob, credential: str) -> list[Step]:
-    dialect = dialect_of(EngineName.ORACLE)
+    dialect = dialect_of("oracle")
     return [step_of(dialect, call) for call in jobs(job, credential, datetime.now(UTC))]
 
 

@@ -14,7 +14,7 @@ from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.protocols import Events
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.runner import PlanningContext
 from toolkit.snapshots import CounterProvider, HostProvider, ProgressProvider, Provider, ThreadProvider
 from toolkit.targets.base import Target
@@ -25,7 +25,7 @@ _NO_SNAPSHOT_SOURCE = frozenset({"none", "osstat"})
 
 def host_is_ours(target: Target) -> bool:
     """Tell whether the database runs on this host, so that the host's figures are the database's."""
-    return target.engine is EngineName.DUCKDB or target.local
+    return target.engine == "duckdb" or target.local
 
 
 def providers_of(
@@ -49,15 +49,15 @@ def providers_of(
     bracket = None if snapshot_source is None else bracket_of(snapshot_source, dialect, sessions, run)
     if bracket is not None:
         found.append(bracket)
-    if engine is EngineName.DUCKDB:
+    if engine == "duckdb":
         found.append(ThreadProvider())
     if host_is_ours(target):
-        found.append(HostProvider(_server_process(sessions), embedded=engine is EngineName.DUCKDB))
+        found.append(HostProvider(_server_process(sessions), embedded=engine == "duckdb"))
     watching = dialect.watching(planning.facts)
     wanted = experiment.snapshot not in _NO_SNAPSHOT_SOURCE
-    found += _counters(watching, engine.value, sessions, run, snapshots=watching.snapshots if wanted else ())
+    found += _counters(watching, engine, sessions, run, snapshots=watching.snapshots if wanted else ())
     if watching.progress is not None and events is not None:
-        found.append(ProgressProvider(engine.value, watching.progress, sessions.run, run, events.emit))
+        found.append(ProgressProvider(engine, watching.progress, sessions.run, run, events.emit))
     return tuple(found)
 
 
@@ -81,7 +81,7 @@ def snapshot_source_by_facts(planning: PlanningContext) -> SnapshotSource | None
     """
     wanted, facts = planning.experiment.snapshot, planning.facts
     known = wanted in _CHOICES and wanted not in _NO_SNAPSHOT_SOURCE
-    if not known or planning.dialect.engine is not EngineName.ORACLE:
+    if not known or planning.dialect.engine != "oracle":
         return None
     return snapshot_sources.choose(wanted, facts, declared_in(facts))
 

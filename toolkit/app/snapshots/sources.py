@@ -11,7 +11,7 @@ from toolkit.executors import Sessions, read_facts
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Event, Events
 from toolkit.model.values import Scalar
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.snapshots.brackets import BracketProvider, Repositories
 from toolkit.store import Store
 
@@ -37,10 +37,10 @@ def snapshot_source_of(
     Raises:
         ToolkitError: TK-0303 for a pack that nobody declared, TK-0304 for what cannot be had here.
     """
-    if dialect.engine is not EngineName.ORACLE:
+    if dialect.engine != "oracle":
         if wanted in REPOSITORIES:
             raise ToolkitError(
-                f"{dialect.engine.value} has no {wanted} snapshots",
+                f"{dialect.engine} has no {wanted} snapshots",
                 code="TK-0304",
                 hint="leave it out: its own counters are read",
             )

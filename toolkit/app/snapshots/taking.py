@@ -99,7 +99,7 @@ def _read(resolved: ResolvedTarget, provider: str, watch_seconds: float) -> tupl
     known = (AUTO, states.provider, HOST)
     if provider not in known and provider not in REPOSITORIES:
         raise ToolkitError(
-            f"{target.engine.value} has no snapshot provider `{provider}`",
+            f"{target.engine} has no snapshot provider `{provider}`",
             code="TK-0102",
             hint=f"choose one of {', '.join(known)}",
         )
@@ -140,7 +140,7 @@ def _read(resolved: ResolvedTarget, provider: str, watch_seconds: float) -> tupl
         taken.identity |= host_identity(alone=False)
         taken.sections |= host_sections()
     name = states.provider if snapshot_source.repository is None else snapshot_source.provider
-    state = State(name, target.engine.value, taken.identity, taken.sections, tuple(taken.warnings))
+    state = State(name, target.engine, taken.identity, taken.sections, tuple(taken.warnings))
     return state, (*_why(snapshot_source, state), *states.hints(facts))
 
 
@@ -177,6 +177,4 @@ def _host(resolved: ResolvedTarget) -> State:
             hint="run dbatk there, or leave --provider out",
         )
     identity = host_identity(alone=True)
-    return State(
-        HOST, resolved.target.engine.value, {**identity, DATABASE: str(identity["host"])}, host_sections()
-    )
+    return State(HOST, resolved.target.engine, {**identity, DATABASE: str(identity["host"])}, host_sections())

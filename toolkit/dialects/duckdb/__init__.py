@@ -1,5 +1,11 @@
-"""DuckDB: the embedded default; real parallelism by `threads`, one process a file."""
+"""DuckDB: the embedded default, with real parallelism by `threads`, one process a file."""
 
-from toolkit.dialects.duckdb.dialect import DIALECT
+from toolkit.model.engines import EngineDeclaration
 
-__all__ = ["DIALECT"]
+DECLARATION = EngineDeclaration(
+    name="duckdb",
+    package="toolkit.dialects.duckdb",
+    target="toolkit.targets.duckdb",
+    order=3,
+    embedded=True,
+)

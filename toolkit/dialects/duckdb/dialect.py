@@ -24,7 +24,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
-from toolkit.model.words import Effect, EngineName, ObjectKind, OperationName, Role, SupportState
+from toolkit.model.words import Effect, ObjectKind, OperationName, Role, SupportState
 
 _OLDEST = (2,)
 """The release that `pyproject.toml` requires: the engine is a library of this process."""
@@ -44,14 +44,14 @@ def _of_index(work: Work) -> Support | None:
         return _refused(
             "dbatk indexes plain columns on DuckDB, whose indexes know no order: no expression, no DESC"
         )
-    if work.option("on_live_objects") and work.operation is OperationName.INDEX_BUILD:
+    if work.option("on_live_objects") and work.operation == "index-build":
         return _refused("DuckDB has no invisible index; measure on the copy")
     return None
 
 
 def _compression_of_tables(work: Work) -> object:
     """Return the compression that is a setting of the session; that of an export is its own."""
-    return None if work.operation is OperationName.BACKUP else work.option("compression")
+    return None if work.operation == "backup" else work.option("compression")
 
 
 def _keyword(ref: ObjectRef) -> str:
@@ -61,7 +61,7 @@ def _keyword(ref: ObjectRef) -> str:
 class DuckdbDialect(Quiet):
     """DuckDB 2.0 and later."""
 
-    engine = EngineName.DUCKDB
+    engine = "duckdb"
     doctor_files = ("settings",)
     copy_files = ("table_definition",)
     scheduler_files: tuple[str, ...] = ()
@@ -148,12 +148,12 @@ class DuckdbDialect(Quiet):
             )
         if work.degree < 1:
             return _refused("DuckDB has no automatic degree; give a number")
-        if work.operation is OperationName.BACKUP:
+        if work.operation == "backup":
             return backup.support(work) or _SUPPORTED
         compression = work.option("compression")
         if compression is not None and str(compression) not in _COMPRESSION:
             return _refused(f"DuckDB knows no compression `{compression}`; it takes none or auto")
-        if compression is not None and work.operation is not OperationName.CTAS:
+        if compression is not None and work.operation != "ctas":
             return _refused("an index of DuckDB is never compressed")
         return _of_index(work) or _SUPPORTED
 
@@ -177,20 +177,20 @@ class DuckdbDialect(Quiet):
         """Begin every trial with an empty write-ahead log."""
         del facts
         checkpoint = Call("checkpoint", effect=Effect.CHANGES, tolerates=frozenset({"TransactionException"}))
-        folder = backup.prepare(work) if work.operation is OperationName.BACKUP else ()
+        folder = backup.prepare(work) if work.operation == "backup" else ()
         return (checkpoint, *folder)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
-        if work.operation is OperationName.CTAS:
+        if work.operation == "ctas":
             return self._marked(work, self._ctas(work))
-        if work.operation is OperationName.INSERT:
+        if work.operation == "insert":
             return (self._insert(work),)
-        if work.operation is OperationName.INDEX_BUILD:
+        if work.operation == "index-build":
             return self._marked(work, self._build(work))
-        if work.operation is OperationName.INDEX_REBUILD:
+        if work.operation == "index-rebuild":
             return self._rebuild(work)
-        if work.operation is OperationName.BACKUP:
+        if work.operation == "backup":
             return backup.timed(work)
         return (
             Call(
@@ -254,9 +254,9 @@ class DuckdbDialect(Quiet):
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
-        if work.operation is OperationName.BACKUP:
+        if work.operation == "backup":
             return backup.evidence(work)
-        if work.object.kind is not ObjectKind.TABLE or work.operation is OperationName.STATS_GATHER:
+        if work.object.kind is not ObjectKind.TABLE or work.operation == "stats-gather":
             return ()
         name = work.object.name
         text = ".".join(self.quote(part) for part in (name.schema, name.name) if part)
@@ -266,7 +266,7 @@ class DuckdbDialect(Quiet):
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
     ) -> TrialFindings:
         del deltas
-        return backup.tell(kept, seconds) if work.operation is OperationName.BACKUP else TrialFindings()
+        return backup.tell(kept, seconds) if work.operation == "backup" else TrialFindings()
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del work, facts

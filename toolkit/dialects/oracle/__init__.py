@@ -1,22 +1,10 @@
-"""The Oracle dialect.
+"""Oracle: 11.2 to 26ai."""
 
-It is put together when it is asked for: what others need of Oracle (licences, errors) must not cost all of it.
-"""
+from toolkit.model.engines import EngineDeclaration
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from toolkit.dialects.oracle.dialect import DIALECT
-
-__all__ = ["DIALECT"]
-
-
-def __getattr__(name: str) -> object:
-    """Return the dialect, by importing what it is made of (PEP 562)."""
-    if name != "DIALECT":
-        raise AttributeError(name)
-    from toolkit.dialects.oracle.dialect import DIALECT
-
-    return DIALECT
+DECLARATION = EngineDeclaration(
+    name="oracle",
+    package="toolkit.dialects.oracle",
+    target="toolkit.targets.oracle",
+    order=1,
+)

@@ -16,7 +16,6 @@ from toolkit.dialects.oracle.releases import edition_of
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import OperationName
 
 Limit = tuple[int, str]
 
@@ -34,7 +33,7 @@ def degree_limit(facts: Facts, sets: int = 2) -> DegreeLimit:
 
 def degree_limit_of(work: Work, facts: Facts) -> DegreeLimit:
     """Return the limits of a work: a plain copy takes one set of servers, everything else up to two."""
-    copies = work.operation in (OperationName.CTAS, OperationName.INSERT) and work.query is None
+    copies = work.operation in ("ctas", "insert") and work.query is None
     return degree_limit(facts, sets=1 if copies else 2)
 
 

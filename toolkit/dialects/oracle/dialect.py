@@ -50,7 +50,7 @@ from toolkit.model.words import EngineName, OperationName
 class OracleDialect:
     """Oracle 11.2 to 26ai; see `toolkit.dialects.base.Dialect` for what each answer means."""
 
-    engine: EngineName = EngineName.ORACLE
+    engine: EngineName = "oracle"
     upper_names: bool = True
     terminator: str = ";"
     doctor_files: tuple[str, ...] = doctor.FILES
@@ -110,10 +110,10 @@ class OracleDialect:
         return support.support(work, facts)
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return () if work.operation is OperationName.BACKUP else session.begin(work, facts)
+        return () if work.operation == "backup" else session.begin(work, facts)
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return backup_work.after(work) if work.operation is OperationName.BACKUP else session.end(work, facts)
+        return backup_work.after(work) if work.operation == "backup" else session.end(work, facts)
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return WORDS[work.operation].prepare(work, facts)
@@ -127,7 +127,7 @@ class OracleDialect:
     def tell(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
     ) -> TrialFindings:
-        if work.operation is OperationName.BACKUP:
+        if work.operation == "backup":
             return backup_findings.tell(work, kept, seconds)
         return findings.tell(work, kept, deltas, seconds)
 
@@ -137,7 +137,7 @@ class OracleDialect:
     def granted(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
     ) -> Granted:
-        if work.operation is OperationName.BACKUP:
+        if work.operation == "backup":
             return backup_findings.granted(work, kept)
         return granted.granted(work, kept, peaks)
 
@@ -148,9 +148,9 @@ class OracleDialect:
         return space.room(facts, schema, tablespace)
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        if work.operation is OperationName.STATS_GATHER:
+        if work.operation == "stats-gather":
             return remarks.remarks(work, facts)
-        if work.operation is OperationName.BACKUP:
+        if work.operation == "backup":
             return backup_remarks.remarks(work, facts)
         return load_facts.remarks(work, facts)
 

@@ -16,7 +16,6 @@ from toolkit.dialects.oracle import spelling
 from toolkit.dialects.work import Work
 from toolkit.model.records import Metric
 from toolkit.model.values import Row
-from toolkit.model.words import OperationName
 
 EVIDENCE = "degree"
 """Under which key everything that is read right after the clock is kept."""
@@ -181,7 +180,7 @@ def _of_plan(lines: Sequence[str]) -> Iterator[Metric]:
 
 
 def _plan_sentences(work: Work, lines: Sequence[str]) -> tuple[str, ...]:
-    if not lines or work.operation is OperationName.STATS_GATHER:
+    if not lines or work.operation == "stats-gather":
         return ()
     story = read_plan(lines)
     if story.load is None:

@@ -13,15 +13,14 @@ from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.findings import of_kind
 from toolkit.dialects.work import Work
 from toolkit.model.values import Row
-from toolkit.model.words import OperationName
 
 _THREADS = ("SERVERS", "SERVER THREADS")
 _SETS = ("SERVER SETS", "SLAVE SETS")
 _LOADS = {
-    OperationName.CTAS: "DDL PARALLELIZED",
-    OperationName.INDEX_BUILD: "DDL PARALLELIZED",
-    OperationName.INDEX_REBUILD: "DDL PARALLELIZED",
-    OperationName.INSERT: "DML PARALLELIZED",
+    "ctas": "DDL PARALLELIZED",
+    "index-build": "DDL PARALLELIZED",
+    "index-rebuild": "DDL PARALLELIZED",
+    "insert": "DML PARALLELIZED",
 }
 _SAMPLED = "V$PX_SESSION, sampled"
 _ASKED = "V$PQ_SESSTAT"
@@ -48,7 +47,7 @@ def _from_one_source(work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Map
     asked = of_kind(kept, "pq")
     last = _statistics(asked, "value")
     seen = int(peaks.get("parallel_degree", 0))
-    if work.operation is OperationName.STATS_GATHER:
+    if work.operation == "stats-gather":
         return _of_statistics(work, seen)
     threads = _first(last, _THREADS)
     if threads:
@@ -115,7 +114,7 @@ def _of_last_statement(
 ) -> Granted:
     load = _LOADS[work.operation]
     if load in last and not last[load]:
-        what = "load" if work.operation in (OperationName.CTAS, OperationName.INSERT) else "build"
+        what = "load" if work.operation in ("ctas", "insert") else "build"
         why = _switched_off(work, kept)
         return Granted(1, _ASKED, f"the {what} itself was serial; only its query ran in parallel{why}")
     if last.get("DOP"):
@@ -147,7 +146,7 @@ def _of_statistics(work: Work, seen: int) -> Granted:
 def _switched_off(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> str:
     """Say when the session's own switch explains it."""
     switches = next((str(row["name"]) for row in of_kind(kept, "switches")), "")
-    what = "PDML" if work.operation is OperationName.INSERT else "PDDL"
+    what = "PDML" if work.operation == "insert" else "PDDL"
     return f" ({what}_STATUS of the session is DISABLED)" if f"{what} DISABLED" in switches else ""
 
 

@@ -15,6 +15,7 @@ from toolkit import resources
 from toolkit.dialects.answers import Grant
 from toolkit.dialects.oracle.names import quote
 from toolkit.model.facts import Facts
+from toolkit.model.operations import operations
 from toolkit.model.words import OperationName
 
 _VIEW = re.compile(r"\b(?:SYS\.)?(V_\$[A-Z0-9_$#]+|DBA_[A-Z0-9_$#]+|REDACTION_COLUMNS)")
@@ -26,20 +27,20 @@ _OF_STATISTICS = re.compile(r"DBA_(?:OPTSTAT|TAB_STAT|IND_STAT|TAB_PENDING|TABLE
 # What an operation needs in the user's own schema, and in the schema of another (Database Security Guide; SQL
 # Language Reference and DBMS_STATS, prerequisites).
 _OWN: dict[OperationName, tuple[str, ...]] = {
-    OperationName.CTAS: ("CREATE TABLE",),
-    OperationName.INSERT: ("CREATE TABLE",),
-    OperationName.INDEX_BUILD: ("CREATE TABLE",),
-    OperationName.INDEX_REBUILD: ("CREATE TABLE",),
-    OperationName.STATS_GATHER: ("CREATE TABLE",),
-    OperationName.BACKUP: (),
+    "ctas": ("CREATE TABLE",),
+    "insert": ("CREATE TABLE",),
+    "index-build": ("CREATE TABLE",),
+    "index-rebuild": ("CREATE TABLE",),
+    "stats-gather": ("CREATE TABLE",),
+    "backup": (),
 }
 _ELSEWHERE: dict[OperationName, tuple[str, ...]] = {
-    OperationName.CTAS: ("CREATE ANY TABLE",),
-    OperationName.INSERT: (),
-    OperationName.INDEX_BUILD: ("CREATE ANY INDEX",),
-    OperationName.INDEX_REBUILD: ("ALTER ANY INDEX",),
-    OperationName.STATS_GATHER: ("ANALYZE ANY",),
-    OperationName.BACKUP: (),
+    "ctas": ("CREATE ANY TABLE",),
+    "insert": (),
+    "index-build": ("CREATE ANY INDEX",),
+    "index-rebuild": ("ALTER ANY INDEX",),
+    "stats-gather": ("ANALYZE ANY",),
+    "backup": (),
 }
 _OF_GUARDS = "guard_"
 """What these read, only a plan with guards needs: `dbatk plan` tells whether it can."""
@@ -112,9 +113,9 @@ def _views(facts: Facts, operation: OperationName | None, grantee: str) -> Itera
     for need in needs():
         if need.view not in missing or (facts.release.number and facts.release.number < need.since):
             continue
-        if need.for_backups and operation is not OperationName.BACKUP:
+        if need.for_backups and operation != "backup":
             continue
-        if operation not in (None, OperationName.STATS_GATHER) and _OF_STATISTICS.match(need.view):
+        if operation not in (None, "stats-gather") and _OF_STATISTICS.match(need.view):
             continue
         yield Grant(view_grant(need.view, grantee), need.purpose)
 
@@ -149,7 +150,7 @@ def _system(facts: Facts, operation: OperationName | None, grantee: str) -> Iter
 
 def _rows_elsewhere(facts: Facts, operation: OperationName, grantee: str) -> Iterator[Grant]:
     work = facts.first("doctor_work")
-    if operation is OperationName.INSERT and not _has(facts, "INSERT ANY TABLE") and work.get("table"):
+    if operation == "insert" and not _has(facts, "INSERT ANY TABLE") and work.get("table"):
         table = f"{quote(str(work['schema']))}.{quote(str(work['table']))}"
         yield Grant(
             f"GRANT INSERT ON {table} TO {grantee}", "insert: the table of another, unless granted already"
@@ -167,7 +168,7 @@ def _statspack(facts: Facts, grantee: str) -> Iterator[Grant]:
 
 
 def _asked(operation: OperationName | None) -> tuple[OperationName, ...]:
-    return tuple(OperationName) if operation is None else (operation,)
+    return tuple(operations()) if operation is None else (operation,)
 
 
 def _has(facts: Facts, privilege: str) -> bool:

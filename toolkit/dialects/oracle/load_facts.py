@@ -12,12 +12,12 @@ from toolkit.dialects.oracle.work import ctas
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.words import Mode
 from toolkit.units import counted
 
 _HINTS = re.compile(r"/\*\+(.*?)\*/|--\+([^\n]*)", re.DOTALL)
 _DEGREE_HINTS = ("PARALLEL", "NO_PARALLEL", "NOPARALLEL", "SHARED", "PARALLEL_INDEX")
-_LOADS = (OperationName.CTAS, OperationName.INSERT)
+_LOADS = ("ctas", "insert")
 _READ = ("virtual_columns", "policies", "redactions")
 _READ_SINCE_12 = ("invisible_columns", "row_archival")
 _FILLED = (
@@ -43,7 +43,7 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     if work.operation not in _LOADS:
         return ()
     parts = [*_own_hints(work), *_source(work, facts), *redo.remarks(work, facts), *_statistics(work, facts)]
-    parts += _made(work, facts) if work.operation is OperationName.CTAS else _target(work, facts)
+    parts += _made(work, facts) if work.operation == "ctas" else _target(work, facts)
     return tuple(dict.fromkeys(parts))
 
 
@@ -80,7 +80,7 @@ def _source(work: Work, facts: Facts) -> Iterator[str]:
     virtual = [
         name for name in _names(facts, "source_virtual_columns") if not work.columns or name in work.columns
     ]
-    if virtual and work.operation is OperationName.CTAS:
+    if virtual and work.operation == "ctas":
         yield f"virtual columns become ordinary ones that hold their values: {_listed(virtual)}"
     longs = [row for row in facts.rows("source_columns") if row.get("data_type") in ("LONG", "LONG RAW")]
     if longs:
@@ -108,7 +108,7 @@ def _hidden_rows(source: QualifiedName, facts: Facts) -> Iterator[str]:
 
 
 def _statistics(work: Work, facts: Facts) -> Iterator[str]:
-    in_query = work.query is not None and work.operation is OperationName.CTAS and work.mode is Mode.MEASUREMENT
+    in_query = work.query is not None and work.operation == "ctas" and work.mode is Mode.MEASUREMENT
     if in_query and has(facts.release, Feature.ONLINE_STATISTICS):
         yield (
             "a CTAS from your own query gathers statistics while loading, which is part of its time; "

@@ -14,7 +14,7 @@ from toolkit.dialects.oracle.work.base import asks_nologging
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
-from toolkit.model.words import OperationName, SupportState
+from toolkit.model.words import SupportState
 
 _KEY = "redo_rules"
 
@@ -38,7 +38,7 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
     """Say what NOLOGGING does here."""
     if not asks_nologging(work):
         return
-    if work.operation is OperationName.INSERT and work.option("load") == "conventional":
+    if work.operation == "insert" and work.option("load") == "conventional":
         yield "a conventional insert writes its redo whatever the table's attribute says: NOLOGGING saves nothing"
         return
     mode = facts.value(_KEY, "log_mode")

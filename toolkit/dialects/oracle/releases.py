@@ -13,7 +13,6 @@ from enum import StrEnum
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row
-from toolkit.model.words import EngineName
 
 
 class Feature(StrEnum):
@@ -232,4 +231,4 @@ def assume(text: str) -> Facts:
     number = RELEASES[name]
     words = f"Oracle Database {name} {EDITIONS[edition].words} Release {'.'.join(map(str, number))} (assumed)"
     server: Row = {"version_text": words, "edition": edition}
-    return Facts(EngineName.ORACLE, Release(number, edition, words), answers={"server": (server,)}, assumed=True)
+    return Facts("oracle", Release(number, edition, words), answers={"server": (server,)}, assumed=True)

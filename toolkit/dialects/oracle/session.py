@@ -13,7 +13,7 @@ from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
-from toolkit.model.words import Effect, Mode, OperationName, Role
+from toolkit.model.words import Effect, Mode, Role
 
 LOCK_WAIT_SECONDS = 60
 _LARGEST_SORT_AREA = 2**31 - 1
@@ -53,7 +53,7 @@ def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
 def end(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Put a worker's session back, in the reverse order."""
     opening: tuple[Call, ...] = ()
-    if work.operation is OperationName.INSERT:
+    if work.operation == "insert":
         # The DML switch cannot be changed inside a transaction (ORA-12841), which a failed load may have left.
         opening = (Call("rollback", session=Role.WORKER, effect=Effect.CHANGES),)
     back = [_switch(undo, what, None) for _, what, _, undo in reversed(_switches(work))]
@@ -98,10 +98,10 @@ def _sort_area(work: Work) -> list[tuple[str, str, bool]]:
 def _switches(work: Work) -> list[tuple[str, str, int | None, str]]:
     """Return (verb, what, degree, verb that undoes it) of the ALTER SESSION switches."""
     chosen: list[tuple[str, str, int | None, str]] = []
-    if work.operation in (OperationName.CTAS, OperationName.INSERT) and work.query is not None:
+    if work.operation in ("ctas", "insert") and work.query is not None:
         chosen += _query_switch(work)
     by_session = not spelling.is_serial(work) and not spelling.hints_parallel_dml(work)
-    if work.operation is OperationName.INSERT and by_session:
+    if work.operation == "insert" and by_session:
         chosen.append(("ENABLE", "DML", None, "DISABLE"))
     return chosen
 

@@ -13,7 +13,7 @@ from toolkit.dialects.oracle.work import WORDS
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
-from toolkit.model.words import ObjectKind, OperationName, SupportState
+from toolkit.model.words import ObjectKind, SupportState
 
 _OK = Support(SupportState.SUPPORTED)
 
@@ -23,7 +23,7 @@ _ADMINISTRATIVE = frozenset({"SYS", "SYSBACKUP", "SYSDG", "SYSKM", "SYSRAC", "PU
 
 def support(work: Work, facts: Facts) -> Support:
     """Judge a piece of work: whose session and objects, which degree, then its operation's own options."""
-    if work.operation is OperationName.BACKUP:
+    if work.operation == "backup":
         return WORDS[work.operation].judge(work, facts) or _OK
     found = _place(work, facts) or _session(facts) or _owner(work, facts) or _degree(work, facts)
     return found or WORDS[work.operation].judge(work, facts) or _OK

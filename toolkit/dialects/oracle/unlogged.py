@@ -14,9 +14,9 @@ from toolkit.dialects.oracle.work.base import asks_nologging, former_logging
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import Effect, OperationName
+from toolkit.model.words import Effect
 
-_BUILDS = frozenset({OperationName.CTAS, OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD})
+_BUILDS = frozenset({"ctas", "index-build", "index-rebuild"})
 _FORCED = "YES"
 """V$DATABASE.FORCE_LOGGING may also be a text (18c: STANDBY NOLOGGING ...): then redo is left out all the same."""
 
@@ -32,7 +32,7 @@ def marked(calls: tuple[Call, ...], work: Work, facts: Facts) -> tuple[Call, ...
 def _leaves_out_redo(work: Work, facts: Facts) -> bool:
     if work.operation in _BUILDS:
         return asks_nologging(work)
-    if work.operation is not OperationName.INSERT or work.option("load") == "conventional":
+    if work.operation != "insert" or work.option("load") == "conventional":
         return False
     return asks_nologging(work) or former_logging(work, facts) == "NOLOGGING"
 

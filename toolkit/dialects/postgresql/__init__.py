@@ -1,5 +1,10 @@
-"""PostgreSQL 14 to 18."""
+"""PostgreSQL: 14 to 18."""
 
-from toolkit.dialects.postgresql.dialect import DIALECT
+from toolkit.model.engines import EngineDeclaration
 
-__all__ = ["DIALECT"]
+DECLARATION = EngineDeclaration(
+    name="postgresql",
+    package="toolkit.dialects.postgresql",
+    target="toolkit.targets.postgresql",
+    order=2,
+)

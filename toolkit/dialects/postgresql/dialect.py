@@ -19,18 +19,18 @@ from toolkit.model.facts import Facts, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
-from toolkit.model.words import EngineName, ObjectKind, OperationName
+from toolkit.model.words import ObjectKind, OperationName
 
 
 class PostgresqlDialect(Quiet):
     """PostgreSQL 14 to 18."""
 
-    engine = EngineName.POSTGRESQL
+    engine = "postgresql"
     doctor_files = checks.FILES
     backups: Backups | None = backup.PostgresqlBackups()
     copy_files: tuple[str, ...] = ()
     scheduler_files: tuple[str, ...] = ()
-    degree_by_sessions: frozenset[OperationName] = frozenset({OperationName.STATS_GATHER})
+    degree_by_sessions: frozenset[OperationName] = frozenset({"stats-gather"})
     # REINDEX CONCURRENTLY waits for older snapshots; the second one on a table waits for the first one's lock with
     # such a snapshot: a deadlock. reindexdb gives all indexes of a table to one session for the same reason.
     online_rebuilds_apart = True
@@ -68,36 +68,36 @@ class PostgresqlDialect(Quiet):
 
     # -- work ---------------------------------------------------------------------------------------------------
     def support(self, work: Work, facts: Facts) -> Support:
-        if work.operation is OperationName.BACKUP:
+        if work.operation == "backup":
             return backup.support(work, facts)
         return support.support(work, facts)
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return () if work.operation is OperationName.BACKUP else working.begin(work, facts)
+        return () if work.operation == "backup" else working.begin(work, facts)
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
-        return () if work.operation is OperationName.BACKUP else working.end(work)
+        return () if work.operation == "backup" else working.end(work)
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return backup.prepare(work, facts) if work.operation is OperationName.BACKUP else working.prepare(work)
+        return backup.prepare(work, facts) if work.operation == "backup" else working.prepare(work)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return backup.timed(work, facts) if work.operation is OperationName.BACKUP else working.timed(work, facts)
+        return backup.timed(work, facts) if work.operation == "backup" else working.timed(work, facts)
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        if work.operation is OperationName.BACKUP:
+        if work.operation == "backup":
             return backup.evidence(work, facts)
         return working.evidence(work, facts)
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
-        return () if work.operation is OperationName.BACKUP else working.settle(work)
+        return () if work.operation == "backup" else working.settle(work)
 
     def granted(
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
     ) -> Granted:
-        if work.operation is OperationName.BACKUP:
+        if work.operation == "backup":
             return backup.granted(work, kept)
         return granting.granted(work, kept, peaks, notices)
 
@@ -105,7 +105,7 @@ class PostgresqlDialect(Quiet):
         self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
     ) -> TrialFindings:
         del deltas
-        return backup.tell(work, kept, seconds) if work.operation is OperationName.BACKUP else TrialFindings()
+        return backup.tell(work, kept, seconds) if work.operation == "backup" else TrialFindings()
 
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
         return error_of(name, status, lines)

@@ -15,7 +15,6 @@ from toolkit.dialects.answers import Granted
 from toolkit.dialects.postgresql.parallel import why_fewer
 from toolkit.dialects.work import Work
 from toolkit.model.values import Row
-from toolkit.model.words import OperationName
 
 SERIAL_PLAN = "the planner chose a serial plan"
 _REQUEST = re.compile(r'building index ".*" with request for (?P<workers>\d+) parallel workers?', re.DOTALL)
@@ -29,9 +28,9 @@ Kept = Mapping[str, tuple[Row, ...]]
 
 def granted(work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
     """Tell the degree of one work; workers + 1, because the leader works too."""
-    if work.operation is OperationName.CTAS:
+    if work.operation == "ctas":
         return _one(work, "max_parallel_workers_per_gather") or _query(kept, peaks)
-    if work.operation in (OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD):
+    if work.operation in ("index-build", "index-rebuild"):
         return _one(work, "max_parallel_maintenance_workers") or _build(work, kept, peaks, notices)
     return Granted(1, "one process", "" if work.degree <= 1 else "PostgreSQL does this in one process")
 

@@ -7,7 +7,6 @@ import re
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row
-from toolkit.model.words import EngineName
 
 OLDEST, NEWEST = 14, 18
 KNOWN = tuple(str(number) for number in range(OLDEST, NEWEST + 1))
@@ -48,7 +47,7 @@ def assumed(text: str) -> Facts:
         "user_name": "dba", "current_schema": "public", "started_at": None, "cpu_count": None,
         "toast_compressions": "pglz,lz4", "in_recovery": "no",
     }  # fmt: skip
-    return Facts(EngineName.POSTGRESQL, release_of(server), {"server": (server,)}, assumed=True)
+    return Facts("postgresql", release_of(server), {"server": (server,)}, assumed=True)
 
 
 def snapshot_files(release: Release) -> tuple[str, ...]:

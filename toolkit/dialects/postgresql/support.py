@@ -8,10 +8,10 @@ from toolkit.dialects.postgresql.release import OLDEST, major
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
-from toolkit.model.words import Mode, ObjectKind, OperationName, SupportState
+from toolkit.model.words import Mode, ObjectKind, SupportState
 
 SUPPORTED = Support(SupportState.SUPPORTED)
-_INDEX_WORK = (OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD)
+_INDEX_WORK = ("index-build", "index-rebuild")
 _TOAST_METHODS = ("pglz", "lz4")
 
 
@@ -34,9 +34,9 @@ def _degree(work: Work, facts: Facts) -> Support | None:
         return _refused("`default` and `auto` are degrees of Oracle; PostgreSQL takes a number")
     if work.degree == 1:
         return None
-    if work.operation is OperationName.INSERT:
+    if work.operation == "insert":
         return _refused("INSERT ... SELECT never writes in parallel on PostgreSQL")
-    if work.operation is OperationName.STATS_GATHER:
+    if work.operation == "stats-gather":
         return _refused(
             "ANALYZE of one table is one process on PostgreSQL; a degree is had by several connections, "
             "each with a table of its own (--schema)"
@@ -49,7 +49,7 @@ def _degree(work: Work, facts: Facts) -> Support | None:
 def _statistics(work: Work, facts: Facts) -> Support | None:
     del facts
     whole = work.object.kind is ObjectKind.STATISTICS and work.object.name.schema is None
-    if work.operation is OperationName.STATS_GATHER and whole:
+    if work.operation == "stats-gather" and whole:
         return _refused("PostgreSQL has no statement for the statistics of a schema; name its tables")
     return None
 
@@ -65,7 +65,7 @@ def _logging(work: Work, facts: Facts) -> Support | None:
             "nologging would make the table UNLOGGED: not crash-safe, empty on every replica; "
             "it is for measurements only"
         )
-    if work.operation is OperationName.INSERT and not work.object.scratch:
+    if work.operation == "insert" and not work.object.scratch:
         return _refused("nologging would turn the user's table UNLOGGED; measure into a copy")
     return None
 
@@ -76,7 +76,7 @@ def _compression(work: Work, facts: Facts) -> Support | None:
         return None
     if work.operation in _INDEX_WORK:
         return None if level == "none" else _refused(f"an index of PostgreSQL is never compressed (`{level}`)")
-    if work.operation is not OperationName.CTAS:
+    if work.operation != "ctas":
         return _refused("the compression of a column is set when its table is made, not by this operation")
     if level == "none":
         return _refused(
@@ -102,7 +102,7 @@ def _toast_method(level: str, facts: Facts) -> Support:
 
 def _space(work: Work, facts: Facts) -> Support | None:
     del facts
-    if work.option("pctfree") is not None and work.operation is OperationName.INDEX_REBUILD:
+    if work.option("pctfree") is not None and work.operation == "index-rebuild":
         return _refused("REINDEX takes no fillfactor; ALTER INDEX ... SET (fillfactor = ...) comes before it")
     return None
 
@@ -117,7 +117,7 @@ def _sample(work: Work, facts: Facts) -> Support | None:
 def _online(work: Work, facts: Facts) -> Support | None:
     del facts
     live = work.mode is Mode.MEASUREMENT and bool(work.option("on_live_objects"))
-    if live and work.operation is OperationName.INDEX_BUILD and not work.option("online"):
+    if live and work.operation == "index-build" and not work.option("online"):
         return _refused(
             "PostgreSQL has no invisible index: a build on the live table blocks its writers; "
             "measure on the copy, or with --online"

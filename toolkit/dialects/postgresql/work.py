@@ -18,12 +18,12 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Scalar
-from toolkit.model.words import Effect, Mode, ObjectKind, OperationName, Role
+from toolkit.model.words import Effect, Mode, ObjectKind, Role
 
 QUERY_DEGREE = "max_parallel_workers_per_gather"
 INDEX_DEGREE = "max_parallel_maintenance_workers"
 Values = Mapping[str, ContextValue]
-_INDEX_WORK = (OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD)
+_INDEX_WORK = ("index-build", "index-rebuild")
 
 
 def _set(name: str, value: Scalar) -> Call:
@@ -33,12 +33,12 @@ def _set(name: str, value: Scalar) -> Call:
 def _settings(work: Work) -> dict[str, Scalar]:
     """Return the session's settings of a work."""
     workers = work.degree - 1
-    if work.operation is OperationName.CTAS:
+    if work.operation == "ctas":
         settings: dict[str, Scalar] = {QUERY_DEGREE: workers}
         if work.option("compression") is not None:
             settings["default_toast_compression"] = str(work.option("compression"))
         return settings
-    if work.operation is OperationName.INSERT:
+    if work.operation == "insert":
         return {QUERY_DEGREE: workers}
     if work.operation in _INDEX_WORK:
         # the server says at DEBUG1, and nowhere else, how many workers a build asks for
@@ -62,7 +62,7 @@ def _plan(work: Work) -> tuple[Call, ...]:
     """Ask, before the clock and under the same settings, what the statement will ask for."""
     if work.degree < 2:
         return ()
-    if work.operation is OperationName.CTAS:
+    if work.operation == "ctas":
         values: Values = {"query": work.query, "source": work.source, **rows_of(work)}
         return (Call("explain_query", values, session=Role.WORKER, keep_as="plan"),)
     if work.operation in _INDEX_WORK:
@@ -73,7 +73,7 @@ def _plan(work: Work) -> tuple[Call, ...]:
 
 def _counted(work: Work, facts: Facts, key: str) -> tuple[Call, ...]:
     """Read the database's own count of workers launched, which exists from 18 on, for queries only."""
-    if work.degree < 2 or work.operation is not OperationName.CTAS or major(facts.release) < 18:
+    if work.degree < 2 or work.operation != "ctas" or major(facts.release) < 18:
         return ()
     return (Call("workers_launched", session=Role.WORKER, file=True, keep_as=key),)
 
@@ -92,7 +92,7 @@ def indexed_table(work: Work) -> QualifiedName:
 
 def prepare(work: Work) -> tuple[Call, ...]:
     """Turn our own, still empty table UNLOGGED where the level says nologging."""
-    if work.operation is OperationName.INSERT and work.option("logging") == "nologging" and work.object.scratch:
+    if work.operation == "insert" and work.option("logging") == "nologging" and work.object.scratch:
         values: Values = {"table": work.object.name}
         return (Call("set_unlogged", values, effect=Effect.CHANGES, object=work.object),)
     return ()
@@ -100,16 +100,16 @@ def prepare(work: Work) -> tuple[Call, ...]:
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the work itself."""
-    if work.operation is OperationName.CTAS:
+    if work.operation == "ctas":
         return marked(_ctas(work), work.mark)
-    if work.operation is OperationName.INSERT:
+    if work.operation == "insert":
         return (_insert(work, facts),)
-    if work.operation is OperationName.INDEX_BUILD:
+    if work.operation == "index-build":
         build = _index_build(work)
         if work.option("online"):  # CONCURRENTLY refuses to run in a transaction
             return (build, *comment(work.object, work.mark, Role.WORKER))
         return marked(build, work.mark)
-    if work.operation is OperationName.INDEX_REBUILD:
+    if work.operation == "index-rebuild":
         return (_index_rebuild(work),)
     return (_change("analyze", {"table": work.object.name}, work),)
 
@@ -214,7 +214,7 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     """
     flush = (Call("force_stats_flush", session=Role.WORKER, file=True),) if major(facts.release) >= 15 else ()
     binds = name_binds(work.object.name)
-    rows = () if work.operation in (OperationName.CTAS, OperationName.INSERT) else ("object_rows",)
+    rows = () if work.operation in ("ctas", "insert") else ("object_rows",)
     asked = tuple(
         Call(file, session=Role.WORKER, file=True, binds=binds, keep_as=file.removeprefix("object_"))
         for file in (*rows, "object_bytes")
@@ -224,7 +224,7 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def settle(work: Work) -> tuple[Call, ...]:
     """Leave no invalid index of ours behind: a CONCURRENTLY build that failed does."""
-    if work.operation is not OperationName.INDEX_BUILD or not work.option("online"):
+    if work.operation != "index-build" or not work.option("online"):
         return ()
     if work.object.kind is not ObjectKind.INDEX:
         return ()

@@ -40,7 +40,7 @@ class Writer:
 
     def read(self, scribe: Scribe, query: Query) -> None:
         """Write a read of the catalogue."""
-        text = sql_file(self.dialect.engine.value, query.file)
+        text = sql_file(self.dialect.engine, query.file)
         scribe.rows(query.key, text, query.binds.items())
 
     # -- a trial ------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ class Writer:
         scribe.go_on()
         scribe.say("stage", "snapshot")
         for file in self.snapshots:
-            text = sql_file(self.dialect.engine.value, file)
+            text = sql_file(self.dialect.engine, file)
             binds = {"run": self.run} if ":run" in text else {}
             self.read(scribe, Query(f"{SNAPSHOT}{file}", file, binds))
 

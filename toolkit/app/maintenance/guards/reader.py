@@ -16,7 +16,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.guards import OF_LOCKS, Guard
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.rendering import sql_file
 from toolkit.runner import spec_of
 from toolkit.targets.base import SessionTag, Target
@@ -123,7 +123,7 @@ class GuardReader:
     def _free(self, path: str) -> int:
         place = Path(path)
         # what an embedded engine has not made yet, it will make in a folder that is there
-        while self._target.engine is EngineName.DUCKDB and not place.exists() and place != place.parent:
+        while self._target.engine == "duckdb" and not place.exists() and place != place.parent:
             place = place.parent
         try:
             return shutil.disk_usage(place).free
@@ -166,7 +166,7 @@ class GuardReader:
         try:
             if self._session is None:
                 self._session = self._target.connect(Role.MONITOR, self._tag, read_only=True)
-            return self._session.execute(sql_file(self._target.engine.value, name), binds or None).rows
+            return self._session.execute(sql_file(self._target.engine, name), binds or None).rows
         except ToolkitError as error:
             raise _Unread(error.sentence) from None
         except DatabaseError as error:

@@ -36,12 +36,12 @@ FILES = (
 )
 _OF_OBJECTS = ("doctor_object_alias", "doctor_object_guards", "doctor_object_table")
 _OF_OPERATIONS: dict[OperationName, tuple[str, ...]] = {
-    OperationName.CTAS: ("doctor_object_columns",),
-    OperationName.INSERT: ("doctor_object_columns", "doctor_object_indexes", "doctor_object_archive"),
-    OperationName.INDEX_BUILD: ("doctor_object_columns", "doctor_object_indexes"),
-    OperationName.INDEX_REBUILD: ("doctor_object_indexes",),
-    OperationName.STATS_GATHER: ("doctor_object_statistics",),
-    OperationName.BACKUP: (),
+    "ctas": ("doctor_object_columns",),
+    "insert": ("doctor_object_columns", "doctor_object_indexes", "doctor_object_archive"),
+    "index-build": ("doctor_object_columns", "doctor_object_indexes"),
+    "index-rebuild": ("doctor_object_indexes",),
+    "stats-gather": ("doctor_object_statistics",),
+    "backup": (),
 }
 
 _PARTS = (home.checks, parallel.checks, named.checks, packs.checks, room.checks, calm.checks, refused.checks)

@@ -15,8 +15,8 @@ from toolkit.model.facts import Facts
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName
 
-_INSERT = OperationName.INSERT
-_BUILDS = frozenset({OperationName.INDEX_BUILD, OperationName.INDEX_REBUILD})
+_INSERT = "insert"
+_BUILDS = frozenset({"index-build", "index-rebuild"})
 _SERIAL_LOAD = "the load falls back to a serial, conventional insert without a word"
 
 # what stands on the table: state, consequence for an insert, what to do.
@@ -41,7 +41,7 @@ def checks(facts: Facts) -> Iterator[Check]:
     work = facts.first("doctor_work")
     if not work:
         return
-    operation = OperationName(str(work["operation"]))
+    operation = str(work["operation"])
     for part in _PARTS:
         yield from part(facts, operation)
 
@@ -61,7 +61,7 @@ def _source(facts: Facts, key: str) -> Iterator[Row]:
 
 
 def _switch(facts: Facts, operation: OperationName) -> Iterator[Check]:
-    if operation is not _INSERT:
+    if operation != _INSERT:
         return
     status = facts.value("doctor_session", "pdml_status")
     hint = " or the hint ENABLE_PARALLEL_DML" if has(facts.release, Feature.PARALLEL_DML_HINT) else ""
@@ -79,7 +79,7 @@ def _kind(facts: Facts, operation: OperationName) -> Iterator[Check]:
     for row in _target(facts, "doctor_object_table"):
         if row.get("cluster_name") is not None:
             yield _warn("clustered-table", f"in cluster {row['cluster_name']}", _SERIAL_LOAD, "use a heap table")
-        if row.get("iot_type") is not None and row.get("partitioned") != "YES" and operation is _INSERT:
+        if row.get("iot_type") is not None and row.get("partitioned") != "YES" and operation == _INSERT:
             yield _warn("index-organized", f"{row['iot_type']}, not partitioned", _SERIAL_LOAD, "partition it")
         if row.get("temporary") == "Y":
             yield Check(
@@ -126,7 +126,7 @@ def _columns(facts: Facts, operation: OperationName) -> Iterator[Check]:
 
 def _copied(facts: Facts, operation: OperationName) -> Iterator[Row]:
     """Columns of the source that a CTAS makes anew; where they lay does not matter then, only their types."""
-    if operation is OperationName.CTAS:
+    if operation == "ctas":
         for row in _source(facts, "doctor_object_columns"):
             yield {**row, "securefile": None}
 
@@ -139,7 +139,7 @@ def _guards(facts: Facts, operation: OperationName) -> Iterator[Check]:
     for row in _target(facts, "doctor_object_guards"):
         what = str(row.get("what"))
         state, consequence, action = _GUARDS[what]
-        if operation is not _INSERT:
+        if operation != _INSERT:
             if what not in ("log group", "view log"):
                 continue
             state, consequence, action = "note", "every change of the table is logged for a replication", ""
@@ -169,7 +169,7 @@ def _indexes(facts: Facts, operation: OperationName) -> Iterator[Check]:
             yield _warn(
                 "domain-index", f"{item}", "loads of the table and its build are serial", "drop it for the load"
             )
-        elif "BITMAP" in kind and operation is _INSERT and not whole:
+        elif "BITMAP" in kind and operation == _INSERT and not whole:
             yield _warn(
                 "bitmap-index", f"{item}, the table is not partitioned", _SERIAL_LOAD, "make it unusable first"
             )
@@ -201,7 +201,7 @@ def _degree(facts: Facts, operation: OperationName) -> Iterator[Check]:
                 f"{row.get('on_table')} has DEGREE {degree}",
                 "statements of others go parallel by it; a serial baseline needs NO_PARALLEL (ours say it)",
             )
-        elif operation is _INSERT and row in tuple(_target(facts, "doctor_object_table")):
+        elif operation == _INSERT and row in tuple(_target(facts, "doctor_object_table")):
             yield Check(
                 "no-degree",
                 "note",
@@ -238,7 +238,7 @@ def _query(facts: Facts, operation: OperationName) -> Iterator[Check]:
             "what calls it runs serially, the query or the build",
             "declare it PARALLEL_ENABLE where it keeps no state",
         )
-    if facts.value("doctor_work", "remote") == "yes" and operation is not OperationName.STATS_GATHER:
+    if facts.value("doctor_work", "remote") == "yes" and operation != "stats-gather":
         yield _warn(
             "database-link",
             "the query names a database link",
@@ -258,7 +258,7 @@ def _archive(facts: Facts, _: OperationName) -> Iterator[Check]:
 
 
 def _statistics(facts: Facts, operation: OperationName) -> Iterator[Check]:
-    if operation is not OperationName.STATS_GATHER:
+    if operation != "stats-gather":
         return
     for row in _target(facts, "doctor_object_statistics"):
         what, item = row.get("what"), row.get("item")
@@ -279,7 +279,7 @@ def _statistics(facts: Facts, operation: OperationName) -> Iterator[Check]:
 
 def _hints(facts: Facts, operation: OperationName) -> Iterator[Check]:
     ours = {name for name, _, _ in service_of(facts).session}
-    if ours and operation is _INSERT:
+    if ours and operation == _INSERT:
         yield Check("service-session", "ok", f"our sessions set {', '.join(sorted(ours)).lower()} first")
 
 

@@ -14,19 +14,19 @@ from toolkit.model.facts import Facts
 from toolkit.model.words import OperationName
 
 WORDS: dict[OperationName, OperationWords] = {
-    OperationName.CTAS: ctas,
-    OperationName.INSERT: insert,
-    OperationName.INDEX_BUILD: index_build,
-    OperationName.INDEX_REBUILD: index_rebuild,
-    OperationName.STATS_GATHER: stats_gather,
-    OperationName.BACKUP: backup,
+    "ctas": ctas,
+    "insert": insert,
+    "index-build": index_build,
+    "index-rebuild": index_rebuild,
+    "stats-gather": stats_gather,
+    "backup": backup,
 }
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Ask for all that is gone with the session's next statement first, in one statement, then for the rest."""
     asked = WORDS[work.operation].evidence(work, facts)
-    if work.operation is OperationName.BACKUP:
+    if work.operation == "backup":
         return asked
     # A session that is forced to query in parallel would read the dictionary so too, and speak of that.
     forced = work.query is not None and not spelling.is_serial(work)

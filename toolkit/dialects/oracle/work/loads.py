@@ -14,7 +14,7 @@ from toolkit.dialects.rows import rows_of
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Support
-from toolkit.model.words import OperationName, Role, SupportState
+from toolkit.model.words import Role, SupportState
 
 LONG_TYPES = ("LONG", "LONG RAW")
 _VIEWS = ("view", "editioning view")
@@ -74,7 +74,7 @@ def _statistics(work: Work, facts: Facts) -> Support | None:
     wish = work.option("online_statistics")
     if wish in (True, "yes") and not has(facts.release, Feature.ONLINE_STATISTICS):
         return _no("statistics while loading came with release 12.1")
-    if wish == "no" and work.query is not None and work.operation is OperationName.CTAS:
+    if wish == "no" and work.query is not None and work.operation == "ctas":
         return _no(
             "the hint that keeps statistics out of a CTAS stands in its query, and yours is run as it is: "
             "write NO_GATHER_OPTIMIZER_STATISTICS into it"

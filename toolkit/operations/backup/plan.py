@@ -17,14 +17,14 @@ from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Probe, Query
 from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
-from toolkit.model.words import Keep, Mode, OperationName
+from toolkit.model.words import Keep, Mode
 from toolkit.operations.base import Piece, Planner, assemble
 
 
 class Backup:
     """The neutral half: the engine's `Backups` says what is read, named, refused and dropped."""
 
-    name = OperationName.BACKUP
+    name = "backup"
     version = 1
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
@@ -95,3 +95,6 @@ def backups_of(planner: Planner) -> Backups:
     if ways is None:
         raise ToolkitError(f"{planner.dialect.engine} has no backup here", code="TK-0304")
     return ways
+
+
+OPERATION = Backup()

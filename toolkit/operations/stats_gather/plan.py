@@ -16,16 +16,16 @@ from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages, Step
 from toolkit.model.values import Cell, QualifiedName
-from toolkit.model.words import ObjectKind, OperationName
+from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of
-from toolkit.operations.index_rebuild import LeftOut, check_schemas
+from toolkit.operations.index_rebuild.plan import LeftOut, check_schemas
 
 
 class StatsGather:
     """One call per table; one per schema where the engine gathers schemas and works on the live objects."""
 
-    name = OperationName.STATS_GATHER
+    name = "stats-gather"
     version = 1
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
@@ -194,3 +194,6 @@ def _of_indexes(key: str) -> bool:
 def holder_of(planner: Planner) -> ObjectRef:
     """Return the table of ours that takes a copy of the statistics before a measurement on live objects."""
     return planner.scratch(ObjectKind.TABLE, planner.naming.run_object(1), None)
+
+
+OPERATION = StatsGather()

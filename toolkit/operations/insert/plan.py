@@ -8,7 +8,7 @@ from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
-from toolkit.model.words import ObjectKind, OperationName
+from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.sources import (
     chosen_columns,
@@ -33,7 +33,7 @@ def _refuse_own_values(chosen: tuple[str, ...], own: tuple[str, ...]) -> None:
 class Insert:
     """Every trial fills a new, empty copy, so that all begin in the same state."""
 
-    name = OperationName.INSERT
+    name = "insert"
     version = 2
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
@@ -135,3 +135,6 @@ class Insert:
         own = column_names(planner, ["identity_columns"])
         columns = tuple(name for name in column_names(planner, ["columns"]) if name not in own)
         return (*calls, *dialect.fill_copy(table, copy, columns, facts))
+
+
+OPERATION = Insert()

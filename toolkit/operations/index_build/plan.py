@@ -9,7 +9,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
-from toolkit.model.words import ObjectKind, OperationName
+from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of
 from toolkit.operations.sources import reads_of_space
@@ -18,7 +18,7 @@ from toolkit.operations.sources import reads_of_space
 class IndexBuild:
     """Each trial builds the index under a generated name and drops it."""
 
-    name = OperationName.INDEX_BUILD
+    name = "index-build"
     version = 1
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
@@ -111,3 +111,6 @@ class IndexBuild:
             cleanup=copies.cleanup if copies else (),
             drops=[piece.work.object for piece in pieces] if planner.measuring else (),
         )
+
+
+OPERATION = IndexBuild()

@@ -15,7 +15,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
-from toolkit.model.words import ObjectKind, OperationName
+from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of
 from toolkit.operations.sources import reads_of_space
@@ -26,7 +26,7 @@ LeftOut = tuple[tuple[str, str], ...]
 class IndexRebuild:
     """Measured on copies of the tables with their indexes; `--on-live-objects` rebuilds the live ones."""
 
-    name = OperationName.INDEX_REBUILD
+    name = "index-rebuild"
     version = 2
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
@@ -177,7 +177,10 @@ def check_schemas(planner: Planner) -> None:
             continue
         # Asked of the schema itself, where the engine has work on one: it may show this user no table at all.
         ref = ObjectRef(ObjectKind.STATISTICS, QualifiedName(schema))
-        work = Work(OperationName.STATS_GATHER, planner.spec.mode, ref, {})
+        work = Work("stats-gather", planner.spec.mode, ref, {})
         found = planner.dialect.support(work, planner.facts)
         if not found.ok:
             raise ToolkitError(found.sentence, code="TK-0304", hint=found.hint or None)
+
+
+OPERATION = IndexRebuild()

@@ -7,7 +7,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
-from toolkit.model.words import ObjectKind, OperationName
+from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.sources import (
     chosen_columns,
@@ -21,7 +21,7 @@ from toolkit.operations.sources import (
 class Ctas:
     """Measured: every trial makes a table under a generated name and drops it."""
 
-    name = OperationName.CTAS
+    name = "ctas"
     version = 2
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
@@ -89,3 +89,6 @@ class Ctas:
             setup=(planner.dialect.has_rows(source),) if source else (),
             drops=[piece.work.object for piece in pieces] if planner.measuring else (),
         )
+
+
+OPERATION = Ctas()

@@ -1,0 +1,219 @@
+"""The registry of operations: what each declares about itself, in the one place where it is declared.
+
+An operation is a package of `toolkit.operations`: its `DECLARATION` says everything that anybody outside needs to
+know of it, and is light to import; its module `plan` holds the functions that plan it, imported when a run is
+planned. The packages are found by looking, so that a new one touches no list; `register` adds one from elsewhere.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import import_module
+
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import OptionValue
+from toolkit.model.options import Option
+from toolkit.model.plan import ConditionKind
+from toolkit.model.values import Level
+from toolkit.model.words import ObjectKind, OperationName
+
+Options = Mapping[str, OptionValue]
+Levels = Mapping[str, tuple[Level, ...]]
+
+_PACKAGE = "toolkit.operations"
+
+
+class RowSemantics(StrEnum):
+    """What an operation does to rows: nothing, it makes the table that holds them, or it adds them to a table."""
+
+    NONE = "none"
+    MAKES = "makes"
+    ADDS = "adds"
+
+
+class VerifiedBy(StrEnum):
+    """What a plan verifies after a step: by the catalogue, by a count, or by what the program told."""
+
+    NOTHING = "nothing"
+    ROWS = "rows"
+    INDEXES = "indexes"
+    STATISTICS = "statistics"
+    BACKUP = "backup"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBy:
+    """The metric by which configurations of an operation are compared; the elapsed time by default."""
+
+    metric: str = "elapsed_seconds"
+    unit: str = "seconds"
+    lower_is_better: bool = True
+
+    @property
+    def better(self) -> str:
+        return "lower" if self.lower_is_better else "higher"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeReads:
+    """The catalogue files that tell the size of what an operation works on, by what names it."""
+
+    schema: str = ""
+    table: str = ""
+    index: str = ""
+    source: str = ""
+    database: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperationDeclaration:
+    """All that is known of an operation outside its package and the engines' implementations of it.
+
+    Attributes:
+        name: in files, stores and reports.
+        command: the words of its command line: `("index", "build")`.
+        help: one sentence.
+        group: what the group of its command line does, where no other operation says it.
+        options: in the order of help.
+        required: groups of options of which exactly one is given.
+        planned_by: the module whose `OPERATION` plans it; `<package>.plan` for a package of ours.
+        object: what a trial works on; None for work on this host.
+        degree: the factor that says how parallel it is.
+        rows: what it does to rows.
+        judged_by: the metric by which configurations are compared.
+        verified_by: what a plan verifies after a step.
+        sizes: which files tell the size of what it works on.
+        conditions: the conditions of a plan's step that ask for its objects.
+        of_source: options that speak of `--source`, so that `--query` excludes them.
+        excludes: pairs of options that exclude each other, with the reason.
+        check: refuses further contradictions before anybody connects.
+        one_session: why a job of it has one session; empty where several may work.
+        one_object: whether a job makes one object by one statement, so that the object proves the work.
+        several: what a job over several objects works through, as a plural; empty where there is one.
+        keeps: whether a trial makes an object that can stay.
+        publishes_statistics: whether on live objects it may move the statistics that plans are made from.
+        writes_files: whether it writes into folders of this host.
+        complete_when_timed: whether the work is done as soon as the timed steps ended well.
+        temporary_hint: what helps where temporary space is short.
+        cookbook: the page of `docs/cookbook` that shows it.
+        order: its place in help; ties go by name.
+    """
+
+    name: OperationName
+    command: tuple[str, ...]
+    help: str
+    options: tuple[Option, ...]
+    planned_by: str
+    required: tuple[tuple[str, ...], ...] = ()
+    object: ObjectKind | None = None
+    degree: str = "degree"
+    rows: RowSemantics = RowSemantics.NONE
+    judged_by: JudgedBy = field(default_factory=JudgedBy)
+    verified_by: VerifiedBy = VerifiedBy.NOTHING
+    sizes: SizeReads = field(default_factory=SizeReads)
+    conditions: frozenset[ConditionKind] = frozenset()
+    of_source: tuple[str, ...] = ()
+    excludes: tuple[tuple[str, str, str], ...] = ()
+    check: Callable[[Options, Levels], None] | None = None
+    one_session: str = ""
+    one_object: bool = False
+    several: str = ""
+    group: str = ""
+    keeps: bool = True
+    publishes_statistics: bool = False
+    writes_files: bool = False
+    complete_when_timed: bool = True
+    temporary_hint: str = "add temporary space"
+    cookbook: str = ""
+    order: int = 100
+
+    @property
+    def makes_rows(self) -> bool:
+        return self.rows is not RowSemantics.NONE
+
+    @property
+    def makes_table(self) -> bool:
+        """Whether the table named is made, and so not there yet."""
+        return self.rows is RowSemantics.MAKES
+
+
+_known: dict[OperationName, OperationDeclaration] = {}
+
+
+def operations() -> Mapping[OperationName, OperationDeclaration]:
+    """Return every operation by its name, in the order of help."""
+    if not _known:
+        found = import_module(_PACKAGE)
+        for module in pkgutil.iter_modules(found.__path__):
+            if module.ispkg:
+                declared: OperationDeclaration = import_module(f"{_PACKAGE}.{module.name}").DECLARATION
+                _known[declared.name] = declared
+    return {one.name: one for one in sorted(_known.values(), key=lambda one: (one.order, one.name))}
+
+
+def declaration(name: OperationName) -> OperationDeclaration:
+    """Return what an operation declares.
+
+    Raises:
+        ToolkitError: TK-0101 when there is no such operation.
+    """
+    if name not in _known:
+        operations()
+    found = _known.get(name)
+    if found is None:
+        raise ToolkitError(
+            f"`{name}` is no operation", code="TK-0101", hint=f"there are {', '.join(operations())}"
+        )
+    return found
+
+
+@contextmanager
+def registered(declared: OperationDeclaration) -> Iterator[OperationDeclaration]:
+    """Add an operation from outside `toolkit.operations` for as long as the block lasts.
+
+    Raises:
+        ToolkitError: TK-0107 when the name is taken.
+    """
+    if declared.name in operations():
+        raise ToolkitError(f"there is an operation `{declared.name}` already", code="TK-0107")
+    _known[declared.name] = declared
+    try:
+        yield declared
+    finally:
+        del _known[declared.name]
+
+
+def options_of(name: OperationName) -> tuple[Option, ...]:
+    """Return the options an operation takes, in the order of help."""
+    return declaration(name).options
+
+
+def every_option() -> dict[str, Option]:
+    """Return the options of all operations by name; one that several take is the first one's."""
+    found: dict[str, Option] = {}
+    for one in operations().values():
+        for option in one.options:
+            found.setdefault(option.name, option)
+    return found
+
+
+def degree_factor(name: OperationName) -> str:
+    """Name the factor by which an operation works in parallel; speed-up and efficiency are judged by it."""
+    operations()
+    return _known[name].degree if name in _known else "degree"
+
+
+def degree_level(levels: Mapping[str, object]) -> object:
+    """Return the level of the factor that plays the part of the degree, whatever its name; None when not said."""
+    names = ("degree", *dict.fromkeys(one.degree for one in operations().values()))
+    return next((levels[name] for name in names if name in levels), None)
+
+
+def degree_of(cell: Mapping[str, Level]) -> int:
+    """Return the degree of a cell as a number; absent, `default` and `auto` give 1, 0 and 0."""
+    level = degree_level(cell)
+    return 1 if level is None else int(level) if isinstance(level, int | float) else 0

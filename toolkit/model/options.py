@@ -1,0 +1,65 @@
+"""What an option of an operation is: flag, file key, help, validation and label derive from one declaration.
+
+An option with `factor` may take several levels (`--degree 1,2,4`, `degree = [1, 2, 4]`); several levels make a
+measurement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toolkit.model.words import EngineName
+
+
+class OptionKind(StrEnum):
+    """Types of option values."""
+
+    NAME = "name"
+    NAMES = "names"
+    TEXT = "text"
+    QUERY = "query"
+    PREDICATE = "predicate"
+    INTEGER = "integer"
+    NUMBER = "number"
+    CHOICE = "choice"
+    FLAG = "flag"
+    DEGREE = "degree"
+    SIZE = "size"
+    DURATION = "duration"
+    PATHS = "paths"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: the flag is `--` and the name with dashes; `key` is what files call it."""
+
+    name: str
+    kind: OptionKind
+    help: str
+    engines: frozenset[EngineName] = frozenset()
+    """The engines that have it; empty for every engine."""
+    factor: bool = False
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    unit: str | None = None
+    words: tuple[str, ...] = ()
+    """Words allowed beside numbers (`default`, `auto`)."""
+    file_key: str = ""
+    """The key in files where it is not the name."""
+    level_begins: str = ""
+    """The word every level begins with, where a level itself may hold a comma."""
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def key(self) -> str:
+        """The key in an experiment file."""
+        return self.file_key or self.name
+
+    def is_of(self, engine: EngineName) -> bool:
+        """Whether an engine has the option."""
+        return not self.engines or engine in self.engines

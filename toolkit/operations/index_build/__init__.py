@@ -1,0 +1,80 @@
+"""CREATE INDEX."""
+
+from collections.abc import Sequence
+
+from toolkit.design.contradictions import exclude, surely, values_of
+from toolkit.errors import ToolkitError
+from toolkit.model.operations import Levels, OperationDeclaration, Options, SizeReads, VerifiedBy
+from toolkit.model.options import Option, OptionKind
+from toolkit.model.words import ObjectKind
+from toolkit.operations import options as shared
+
+_KIND = (
+    Option("name", OptionKind.NAME, "name of the new index", file_key="index_name"),
+    Option("unique", OptionKind.FLAG, "build a unique index"),
+    Option("bitmap", OptionKind.FLAG, "build a bitmap index", engines=shared.ORACLE),
+    Option("reverse", OptionKind.FLAG, "build a reverse key index", engines=shared.ORACLE),
+    Option("prefix", OptionKind.INTEGER, "number of leading columns to compress (COMPRESS n)",
+           engines=shared.ORACLE, factor=True, low=1, high=31, unit="columns"),
+    Option("local", OptionKind.FLAG, "partition the index like its table", engines=shared.ORACLE, factor=True),
+    Option("global_hash", OptionKind.INTEGER, "number of hash partitions, on the index's first column",
+           engines=shared.ORACLE, factor=True, low=2, high=1024, unit="partitions"),
+    Option("global_range", OptionKind.TEXT,
+           "range-partition the index on its first column: 10,20 or 'K','T'", engines=shared.ORACLE),
+    Option("invisible", OptionKind.FLAG, "build the index invisible to the optimizer", engines=shared.ORACLE),
+)  # fmt: skip
+
+
+def _check_prefix(options: Options, levels: Levels) -> None:
+    """Judge COMPRESS n: all columns at most, of a unique index all but one (SQLRF, prefix_compression)."""
+    compressions = values_of("compression", options, levels)
+    if surely("bitmap", options, levels) and compressions and "none" not in compressions:
+        raise exclude("bitmap", "compression", "a bitmap index is compressed by its nature")
+    prefixes = [level for level in values_of("prefix", options, levels) if isinstance(level, int)]
+    if not prefixes:
+        return
+    if compressions and "basic" not in compressions:
+        raise exclude("prefix", "compression", f"a prefix is compressed by `basic`, not by `{compressions[0]}`")
+    columns = options.get("columns")
+    unique = surely("unique", options, levels)
+    most = (len(columns) if isinstance(columns, Sequence) and not isinstance(columns, str) else 0) - unique
+    if min(prefixes) > most:
+        kind = "unique index" if unique else "index"
+        raise ToolkitError(
+            f"`--prefix` cannot be `{min(prefixes)}`: this {kind} has {max(most, 0)} columns to prefix",
+            code="TK-0107",
+            hint="of a unique index all columns but one, of any other all of them (ORA-25193, ORA-25194)",
+        )
+
+
+DECLARATION = OperationDeclaration(
+    name="index-build",
+    command=("index", "build"),
+    help="Build an index, once or as a measurement.",
+    group="Build and rebuild indexes.",
+    options=(
+        shared.DEGREE, shared.CONCURRENCY, shared.TABLE, shared.COLUMNS, *_KIND, shared.PCTFREE, shared.TABLESPACE,
+        shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.ON_LIVE_OBJECTS,
+    ),
+    planned_by="toolkit.operations.index_build.plan",
+    required=(("table",), ("columns",)),
+    object=ObjectKind.INDEX,
+    verified_by=VerifiedBy.INDEXES,
+    sizes=SizeReads(table="relation"),
+    # SQL Language Reference, CREATE INDEX: restrictions of bitmap indexes and of partitioned ones.
+    excludes=(
+        ("bitmap", "unique", "a bitmap index cannot be unique"),
+        ("bitmap", "reverse", "a bitmap index cannot be a reverse key index"),
+        ("bitmap", "prefix", "a bitmap index is compressed by its nature and takes no other compression"),
+        ("bitmap", "global_hash", "a bitmap index cannot be partitioned globally (ORA-25113)"),
+        ("bitmap", "global_range", "a bitmap index cannot be partitioned globally (ORA-25113)"),
+        ("local", "global_hash", "an index is partitioned one way"),
+        ("local", "global_range", "an index is partitioned one way"),
+        ("global_hash", "global_range", "an index is partitioned one way"),
+    ),
+    check=_check_prefix,
+    one_session="a job builds one index by one statement in one session",
+    one_object=True,
+    cookbook="which-degree.md",
+    order=3,
+)  # fmt: skip

@@ -1,0 +1,33 @@
+"""Rebuilding indexes."""
+
+from toolkit.model.operations import OperationDeclaration, SizeReads, VerifiedBy
+from toolkit.model.options import Option, OptionKind
+from toolkit.model.plan import ConditionKind
+from toolkit.model.words import ObjectKind
+from toolkit.operations import options as shared
+
+_INDEX = Option("index", OptionKind.NAME, "index to rebuild")
+_UNUSABLE_ONLY = Option("unusable_only", OptionKind.FLAG, "only indexes that are unusable or invalid",
+                        engines=shared.NOT_DUCKDB)  # fmt: skip
+
+DECLARATION = OperationDeclaration(
+    name="index-rebuild",
+    command=("index", "rebuild"),
+    help="Rebuild an index, or all of a table or schema.",
+    options=(
+        shared.DEGREE, shared.CONCURRENCY, shared.TABLE, _INDEX, shared.SCHEMA, shared.PCTFREE, shared.TABLESPACE,
+        shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, _UNUSABLE_ONLY,
+        shared.ON_LIVE_OBJECTS,
+    ),
+    planned_by="toolkit.operations.index_rebuild.plan",
+    required=(("index", "table", "schema"),),
+    object=ObjectKind.INDEX,
+    verified_by=VerifiedBy.INDEXES,
+    sizes=SizeReads("schema_indexes", "table_indexes", "index"),
+    conditions=frozenset({ConditionKind.INDEX_BYTES, ConditionKind.GROWTH}),
+    several="indexes",
+    keeps=False,
+    temporary_hint="add temporary space, or let fewer sessions work at once (--concurrency)",
+    cookbook="rebuild-in-the-window.md",
+    order=4,
+)  # fmt: skip

@@ -1,0 +1,52 @@
+"""The options that several operations take; an operation declares its own ones in its package."""
+
+from __future__ import annotations
+
+from toolkit.model.options import Option, OptionKind
+
+ORACLE = frozenset({"oracle"})
+POSTGRESQL = frozenset({"postgresql"})
+NOT_DUCKDB = frozenset({"oracle", "postgresql"})
+NOT_ORACLE = frozenset({"postgresql", "duckdb"})
+
+DEGREE = Option("degree", OptionKind.DEGREE, "parallel degree of the statement: 4, 1,2,4 or 1..64x2", factor=True,
+                low=1, high=4096, unit="processes", words=("default", "auto"))  # fmt: skip
+CONCURRENCY = Option("concurrency", OptionKind.INTEGER, "concurrent sessions, each with its own degree",
+                     factor=True, low=1, high=512, unit="sessions")  # fmt: skip
+TABLE = Option("table", OptionKind.NAME, "table to create, load, index, rebuild or gather statistics on")
+SCHEMA = Option("schema", OptionKind.NAMES, "all tables (or indexes) in these schemas")
+COLUMNS = Option("columns", OptionKind.NAMES, "index columns, in order; for a load: the columns to copy")
+
+SOURCE = Option("source", OptionKind.NAME, "table to read")
+QUERY = Option("query", OptionKind.QUERY, "file with the SELECT to read from; - for standard input")
+ROWS = (
+    Option("where", OptionKind.PREDICATE, "filter on the rows of --source (- or @FILE to read it)"),
+    Option("sample", OptionKind.NUMBER, "percentage of the rows of --source, the same in every trial",
+           low=0.000001, high=99.999999, unit="%"),
+    Option("sample_by", OptionKind.CHOICE, "sample rows or whole blocks", choices=("rows", "blocks")),
+    Option("sample_seed", OptionKind.INTEGER, "seed of the sample (default 1)", low=0, high=4294967295),
+)  # fmt: skip
+"""Which rows of the source a load takes."""
+
+PCTFREE = Option("pctfree", OptionKind.INTEGER, "percentage of each block left free", engines=NOT_DUCKDB,
+                 factor=True, low=0, high=90, unit="%")  # fmt: skip
+TABLESPACE = Option("tablespace", OptionKind.NAME, "tablespace of the new object", engines=NOT_DUCKDB)
+COMPRESSION = Option(
+    "compression", OptionKind.CHOICE, "compression of the new object", factor=True,
+    choices=("none", "basic", "oltp", "advanced", "query_low", "query_high", "archive_low", "archive_high",
+             "auto", "pglz", "lz4", "low", "high"),
+)  # fmt: skip
+LOGGING = Option("logging", OptionKind.CHOICE, "whether to write redo for the new object", engines=NOT_DUCKDB,
+                 factor=True, choices=("logging", "nologging"))  # fmt: skip
+PQ_DISTRIBUTE = Option("pq_distribute", OptionKind.CHOICE, "how rows are distributed to the loading servers",
+                       engines=ORACLE, factor=True,
+                       choices=("none", "random", "random_local", "partition"))  # fmt: skip
+ONLINE_STATISTICS = Option("online_statistics", OptionKind.CHOICE,
+                           "gather statistics during the load (default: yes in jobs, no in measurements)",
+                           engines=ORACLE, factor=True, choices=("yes", "no"))  # fmt: skip
+ONLINE = Option("online", OptionKind.FLAG, "allow changes to the table during the build (ONLINE, CONCURRENTLY)",
+                engines=NOT_DUCKDB, factor=True)  # fmt: skip
+SORT_AREA = Option("sort_area_mb", OptionKind.INTEGER,
+                   "memory for each sort process, in MB; auto leaves it to the database", engines=ORACLE,
+                   factor=True, low=1, high=2047, unit="MB", words=("auto",))  # fmt: skip
+ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the live object, not on a copy")

@@ -1,0 +1,67 @@
+"""Gathering optimizer statistics."""
+
+import re
+
+from toolkit.design.contradictions import values_of
+from toolkit.errors import ToolkitError
+from toolkit.model.operations import Levels, OperationDeclaration, Options, SizeReads, VerifiedBy
+from toolkit.model.options import Option, OptionKind
+from toolkit.model.plan import ConditionKind
+from toolkit.model.words import ObjectKind
+from toolkit.operations import options as shared
+
+_HOW = (
+    Option("estimate_percent", OptionKind.NUMBER, "sample size as a percentage of the rows", engines=shared.ORACLE,
+           factor=True, low=0.000001, high=100, unit="%", words=("auto", "compute")),
+    Option("block_sample", OptionKind.CHOICE, "sample blocks instead of rows", engines=shared.ORACLE,
+           factor=True, choices=("yes", "no")),
+    Option("method_opt", OptionKind.TEXT, "columns and histograms, as in DBMS_STATS", engines=shared.ORACLE,
+           factor=True, level_begins="FOR"),
+    Option("partition", OptionKind.NAME, "only this partition of the table", engines=shared.ORACLE),
+    Option("cascade", OptionKind.CHOICE, "gather index statistics too", engines=shared.ORACLE, factor=True,
+           choices=("yes", "no", "auto")),
+    Option("granularity", OptionKind.CHOICE, "levels of a partitioned table to gather", engines=shared.ORACLE,
+           factor=True,
+           choices=("auto", "all", "global", "global_and_partition", "partition", "subpartition")),
+    Option("gather", OptionKind.CHOICE, "which objects: all, stale, empty or Oracle's choice",
+           engines=shared.ORACLE, factor=True, choices=("gather", "stale", "empty", "auto")),
+    Option("no_invalidate", OptionKind.CHOICE, "do not invalidate dependent cursors", engines=shared.ORACLE,
+           factor=True, choices=("yes", "no", "auto")),
+    Option("statistics_target", OptionKind.INTEGER, "default_statistics_target of the session",
+           engines=shared.POSTGRESQL, factor=True, low=1, high=10000),
+)  # fmt: skip
+_BUCKETS = re.compile(r'"[^"]*"|\bSIZE\s+([0-9]+)\b', re.IGNORECASE)
+_MOST_BUCKETS = 2048
+"""From 12.1 on; 254 before (PL/SQL Packages, DBMS_STATS, METHOD_OPT): that is judged when the release is known."""
+
+
+def _check_histograms(options: Options, levels: Levels) -> None:
+    for text in values_of("method_opt", options, levels):
+        for found in _BUCKETS.finditer(str(text)):
+            if found[1] is not None and not 1 <= int(found[1]) <= _MOST_BUCKETS:
+                raise ToolkitError(
+                    f"a histogram has 1 to {_MOST_BUCKETS} buckets, not {found[1][:20]}",
+                    code="TK-0102",
+                    hint="`SIZE 1` gathers no histogram, `SIZE AUTO` lets the database choose",
+                )
+
+
+DECLARATION = OperationDeclaration(
+    name="stats-gather",
+    command=("stats", "gather"),
+    help="Gather statistics of schemas or a table.",
+    group="Gather statistics.",
+    options=(shared.DEGREE, shared.CONCURRENCY, shared.TABLE, shared.SCHEMA, *_HOW, shared.ON_LIVE_OBJECTS),
+    planned_by="toolkit.operations.stats_gather.plan",
+    required=(("schema", "table"),),
+    object=ObjectKind.TABLE,
+    verified_by=VerifiedBy.STATISTICS,
+    sizes=SizeReads("schema_tables", "relation"),
+    conditions=frozenset({ConditionKind.STALE}),
+    check=_check_histograms,
+    several="objects",
+    keeps=False,
+    publishes_statistics=True,
+    cookbook="gather-statistics.md",
+    order=5,
+)
