@@ -53,13 +53,13 @@ def play(connection: OracleConnection, run: list[Step]) -> dict[str, tuple[Row, 
 def trial(connection: OracleConnection, item: Work) -> tuple[Granted, dict[str, tuple[Row, ...]]]:
     """Play one trial; return the degree granted and the evidence."""
     facts = facts_of(connection)
-    play(connection, steps(DIALECT.worker_begin(item, facts)))
-    play(connection, steps(DIALECT.prepare(item, facts)))
-    play(connection, steps(DIALECT.timed(item, facts)))
-    kept = play(connection, steps(DIALECT.evidence(item, facts)))
-    play(connection, steps(DIALECT.worker_end(item, facts)))
-    told = DIALECT.tell(item, kept, {}, 1.0)
-    return DIALECT.granted(item, kept, {}, ()), {**kept, "bytes": ({"byte_count": told.bytes},)}
+    play(connection, steps(DIALECT.work.worker_begin(item, facts)))
+    play(connection, steps(DIALECT.work.prepare(item, facts)))
+    play(connection, steps(DIALECT.work.timed(item, facts)))
+    kept = play(connection, steps(DIALECT.work.evidence(item, facts)))
+    play(connection, steps(DIALECT.work.worker_end(item, facts)))
+    told = DIALECT.work.tell(item, kept, {}, 1.0)
+    return DIALECT.work.granted(item, kept, {}, ()), {**kept, "bytes": ({"byte_count": told.bytes},)}
 
 
 def clear(connection: OracleConnection) -> None:
@@ -100,7 +100,7 @@ def test_the_statements_of_a_ctas_trial_stand_in_order_and_before_the_judge(tmp_
         connection.close()
         recorded = list(standin.statements)
     item, facts = work(CTAS, 4), Facts("oracle", DIALECT.assume("19-ee").release)
-    shown = [*DIALECT.worker_begin(item, facts), *DIALECT.timed(item, facts)]
+    shown = [*DIALECT.work.worker_begin(item, facts), *DIALECT.work.timed(item, facts)]
     assert [" ".join(text.split()) for text in recorded[1 : 1 + len(shown)]] == texts(shown)
     assert judge({text: f"statement {number}" for number, text in enumerate(recorded)}, tmp_path) == ""  # type: ignore[arg-type]
 
@@ -121,9 +121,9 @@ def test_without_parallel_dml_the_load_is_told_as_serial() -> None:
         connection = connect(standin, Role.WORKER)
         clear(connection)
         item, facts = work(INSERT, 4), facts_of(connection)
-        play(connection, steps(DIALECT.timed(item, facts)))
-        kept = play(connection, steps(DIALECT.evidence(item, facts)))
-        granted = DIALECT.granted(item, kept, {}, ())
+        play(connection, steps(DIALECT.work.timed(item, facts)))
+        kept = play(connection, steps(DIALECT.work.evidence(item, facts)))
+        granted = DIALECT.work.granted(item, kept, {}, ())
         assert (granted.degree, "serial" in granted.sentence) == (1, True)
         connection.close()
 
@@ -147,7 +147,7 @@ def test_a_standard_edition_runs_serially_without_a_word_and_the_evidence_tells(
         connection = connect(standin, Role.WORKER)
         granted, _ = trial(connection, work(CTAS, 8, mode=Mode.JOB))
         assert granted.degree == 1
-        assert not DIALECT.support(work(CTAS, 8), facts_of(connection)).ok
+        assert not DIALECT.work.support(work(CTAS, 8), facts_of(connection)).ok
         connection.close()
 
 
@@ -170,7 +170,7 @@ def test_an_index_trial_builds_and_rebuilds_with_the_degree_granted() -> None:
             assert int(kept["bytes"][0]["byte_count"] or 0) > 0
         made = standin.engine.state.objects["INDEX", (str(INDEX.name.schema), INDEX.name.name)]
         assert (made.degree, made.logging) == ("4", "NO")
-        play(connection, steps(DIALECT.settle(work(REBUILD, 4, logging="nologging"), facts_of(connection))))
+        play(connection, steps(DIALECT.work.settle(work(REBUILD, 4, logging="nologging"), facts_of(connection))))
         assert (made.degree, made.logging) == ("1", "YES")
         connection.close()
 

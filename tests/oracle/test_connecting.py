@@ -179,7 +179,7 @@ def test_an_alias_is_pinned_through_its_descriptor(tmp_path: Path) -> None:
 def test_an_administrative_session_is_refused_the_work_but_not_the_doctor(user: str) -> None:
     rows = ({"user_name": user, "current_schema": "APP"},)
     facts = Facts("oracle", Release((19, 0), "ee"), {"server": rows})
-    answer = DIALECT.support(work("ctas"), facts)
+    answer = DIALECT.work.support(work("ctas"), facts)
     assert answer.state is SupportState.UNSUPPORTED
     assert f"the session is {user}" in answer.sentence
     assert DIALECT.checks(facts)

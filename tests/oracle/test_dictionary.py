@@ -104,7 +104,7 @@ def test_no_script_for_11g_reads_what_newer_releases_brought(file: str) -> None:
 def test_package_calls_use_documented_parameters_only() -> None:
     documented = documented_parameters()
     blocks = {text for item in works() if item.operation == "stats-gather"
-              for text in texts(DIALECT.timed(item, assumed()))}  # fmt: skip
+              for text in texts(DIALECT.work.timed(item, assumed()))}  # fmt: skip
     assert len(blocks) > 10
     for block in blocks:
         match = re.fullmatch(r"BEGIN (DBMS_STATS\.\w+)\((.*)\); END;", block)

@@ -26,7 +26,7 @@ def rows(total: int = 0, **last: int) -> tuple[Row, ...]:
 
 def granted(operation: OperationName, degree: int, kept: tuple[Row, ...] | None, **peaks: float) -> Granted:
     """Ask the dialect."""
-    return DIALECT.granted(work(operation, degree), {} if kept is None else {"degree": kept}, peaks, ())
+    return DIALECT.work.granted(work(operation, degree), {} if kept is None else {"degree": kept}, peaks, ())
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_statistics_are_told_by_samples_only() -> None:
 def counted(**peaks: float) -> Granted:
     """Ask of a parallel build of degree 8 that V$PQ_SESSTAT calls good."""
     good = rows(DDL_Parallelized=1, Server_Threads=16, DOP=8, Slave_Sets=2)
-    return DIALECT.granted(work(BUILD, 8), {"degree": good}, peaks, ())
+    return DIALECT.work.granted(work(BUILD, 8), {"degree": good}, peaks, ())
 
 
 def test_sources_that_agree_are_believed() -> None:
@@ -127,12 +127,12 @@ def test_a_statement_begun_again_without_a_word_is_no_good_trial() -> None:
 
 def test_without_the_view_v_sql_tells_a_serial_statement() -> None:
     row: Row = {"kind": "sql", "name": "parallel server executions", "detail": "1", "value": 0, "total": 1}
-    told = DIALECT.granted(work(CTAS, 8), {"degree": (row,)}, {}, ())
+    told = DIALECT.work.granted(work(CTAS, 8), {"degree": (row,)}, {}, ())
     assert (told.degree, told.source) == (1, "V$SQL")
 
 
 def test_the_sessions_own_switch_explains_a_serial_load() -> None:
     switches: Row = {"kind": "switches", "name": "PDML DISABLED, PDDL ENABLED, PQ ENABLED", "value": None}
     kept = (*rows(DML_Parallelized=0, Server_Threads=8, DOP=8), switches)
-    told = DIALECT.granted(work(INSERT, 8), {"degree": kept}, {}, ())
+    told = DIALECT.work.granted(work(INSERT, 8), {"degree": kept}, {}, ())
     assert told.sentence.endswith("(PDML_STATUS of the session is DISABLED)")

@@ -31,7 +31,7 @@ def test_all_after_the_table_itself_is_one_block_of_the_same_statements() -> Non
 
 
 def test_rows_and_logging_of_the_copy_go_along() -> None:
-    nologging = DIALECT.prepare(work("insert", 2, logging="nologging"), assumed())
+    nologging = DIALECT.work.prepare(work("insert", 2, logging="nologging"), assumed())
     filled = DIALECT.fill_copy(SOURCE, OURS, ("ID",), assumed())
     sent = DIALECT.in_one_go((*auxiliary(), *filled, *nologging))
     assert len(sent) == 2
@@ -39,7 +39,7 @@ def test_rows_and_logging_of_the_copy_go_along() -> None:
 
 
 def test_what_is_the_users_or_has_an_undo_stays_a_statement_of_its_own() -> None:
-    live = DIALECT.prepare(work("insert", 2, Mode.JOB, ref=LIVE, logging="nologging"), assumed())
+    live = DIALECT.work.prepare(work("insert", 2, Mode.JOB, ref=LIVE, logging="nologging"), assumed())
     assert DIALECT.in_one_go((*live, *live)) == (*live, *live)
     comments = [call for call in auxiliary() if call.template == "comment"]
     undoable = replace(comments[0], undo=tuple(comments))

@@ -52,14 +52,20 @@ def rebuild(name: str, part: IndexPart | None = None, mode: Mode = Mode.JOB, **o
 
 def sentence(item: Work, facts: Facts | None = None) -> str:
     """Return why a work is refused."""
-    support = DIALECT.support(item, facts or assumed())
+    support = DIALECT.work.support(item, facts or assumed())
     assert not support.ok
     return support.sentence
 
 
 def rendered(item: Work, facts: Facts) -> Iterator[str]:
     """Return every statement of a work, those that put back included."""
-    for part in (DIALECT.worker_begin, DIALECT.prepare, DIALECT.timed, DIALECT.settle, DIALECT.worker_end):
+    for part in (
+        DIALECT.work.worker_begin,
+        DIALECT.work.prepare,
+        DIALECT.work.timed,
+        DIALECT.work.settle,
+        DIALECT.work.worker_end,
+    ):
         for step in steps(part(item, facts)):
             yield step.text
             yield from step.undo
@@ -129,22 +135,22 @@ def test_every_form_of_every_release_stands_before_two_grammars(tmp_path: Path) 
 
 # -- building ---------------------------------------------------------------------------------------------------
 def test_a_key_may_be_an_expression_and_fall() -> None:
-    text = texts(DIALECT.timed(build(reverse=True), assumed()))[0]
+    text = texts(DIALECT.work.timed(build(reverse=True), assumed()))[0]
     assert '(UPPER("NAME"), "CREATED" DESC) REVERSE LOGGING PARALLEL 4' in text
 
 
 def test_a_global_index_is_partitioned_by_its_first_column() -> None:
-    text = texts(DIALECT.timed(build(COLUMN, global_range="10, 20"), assumed()))[0]
+    text = texts(DIALECT.work.timed(build(COLUMN, global_range="10, 20"), assumed()))[0]
     assert (
         'GLOBAL PARTITION BY RANGE ("ID") ( PARTITION "P1" VALUES LESS THAN (10), '
         'PARTITION "P2" VALUES LESS THAN (20), PARTITION "PMAX" VALUES LESS THAN (MAXVALUE))'
     ) in text
-    text = texts(DIALECT.timed(build(COLUMN, global_hash=16), assumed()))[0]
+    text = texts(DIALECT.work.timed(build(COLUMN, global_hash=16), assumed()))[0]
     assert 'GLOBAL PARTITION BY HASH ("ID") PARTITIONS 16' in text
 
 
 def test_a_prefix_of_a_key_is_compressed() -> None:
-    assert "COMPRESS 2 LOGGING" in texts(DIALECT.timed(build(prefix=2), assumed()))[0]
+    assert "COMPRESS 2 LOGGING" in texts(DIALECT.work.timed(build(prefix=2), assumed()))[0]
 
 
 @pytest.mark.parametrize(
@@ -171,13 +177,13 @@ def test_what_no_index_can_be_is_refused_with_its_sentence(options: dict[str, Op
 @pytest.mark.parametrize("form", [{"bitmap": True}, {"local": True}, {"global_hash": 4}, {"online": True}])
 def test_what_comes_with_enterprise_edition_is_refused_elsewhere(form: dict[str, OptionValue]) -> None:
     assert "Enterprise Edition" in sentence(build(COLUMN, 1, **form), assumed("19-se2"))
-    assert DIALECT.support(build(COLUMN, 1, **form), assumed("19-ee")).ok
+    assert DIALECT.work.support(build(COLUMN, 1, **form), assumed("19-ee")).ok
 
 
 def test_a_bitmap_index_is_built_online_only_where_the_release_can() -> None:
     item = build(bitmap=True, online=True)
     assert "ORA-08108" in sentence(item, assumed("11.2-ee"))
-    assert DIALECT.support(item, assumed("19-ee")).ok
+    assert DIALECT.work.support(item, assumed("19-ee")).ok
 
 
 @pytest.mark.parametrize(
@@ -205,27 +211,30 @@ def test_columns_that_are_indexed_already_are_refused_before_the_database_does()
     job = replace(build(), mode=Mode.JOB, object=replace(build().object, scratch=False))
     assert "ORA-01408" in sentence(job, twin_facts())
     other = replace(job, keys=KEYS[:1])
-    assert DIALECT.support(other, twin_facts()).ok
-    assert DIALECT.support(build(), twin_facts()).ok, "a copy has no other index"
+    assert DIALECT.work.support(other, twin_facts()).ok
+    assert DIALECT.work.support(build(), twin_facts()).ok, "a copy has no other index"
 
 
 def test_an_invisible_twin_of_another_kind_is_let_through_from_12_1() -> None:
     item = build(on_live_objects=True)
     assert "ORA-01408" in sentence(item, twin_facts(is_unique="no"))
-    assert DIALECT.support(item, twin_facts(is_unique="yes")).ok
+    assert DIALECT.work.support(item, twin_facts(is_unique="yes")).ok
     assert "ORA-01408" in sentence(item, twin_facts("11.2-ee", is_unique="yes"))
 
 
 def test_sort_memory_is_the_sessions_and_goes_back_to_automatic() -> None:
     item = build(sort_area_mb=2047)
-    begun, ended = texts(DIALECT.worker_begin(item, assumed())), texts(DIALECT.worker_end(item, assumed()))
+    begun, ended = (
+        texts(DIALECT.work.worker_begin(item, assumed())),
+        texts(DIALECT.work.worker_end(item, assumed())),
+    )
     assert begun.index("ALTER SESSION SET WORKAREA_SIZE_POLICY = MANUAL") + 1 == begun.index(
         "ALTER SESSION SET SORT_AREA_SIZE = 2146435072"
     )
     assert "ALTER SESSION SET WORKAREA_SIZE_POLICY = AUTO" in ended
     assert "ALTER SESSION SET SORT_AREA_SIZE = 65536" in ended
     assert not any(
-        "WORKAREA" in text for text in texts(DIALECT.worker_begin(build(sort_area_mb="auto"), assumed()))
+        "WORKAREA" in text for text in texts(DIALECT.work.worker_begin(build(sort_area_mb="auto"), assumed()))
     )
 
 
@@ -236,19 +245,19 @@ def test_a_partition_is_rebuilt_and_put_back_by_its_own_name() -> None:
         index_partitions=part_rows("PIX", "P1", "P2", logging="NO"),
     )
     item = rebuild("PIX", P1)
-    (call,) = DIALECT.timed(item, facts)
+    (call,) = DIALECT.work.timed(item, facts)
     assert texts([call]) == ['ALTER INDEX "APP"."PIX" REBUILD PARTITION "P1" LOGGING PARALLEL 8']
     back = ['ALTER INDEX "APP"."PIX" PARALLEL', 'ALTER INDEX "APP"."PIX" MODIFY PARTITION "P1" NOLOGGING']
-    assert texts(call.undo) == texts(DIALECT.settle(item, facts)) == back
+    assert texts(call.undo) == texts(DIALECT.work.settle(item, facts)) == back
 
 
 def test_a_subpartition_is_rebuilt_with_its_place_and_degree_only() -> None:
     facts = facts_with(index_row("PIX", partitioned="YES", locality="LOCAL", subpartitioning_type="HASH"))
     item = rebuild("PIX", SP1, tablespace="ix", online=True)
-    assert texts(DIALECT.timed(item, facts)) == [
+    assert texts(DIALECT.work.timed(item, facts)) == [
         'ALTER INDEX "APP"."PIX" REBUILD SUBPARTITION "SP1" TABLESPACE "IX" ONLINE PARALLEL 8'
     ]
-    assert DIALECT.support(item, facts).ok
+    assert DIALECT.work.support(item, facts).ok
     for refused in ({"pctfree": 5}, {"compression": "low"}, {"logging": "nologging"}):
         assert "ORA-14189" in sentence(rebuild("PIX", SP1, **refused), facts)  # type: ignore[arg-type]
 
@@ -258,7 +267,7 @@ def test_a_partition_is_compressed_only_where_its_index_is() -> None:
     plain = facts_with(index_row("PIX", **partitioned))
     assert "ORA-28659" in sentence(rebuild("PIX", P1, compression="basic"), plain)
     enabled = facts_with(index_row("PIX", **partitioned, compression="ENABLED", prefix_length=1))
-    assert DIALECT.support(rebuild("PIX", P1, compression="basic"), enabled).ok
+    assert DIALECT.work.support(rebuild("PIX", P1, compression="basic"), enabled).ok
 
 
 @pytest.mark.parametrize(
@@ -279,7 +288,7 @@ def test_an_index_that_no_rebuild_takes_is_told_by_its_kind(columns: dict[str, o
 
 def test_a_bitmap_join_index_is_rebuilt_live_but_never_copied() -> None:
     facts = facts_with(index_row("BJI", index_type="BITMAP", join_index="YES"))
-    assert DIALECT.support(rebuild("BJI"), facts).ok
+    assert DIALECT.work.support(rebuild("BJI"), facts).ok
     ref, definition = copied("BJI")
     item = replace(rebuild("BJI", mode=Mode.MEASUREMENT), object=ref, index=definition)
     assert "bitmap join index" in sentence(item, facts)
@@ -289,20 +298,22 @@ def test_an_unusable_copy_is_made_unusable_before_each_trial_and_a_usable_one_is
     facts = facts_with(index_row("PIX", is_valid="no"))
     ref, definition = copied("PIX", valid=False)
     whole = replace(rebuild("PIX", mode=Mode.MEASUREMENT), object=ref, index=definition)
-    assert texts(DIALECT.prepare(whole, facts)) == ['ALTER INDEX "DBATK"."DBATK_RUN_S2" UNUSABLE']
+    assert texts(DIALECT.work.prepare(whole, facts)) == ['ALTER INDEX "DBATK"."DBATK_RUN_S2" UNUSABLE']
     part = replace(whole, part=replace(P1, valid=False))
-    assert texts(DIALECT.prepare(part, facts)) == [
+    assert texts(DIALECT.work.prepare(part, facts)) == [
         'ALTER INDEX "DBATK"."DBATK_RUN_S2" MODIFY PARTITION "P1" UNUSABLE'
     ]
-    assert DIALECT.prepare(replace(whole, index=copied("PIX")[1]), facts) == ()
-    assert DIALECT.prepare(rebuild("PIX", replace(P1, valid=False)), facts) == (), "the user's is never broken"
+    assert DIALECT.work.prepare(replace(whole, index=copied("PIX")[1]), facts) == ()
+    assert DIALECT.work.prepare(rebuild("PIX", replace(P1, valid=False)), facts) == (), (
+        "the user's is never broken"
+    )
 
 
 def test_an_unusable_live_index_is_no_subject_of_a_measurement() -> None:
     facts = facts_with(index_row("PIX", partitioned="YES", locality="GLOBAL"))
     broken = replace(P1, valid=False)
     assert "another work" in sentence(rebuild("PIX", broken, Mode.MEASUREMENT, on_live_objects=True), facts)
-    assert DIALECT.support(rebuild("PIX", broken), facts).ok
+    assert DIALECT.work.support(rebuild("PIX", broken), facts).ok
 
 
 # -- copies -----------------------------------------------------------------------------------------------------
@@ -333,7 +344,7 @@ def test_an_index_of_a_big_schema_is_found_without_looking_at_all_others_again()
     rows = tuple(index_row(f"IX{number}") for number in range(3000))
     facts = facts_with(*rows)
     for number in range(0, 3000, 100):
-        assert DIALECT.support(rebuild(f"IX{number}"), facts).ok
+        assert DIALECT.work.support(rebuild(f"IX{number}"), facts).ok
         assert row_of(facts, QualifiedName(f"IX{number}", "APP")) is rows[number]
     looked = index_facts._indexed.cache_info()
     assert looked.hits > 30

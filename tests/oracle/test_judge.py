@@ -53,13 +53,13 @@ def rds_calls() -> Iterator[Step]:
     facts = assumed("19-ee", doctor_marks=({"schema_mark": "RDSADMIN"},))
     scopes: tuple[dict[str, OptionValue], ...] = ({}, {"scope": "tablespace", "of": ("USERS",)})
     for scope in scopes:
-        yield from steps(DIALECT.timed(work("backup", 1, channels=4, section_size="1G", **scope), facts))
+        yield from steps(DIALECT.work.timed(work("backup", 1, channels=4, section_size="1G", **scope), facts))
         for level in ({}, {"incremental": 0}):
             job = work(
                 "backup", 1, Mode.JOB, channels=2, destination=("RMAN_DIR",), compression="basic",
                 plus_archivelog=True, **level, **scope,
             )  # fmt: skip
-            yield from steps(DIALECT.timed(job, facts))
+            yield from steps(DIALECT.work.timed(job, facts))
 
 
 def _statistics() -> Iterator[Work]:
@@ -92,8 +92,8 @@ def statements() -> dict[str, str]:
 
 
 def _steps(item: Work, facts: Facts) -> Iterator[Step]:
-    around = (DIALECT.worker_begin, DIALECT.worker_end, DIALECT.prepare, DIALECT.settle)
-    for part in (*around, DIALECT.timed, DIALECT.evidence):
+    around = (DIALECT.work.worker_begin, DIALECT.work.worker_end, DIALECT.work.prepare, DIALECT.work.settle)
+    for part in (*around, DIALECT.work.timed, DIALECT.work.evidence):
         yield from steps(part(item, facts))
 
 

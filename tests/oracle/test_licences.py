@@ -502,6 +502,10 @@ def test_nothing_we_render_serially_and_uncompressed_needs_enterprise_edition(re
     for operation in ON_TABLES:
         item = work(operation, 1)
         facts = assumed(release)
-        calls = (*DIALECT.worker_begin(item, facts), *DIALECT.timed(item, facts), *DIALECT.settle(item, facts))
+        calls = (
+            *DIALECT.work.worker_begin(item, facts),
+            *DIALECT.work.timed(item, facts),
+            *DIALECT.work.settle(item, facts),
+        )
         for step in steps(calls):
             assert look(step.text).uses == (), step.name

@@ -64,7 +64,7 @@ def test_a_schema_without_quota_gets_the_statement_to_ask_for() -> None:
 
 def said(item: object, facts: Facts) -> str:
     """Return all remarks as one text."""
-    return "; ".join(DIALECT.remarks(item, facts))  # type: ignore[arg-type]
+    return "; ".join(DIALECT.work.remarks(item, facts))  # type: ignore[arg-type]
 
 
 def test_what_a_copy_does_not_carry_is_said() -> None:
@@ -82,7 +82,7 @@ def test_what_a_copy_does_not_carry_is_said() -> None:
         assert part in text
     chosen = replace(work(CTAS, 4), columns=("ID", "HID"))
     assert "invisible" not in said(chosen, facts)
-    assert 'TO_LOB(s."NOTE") AS "NOTE" FROM' in texts(DIALECT.timed(work(CTAS), facts))[0]
+    assert 'TO_LOB(s."NOTE") AS "NOTE" FROM' in texts(DIALECT.work.timed(work(CTAS), facts))[0]
 
 
 def test_a_degree_that_partitions_cannot_use_is_said_before() -> None:
@@ -150,21 +150,23 @@ def test_redo_is_left_out_only_where_no_standby_misses_it(
     rules: Row = {"log_mode": "ARCHIVELOG", "force_logging": forced, "standby_count": standbys}
     for operation in (CTAS, INSERT):
         item = work(operation, 2, logging="nologging")
-        assert DIALECT.support(item, assumed(redo_rules=(rules,))).ok is fits
-        assert DIALECT.support(work(operation, 2), assumed(redo_rules=(rules,))).ok
+        assert DIALECT.work.support(item, assumed(redo_rules=(rules,))).ok is fits
+        assert DIALECT.work.support(work(operation, 2), assumed(redo_rules=(rules,))).ok
 
 
 def test_parallel_dml_by_hint_leaves_the_session_alone() -> None:
     item = work(INSERT, 4, parallel_dml="hint")
-    assert "ENABLE_PARALLEL_DML" in texts(DIALECT.timed(item, assumed()))[0]
-    assert not any("PARALLEL DML" in text for text in texts(DIALECT.worker_begin(item, assumed())))
-    assert "came with release 12.1" in DIALECT.support(item, assumed("11.2-ee")).sentence
-    assert "ENABLE_PARALLEL_DML" not in texts(DIALECT.timed(work(INSERT, 1, parallel_dml="hint"), assumed()))[0]
+    assert "ENABLE_PARALLEL_DML" in texts(DIALECT.work.timed(item, assumed()))[0]
+    assert not any("PARALLEL DML" in text for text in texts(DIALECT.work.worker_begin(item, assumed())))
+    assert "came with release 12.1" in DIALECT.work.support(item, assumed("11.2-ee")).sentence
+    assert (
+        "ENABLE_PARALLEL_DML" not in texts(DIALECT.work.timed(work(INSERT, 1, parallel_dml="hint"), assumed()))[0]
+    )
 
 
 def test_a_measured_query_of_the_users_is_answered_by_its_tables() -> None:
     wanted = "ALTER SESSION SET QUERY_REWRITE_ENABLED = FALSE"
-    assert wanted in texts(DIALECT.worker_begin(work(CTAS, 2, query="select 1 a from dual"), assumed()))
-    assert wanted not in texts(DIALECT.worker_begin(work(CTAS, 2), assumed()))
+    assert wanted in texts(DIALECT.work.worker_begin(work(CTAS, 2, query="select 1 a from dual"), assumed()))
+    assert wanted not in texts(DIALECT.work.worker_begin(work(CTAS, 2), assumed()))
     job = work(CTAS, 2, Mode.JOB, query="select 1 a from dual")
-    assert wanted not in texts(DIALECT.worker_begin(job, assumed()))
+    assert wanted not in texts(DIALECT.work.worker_begin(job, assumed()))

@@ -126,10 +126,10 @@ def _filled() -> Iterator[Work]:
 
 def rendered(item: Work, facts: Facts) -> Iterator[Step]:
     """Render what a work sends, where the target can do it at all."""
-    if not DIALECT.support(item, facts).ok:
+    if not DIALECT.work.support(item, facts).ok:
         return
-    around = (DIALECT.worker_begin, DIALECT.worker_end, DIALECT.prepare, DIALECT.settle)
-    for part in (*around, DIALECT.timed):
+    around = (DIALECT.work.worker_begin, DIALECT.work.worker_end, DIALECT.work.prepare, DIALECT.work.settle)
+    for part in (*around, DIALECT.work.timed):
         yield from steps(part(item, facts))
 
 

@@ -68,7 +68,7 @@ REFUSED = [
 def test_no_operation_can_be_had_where_nothing_may_be_made(scenario: Scenario, words: str) -> None:
     facts = read(scenario)
     for operation in ON_TABLES:
-        support = DIALECT.support(work(operation), facts)
+        support = DIALECT.work.support(work(operation), facts)
         assert support.state is SupportState.UNSUPPORTED
         assert words in support.sentence
 
@@ -88,17 +88,17 @@ def test_a_snapshot_standby_is_open_for_work_and_says_what_becomes_of_it() -> No
 def test_a_schema_of_oracles_own_is_refused_by_what_the_catalogue_says() -> None:
     ref = replace(SCHEMA, name=replace(SCHEMA.name, name="NEWSYS"))
     known = assumed(doctor_maintained=({"schema_name": "NEWSYS", "oracle_maintained": "Y"},))
-    assert DIALECT.support(work("stats-gather", ref=ref), known).state is SupportState.UNSUPPORTED
-    assert DIALECT.support(work("stats-gather", ref=ref), assumed()).ok
+    assert DIALECT.work.support(work("stats-gather", ref=ref), known).state is SupportState.UNSUPPORTED
+    assert DIALECT.work.support(work("stats-gather", ref=ref), assumed()).ok
     old = replace(SCHEMA, name=replace(SCHEMA.name, name="CTXSYS"))
-    assert not DIALECT.support(work("stats-gather", ref=old), assumed("11.2-ee")).ok
+    assert not DIALECT.work.support(work("stats-gather", ref=old), assumed("11.2-ee")).ok
 
 
 # -- what a service forbids -------------------------------------------------------------------------------------
 def test_a_session_sets_what_the_service_lets_it_and_what_it_needs() -> None:
     asked = work(CTAS, 4)
-    own = texts(DIALECT.worker_begin(asked, assumed()))
-    there = texts(DIALECT.worker_begin(asked, assumed(cloud_service=AUTONOMOUS)))
+    own = texts(DIALECT.work.worker_begin(asked, assumed()))
+    there = texts(DIALECT.work.worker_begin(asked, assumed(cloud_service=AUTONOMOUS)))
     assert any("PARALLEL_MIN_PERCENT" in text for text in own)
     assert not any("PARALLEL_MIN_PERCENT" in text for text in there)
     assert "ALTER SESSION SET OPTIMIZER_IGNORE_HINTS = FALSE" in there
@@ -108,15 +108,15 @@ def test_a_session_sets_what_the_service_lets_it_and_what_it_needs() -> None:
 def test_ignored_hints_are_heeded_for_the_time_of_the_work_and_ignored_again() -> None:
     known = assumed(settings=({"name": "optimizer_ignore_hints", "value": "TRUE"},))
     asked = work(CTAS, 4)
-    assert "ALTER SESSION SET OPTIMIZER_IGNORE_HINTS = FALSE" in texts(DIALECT.worker_begin(asked, known))
-    assert "ALTER SESSION SET OPTIMIZER_IGNORE_HINTS = TRUE" in texts(DIALECT.worker_end(asked, known))
+    assert "ALTER SESSION SET OPTIMIZER_IGNORE_HINTS = FALSE" in texts(DIALECT.work.worker_begin(asked, known))
+    assert "ALTER SESSION SET OPTIMIZER_IGNORE_HINTS = TRUE" in texts(DIALECT.work.worker_end(asked, known))
 
 
 def test_a_tablespace_that_the_service_has_not_is_refused() -> None:
     known = assumed(cloud_service=AUTONOMOUS)
-    assert "DATA" in DIALECT.support(work(CTAS, tablespace="users"), known).sentence
-    assert DIALECT.support(work(CTAS, tablespace="data"), known).ok
-    assert DIALECT.support(work(CTAS, tablespace="users"), assumed(doctor_marks=RDS)).ok
+    assert "DATA" in DIALECT.work.support(work(CTAS, tablespace="users"), known).sentence
+    assert DIALECT.work.support(work(CTAS, tablespace="data"), known).ok
+    assert DIALECT.work.support(work(CTAS, tablespace="users"), assumed(doctor_marks=RDS)).ok
 
 
 @pytest.mark.parametrize("name", ["ee-19c", "autonomous", "rds"])
@@ -166,8 +166,10 @@ def test_a_new_service_is_one_entry_and_everything_answers(monkeypatch: pytest.M
     assert "no RMAN on Skybase" in checks["service"].consequence
     assert checks["awr"].state == "ok"
     assert DIALECT.degree_limit(known).degree == 1
-    assert not DIALECT.support(work(CTAS, tablespace="users"), known).ok
-    begun, ended = (texts(part(work(CTAS, 2), known)) for part in (DIALECT.worker_begin, DIALECT.worker_end))
+    assert not DIALECT.work.support(work(CTAS, tablespace="users"), known).ok
+    begun, ended = (
+        texts(part(work(CTAS, 2), known)) for part in (DIALECT.work.worker_begin, DIALECT.work.worker_end)
+    )
     assert "ALTER SESSION SET CURSOR_SHARING = EXACT" in begun
     assert "ALTER SESSION SET CURSOR_SHARING = FORCE" in ended
     assert not any("DDL_LOCK_TIMEOUT" in text for text in (*begun, *ended))
@@ -183,9 +185,9 @@ def test_a_new_release_is_one_entry_and_everything_answers(monkeypatch: pytest.M
     for operation in ON_TABLES:
         for mode in Mode:
             asked = work(operation, 4, mode)
-            assert DIALECT.support(asked, known).ok
-            assert texts(DIALECT.timed(asked, known))
-            assert texts(DIALECT.worker_begin(asked, known)) and texts(DIALECT.worker_end(asked, known))
+            assert DIALECT.work.support(asked, known).ok
+            assert texts(DIALECT.work.timed(asked, known))
+            assert texts(DIALECT.work.worker_begin(asked, known)) and texts(DIALECT.work.worker_end(asked, known))
     assert {check.name for check in DIALECT.checks(known)} >= {"release", "edition"}
 
 

@@ -99,5 +99,5 @@ def test_only_a_script_that_makes_objects_of_ours_says_that_they_are_dropped() -
     ],
 )
 def test_a_degree_in_the_users_own_query_is_told(query: str, told: bool) -> None:
-    said = DIALECT.remarks(work("ctas", 4, query=query), assumed())
+    said = DIALECT.work.remarks(work("ctas", 4, query=query), assumed())
     assert any("may outweigh the degree" in sentence for sentence in said) is told

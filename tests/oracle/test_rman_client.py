@@ -68,7 +68,7 @@ def test_a_connect_string_of_another_shape_is_refused(said: str) -> None:
 
 
 def test_neither_arguments_nor_environment_hold_a_secret() -> None:
-    [step] = steps(DIALECT.timed(work("backup", 1, channels=2), assumed()))
+    [step] = steps(DIALECT.work.timed(work("backup", 1, channels=2), assumed()))
     assert step.argv == ("rman", "nocatalog", "msgno")
     assert set(step.environment) == {"NLS_DATE_FORMAT", "NLS_LANG"}
 

@@ -107,7 +107,9 @@ def test_a_view_that_is_not_granted_does_not_exist() -> None:
 def test_a_parameter_may_be_refused_in_a_container() -> None:
     with running_standin(Scenario(parameters_refused=frozenset({"parallel_min_percent"}))) as standin:
         connection = connect(standin)
-        for step in steps(DIALECT.worker_begin(work(CTAS, 4), Facts("oracle", DIALECT.assume("19-ee").release))):
+        for step in steps(
+            DIALECT.work.worker_begin(work(CTAS, 4), Facts("oracle", DIALECT.assume("19-ee").release))
+        ):
             try:
                 connection.execute(step.text)
             except DatabaseError as refused:

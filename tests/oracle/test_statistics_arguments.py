@@ -27,7 +27,7 @@ def sent(
     ref: ObjectRef = SCHEMA, mode: Mode = Mode.JOB, degree: int | str = 1, **options: OptionValue
 ) -> dict[str, str]:
     """Return the arguments of the call."""
-    (text,) = texts(DIALECT.timed(work(STATS, degree, mode, ref=ref, **options), assumed()))
+    (text,) = texts(DIALECT.work.timed(work(STATS, degree, mode, ref=ref, **options), assumed()))
     found = re.fullmatch(r"BEGIN DBMS_STATS\.GATHER_\w+\((.*)\); END;", text)
     assert found, text
     return grammar.arguments(found[1])
@@ -35,7 +35,7 @@ def sent(
 
 def sentence(ref: ObjectRef = SCHEMA, release: str = "19-ee", degree: int = 1, **options: OptionValue) -> str:
     """Return why such a work is not supported, or nothing."""
-    return DIALECT.support(work(STATS, degree, Mode.JOB, ref=ref, **options), assumed(release)).sentence
+    return DIALECT.work.support(work(STATS, degree, Mode.JOB, ref=ref, **options), assumed(release)).sentence
 
 
 def test_what_nobody_asked_for_is_not_sent() -> None:
@@ -119,17 +119,17 @@ def test_blocks_are_sampled_for_a_percentage_only(percent: OptionValue | None) -
 def test_stale_objects_are_chosen_in_a_live_schema_only() -> None:
     assert "within a schema" in sentence(TABLE, gather="stale", table="APP.ORDERS")
     copy = work(STATS, 1, gather="stale")
-    assert "copies are gathered as they are" in DIALECT.support(copy, assumed()).sentence
+    assert "copies are gathered as they are" in DIALECT.work.support(copy, assumed()).sentence
 
 
 def test_a_partition_needs_its_table_and_the_table_itself() -> None:
     with pytest.raises(ToolkitError, match="`--partition` needs `--table`"):
         sentence(partition="P1")
     copy = work(STATS, 1, partition="P1", table="ORDERS")
-    assert "a copy has no partitions" in DIALECT.support(copy, assumed()).sentence
+    assert "a copy has no partitions" in DIALECT.work.support(copy, assumed()).sentence
     facts = assumed(stats_partition=())
     with pytest.raises(ToolkitError, match="has no partition `P1`"):
-        DIALECT.support(work(STATS, 1, Mode.JOB, ref=TABLE, partition="P1", table="APP.ORDERS"), facts)
+        DIALECT.work.support(work(STATS, 1, Mode.JOB, ref=TABLE, partition="P1", table="APP.ORDERS"), facts)
 
 
 def test_levels_of_method_opt_may_hold_commas() -> None:
@@ -144,7 +144,7 @@ def test_levels_of_method_opt_may_hold_commas() -> None:
 def test_locked_statistics_of_a_table_are_refused_before_and_never_forced() -> None:
     row = {"analyzed_table": "ORDERS", "locked": "ALL", "last_analyzed": None}
     facts = assumed(**{"stats_tables:APP": (row,)})
-    found = DIALECT.support(work(STATS, 1, Mode.JOB, ref=TABLE, table="APP.ORDERS"), facts)
+    found = DIALECT.work.support(work(STATS, 1, Mode.JOB, ref=TABLE, table="APP.ORDERS"), facts)
     assert "ORA-20005" in found.sentence and not found.ok
 
 
@@ -152,6 +152,9 @@ def test_gathering_for_another_needs_the_right() -> None:
     facts = assumed(stats_rights=())
     server = {**facts.first("server"), "user_name": "DBATK"}
     facts = assumed(stats_rights=(), server=(server,))
-    assert "GRANT ANALYZE ANY TO DBATK" in DIALECT.support(work(STATS, ref=SCHEMA, mode=Mode.JOB), facts).sentence
+    assert (
+        "GRANT ANALYZE ANY TO DBATK"
+        in DIALECT.work.support(work(STATS, ref=SCHEMA, mode=Mode.JOB), facts).sentence
+    )
     granted = assumed(stats_rights=({"privilege": "ANALYZE ANY"},), server=(server,))
-    assert DIALECT.support(work(STATS, ref=SCHEMA, mode=Mode.JOB), granted).ok
+    assert DIALECT.work.support(work(STATS, ref=SCHEMA, mode=Mode.JOB), granted).ok

@@ -82,8 +82,12 @@ def facts_of(release: str) -> Facts:
 
 def calls(item: Work, facts: Facts) -> Iterator[Call]:
     """Return all that is done and asked about a work."""
-    yield from (*DIALECT.prepare(item, facts), *DIALECT.timed(item, facts), *DIALECT.evidence(item, facts))
-    yield from (*DIALECT.settle(item, facts), *STATISTICS.preview(item, facts), *STATISTICS.proof([item]))
+    yield from (
+        *DIALECT.work.prepare(item, facts),
+        *DIALECT.work.timed(item, facts),
+        *DIALECT.work.evidence(item, facts),
+    )
+    yield from (*DIALECT.work.settle(item, facts), *STATISTICS.preview(item, facts), *STATISTICS.proof([item]))
     if item.mode is Mode.MEASUREMENT and not item.object.scratch:
         yield from STATISTICS.isolate([item], OURS, "mark", facts)
         yield from STATISTICS.end_isolation([item], facts)
@@ -105,7 +109,7 @@ def statements() -> dict[str, str]:
     for release in EVERY_RELEASE:
         facts = facts_of(release)
         for item in works():
-            if DIALECT.support(item, facts).ok:
+            if DIALECT.work.support(item, facts).ok:
                 for step in steps(calls(item, facts)):
                     _enter(found, step, release)
     for oldest in ("2026-10-21 05:13:42 +01:00", "2026-11-21 09:00:00 +01:00"):

@@ -22,16 +22,16 @@ BUILD, REBUILD, STATS = "index-build", "index-rebuild", "stats-gather"
 def test_an_edition_without_parallel_execution_refuses_a_degree(
     edition: str, operation: OperationName, degree: int | str
 ) -> None:
-    answer = DIALECT.support(work(operation, degree), assumed(f"19-{edition}"))
+    answer = DIALECT.work.support(work(operation, degree), assumed(f"19-{edition}"))
     assert answer.state is SupportState.UNSUPPORTED
     assert "serially" in answer.sentence
-    assert DIALECT.support(work(operation, 1), assumed(f"19-{edition}")).ok
+    assert DIALECT.work.support(work(operation, 1), assumed(f"19-{edition}")).ok
 
 
 def test_enterprise_edition_may_work_in_parallel_unless_its_options_say_no() -> None:
-    assert DIALECT.support(work(CTAS, 8), assumed()).ok
+    assert DIALECT.work.support(work(CTAS, 8), assumed()).ok
     off = assumed(doctor_options=({"parameter": "Parallel execution", "value": "FALSE"},))
-    assert DIALECT.support(work(CTAS, 8), off).state is SupportState.UNSUPPORTED
+    assert DIALECT.work.support(work(CTAS, 8), off).state is SupportState.UNSUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_enterprise_edition_may_work_in_parallel_unless_its_options_say_no() -> 
 def test_compression_of_a_table_depends_on_edition_and_option(
     release: str, level: str, state: SupportState
 ) -> None:
-    answer = DIALECT.support(work(CTAS, compression=level), assumed(release))
+    answer = DIALECT.work.support(work(CTAS, compression=level), assumed(release))
     assert answer.state is state
     assert answer.ok or answer.sentence
 
@@ -68,58 +68,58 @@ def test_compression_of_a_table_depends_on_edition_and_option(
     ],
 )
 def test_compression_of_an_index_came_release_by_release(release: str, level: str, state: SupportState) -> None:
-    assert DIALECT.support(work(BUILD, compression=level), assumed(release)).state is state
+    assert DIALECT.work.support(work(BUILD, compression=level), assumed(release)).state is state
 
 
 def test_the_prefix_of_a_unique_index_of_one_column_is_not_compressed() -> None:
     item = replace(work(BUILD, compression="basic", unique=True), columns=("ID",))
-    assert not DIALECT.support(item, assumed()).ok
-    assert DIALECT.support(replace(item, columns=("ID", "IDNAME")), assumed()).ok
+    assert not DIALECT.work.support(item, assumed()).ok
+    assert DIALECT.work.support(replace(item, columns=("ID", "IDNAME")), assumed()).ok
 
 
 def test_a_declared_option_needs_no_other_word() -> None:
     declared = assumed(licences=({"licence": "advanced_compression"},))
-    assert DIALECT.support(work(CTAS, compression="oltp"), declared).ok
-    assert DIALECT.support(work(BUILD, compression="low"), declared).ok
+    assert DIALECT.work.support(work(CTAS, compression="oltp"), declared).ok
+    assert DIALECT.work.support(work(BUILD, compression="low"), declared).ok
 
 
 @pytest.mark.parametrize("operation", [BUILD, REBUILD])
 def test_online_needs_enterprise_edition(operation: OperationName) -> None:
-    assert DIALECT.support(work(operation, online=True), assumed()).ok
-    assert "ONLINE" in DIALECT.support(work(operation, online=True), assumed("19-se2")).sentence
+    assert DIALECT.work.support(work(operation, online=True), assumed()).ok
+    assert "ONLINE" in DIALECT.work.support(work(operation, online=True), assumed("19-se2")).sentence
 
 
 @pytest.mark.parametrize("schema", ["SYS", "SYSTEM", "XDB"])
 def test_schemas_of_the_database_software_are_refused(schema: str) -> None:
     item = work(CTAS, ref=ObjectRef(ObjectKind.TABLE, QualifiedName("T", schema)))
-    assert "software" in DIALECT.support(item, assumed()).sentence
+    assert "software" in DIALECT.work.support(item, assumed()).sentence
     statistics = work(STATS, ref=ObjectRef(ObjectKind.STATISTICS, QualifiedName(schema)))
-    assert not DIALECT.support(statistics, assumed()).ok
+    assert not DIALECT.work.support(statistics, assumed()).ok
 
 
 def test_a_schema_the_catalogue_calls_maintained_is_refused_too() -> None:
     row: Row = {"schema_name": "APP", "oracle_maintained": "Y"}
-    assert not DIALECT.support(work(STATS, ref=SCHEMA), assumed(schema=(row,))).ok
-    assert DIALECT.support(work(STATS, ref=SCHEMA), assumed()).ok
+    assert not DIALECT.work.support(work(STATS, ref=SCHEMA), assumed(schema=(row,))).ok
+    assert DIALECT.work.support(work(STATS, ref=SCHEMA), assumed()).ok
 
 
 def test_a_partitioned_index_is_not_rebuilt_in_one_statement() -> None:
     row: Row = {"schema_name": "DBATK", "index_name": INDEX.name.name, "partitioned": "YES"}
-    assert "ORA-14086" in DIALECT.support(work(REBUILD), assumed(indexes=(row,))).sentence
+    assert "ORA-14086" in DIALECT.work.support(work(REBUILD), assumed(indexes=(row,))).sentence
 
 
 def test_the_same_columns_are_not_indexed_by_two_sessions() -> None:
-    assert "ORA-01408" in DIALECT.support(replace(work(BUILD), concurrency=2), assumed()).sentence
+    assert "ORA-01408" in DIALECT.work.support(replace(work(BUILD), concurrency=2), assumed()).sentence
 
 
 def test_oracles_own_choice_of_objects_does_not_go_with_a_degree() -> None:
-    assert not DIALECT.support(work(STATS, 4, ref=SCHEMA, gather="auto"), assumed()).ok
-    assert not DIALECT.support(work(STATS, gather="stale"), assumed()).ok
+    assert not DIALECT.work.support(work(STATS, 4, ref=SCHEMA, gather="auto"), assumed()).ok
+    assert not DIALECT.work.support(work(STATS, gather="stale"), assumed()).ok
 
 
 @pytest.mark.parametrize("column", ["cluster_name", "iot_type"])
 def test_a_target_that_oracle_loads_serially_refuses_a_degree(column: str) -> None:
     item = work(INSERT, 4)
     row: Row = {"schema_name": "DBATK", "table_name": item.object.name.name, column: "X"}
-    assert not DIALECT.support(item, assumed(target=(row,))).ok
-    assert DIALECT.support(work(INSERT), assumed(target=(row,))).ok
+    assert not DIALECT.work.support(item, assumed(target=(row,))).ok
+    assert DIALECT.work.support(work(INSERT), assumed(target=(row,))).ok

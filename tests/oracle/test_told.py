@@ -19,7 +19,7 @@ def row(kind: str, name: str, value: float | None, total: float | None = None, d
 
 def metrics(*rows: Row, plan: tuple[str, ...] = (), **deltas: float) -> dict[str, float]:
     kept = {"degree": rows, "plan": tuple({"line": line} for line in plan)}
-    return {one.name: one.value for one in DIALECT.tell(work(CTAS, 4), kept, deltas, 2.0).metrics}
+    return {one.name: one.value for one in DIALECT.work.tell(work(CTAS, 4), kept, deltas, 2.0).metrics}
 
 
 def dealt(role: str, *rows: int, queue: int = 0) -> tuple[Row, ...]:
@@ -62,19 +62,19 @@ def test_the_cost_of_a_statement_run_once_is_told_in_bytes_and_seconds() -> None
     assert told["CPU of the statement"] == 3
     assert told["time of the statement, all servers"] == 8
     assert (told["read by the statement"], told["written by the statement"]) == (10, 0)
-    assert DIALECT.tell(work(CTAS, 4), {"degree": rows}, {}, 2.0).cpu_seconds == 3
+    assert DIALECT.work.tell(work(CTAS, 4), {"degree": rows}, {}, 2.0).cpu_seconds == 3
 
 
 def test_the_cost_of_a_statement_run_before_is_not_that_of_this_trial() -> None:
     rows = (row("sql", "microseconds", 3_000_000, 8_000_000, "2"),)
     assert metrics(*rows) == {}
-    assert DIALECT.tell(work(CTAS, 4), {"degree": rows}, {}, 2.0).cpu_seconds is None
+    assert DIALECT.work.tell(work(CTAS, 4), {"degree": rows}, {}, 2.0).cpu_seconds is None
 
 
 def test_a_segment_has_bytes_and_extents() -> None:
     rows = (row("segment", "bytes and extents", 65536, 3),)
     assert metrics(*rows) == {"segment bytes": 65536, "segment extents": 3}
-    assert DIALECT.tell(work(CTAS), {"degree": rows}, {}, 1.0).bytes == 65536
+    assert DIALECT.work.tell(work(CTAS), {"degree": rows}, {}, 1.0).bytes == 65536
 
 
 def test_rates_are_made_only_of_what_was_read() -> None:
@@ -125,7 +125,7 @@ def test_a_load_below_the_servers_is_parallel() -> None:
 
 def test_a_load_above_the_coordinator_is_serial_and_said_with_the_notes_reason() -> None:
     assert read_plan(SERIAL_LOAD).parallel is False
-    (sentence,) = DIALECT.tell(
+    (sentence,) = DIALECT.work.tell(
         work("insert", 4), {"plan": tuple({"line": line} for line in SERIAL_LOAD)}, {}, 1.0
     ).sentences
     assert "stands above PX COORDINATOR" in sentence
@@ -134,14 +134,16 @@ def test_a_load_above_the_coordinator_is_serial_and_said_with_the_notes_reason()
 
 def test_a_serial_plan_is_no_doubt_where_serial_was_asked_for() -> None:
     plan = {"plan": tuple({"line": line} for line in SERIAL_LOAD)}
-    assert DIALECT.tell(work("insert"), plan, {}, 1.0).sentences == ()
+    assert DIALECT.work.tell(work("insert"), plan, {}, 1.0).sentences == ()
 
 
 def test_a_plan_that_cannot_be_had_is_said_in_a_sentence() -> None:
     lines = ("SQL_ID: abc, child number: 0 cannot be found", "")
-    (sentence,) = DIALECT.tell(work(CTAS, 4), {"plan": tuple({"line": one} for one in lines)}, {}, 1.0).sentences
+    (sentence,) = DIALECT.work.tell(
+        work(CTAS, 4), {"plan": tuple({"line": one} for one in lines)}, {}, 1.0
+    ).sentences
     assert sentence.startswith("the plan of the ctas cannot be shown")
-    (refused,) = DIALECT.tell(
+    (refused,) = DIALECT.work.tell(
         work(CTAS, 4), {"plan": ({"line": "User has no SELECT privilege on V$SESSION"},)}, {}, 1.0
     ).sentences
     assert "User has no SELECT privilege on V$SESSION" in refused

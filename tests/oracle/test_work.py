@@ -21,7 +21,7 @@ BUILD, REBUILD, STATS = "index-build", "index-rebuild", "stats-gather"
 
 def timed(item: Work, facts: Facts | None = None) -> str:
     """Return the first timed statement on one line."""
-    return texts(DIALECT.timed(item, facts or assumed()))[0]
+    return texts(DIALECT.work.timed(item, facts or assumed()))[0]
 
 
 def test_a_parallel_ctas_names_its_parts_in_the_documented_order() -> None:
@@ -79,12 +79,12 @@ def test_a_query_of_the_user_is_run_as_it_is() -> None:
 )
 def test_the_degree_of_a_users_query_is_set_around_it(degree: int, switch: str) -> None:
     item = work(CTAS, degree, query="select 1 a from dual")
-    assert f"ALTER SESSION {switch}" in texts(DIALECT.worker_begin(item, assumed()))
-    assert "ALTER SESSION ENABLE PARALLEL QUERY" in texts(DIALECT.worker_end(item, assumed()))
+    assert f"ALTER SESSION {switch}" in texts(DIALECT.work.worker_begin(item, assumed()))
+    assert "ALTER SESSION ENABLE PARALLEL QUERY" in texts(DIALECT.work.worker_end(item, assumed()))
 
 
 def test_a_parallel_insert_hints_both_sides_names_its_columns_and_commits_on_the_clock() -> None:
-    calls = DIALECT.timed(work(INSERT, 4), assumed())
+    calls = DIALECT.work.timed(work(INSERT, 4), assumed())
     assert texts(calls) == [
         "INSERT /*+ APPEND PARALLEL(t 4) NO_GATHER_OPTIMIZER_STATISTICS */ "
         'INTO "DBATK"."DBATK_261121051342AB3F_1" t ("ID", "IDNAME", "AMOUNT") '
@@ -99,24 +99,24 @@ def test_a_conventional_load_is_asked_for_by_name() -> None:
 
 
 def test_parallel_dml_is_enabled_for_a_parallel_insert_only_and_disabled_after_a_rollback() -> None:
-    assert "ALTER SESSION ENABLE PARALLEL DML" in texts(DIALECT.worker_begin(work(INSERT, 2), assumed()))
-    assert not any("DML" in text for text in texts(DIALECT.worker_begin(work(INSERT), assumed())))
-    end = texts(DIALECT.worker_end(work(INSERT, 2), assumed()))
+    assert "ALTER SESSION ENABLE PARALLEL DML" in texts(DIALECT.work.worker_begin(work(INSERT, 2), assumed()))
+    assert not any("DML" in text for text in texts(DIALECT.work.worker_begin(work(INSERT), assumed())))
+    end = texts(DIALECT.work.worker_end(work(INSERT, 2), assumed()))
     assert end[:2] == ["ROLLBACK", "ALTER SESSION DISABLE PARALLEL DML"]
 
 
 def test_a_downgrade_is_forbidden_in_measurements_and_the_session_is_set_alike_for_every_degree() -> None:
     forbidden = "ALTER SESSION SET PARALLEL_MIN_PERCENT = 100"
-    assert forbidden in texts(DIALECT.worker_begin(work(CTAS, 2), assumed()))
-    assert texts(DIALECT.worker_begin(work(CTAS), assumed())) == texts(
-        DIALECT.worker_begin(work(CTAS, 2), assumed())
+    assert forbidden in texts(DIALECT.work.worker_begin(work(CTAS, 2), assumed()))
+    assert texts(DIALECT.work.worker_begin(work(CTAS), assumed())) == texts(
+        DIALECT.work.worker_begin(work(CTAS, 2), assumed())
     )
-    assert forbidden not in texts(DIALECT.worker_begin(work(CTAS, "default"), assumed()))
-    assert forbidden not in texts(DIALECT.worker_begin(work(CTAS, 2, mode=Mode.JOB), assumed()))
+    assert forbidden not in texts(DIALECT.work.worker_begin(work(CTAS, "default"), assumed()))
+    assert forbidden not in texts(DIALECT.work.worker_begin(work(CTAS, 2, mode=Mode.JOB), assumed()))
 
 
 def test_a_refused_session_parameter_is_tolerated_but_not_a_refused_policy() -> None:
-    by_text = {step.text: step.tolerates for step in steps(DIALECT.worker_begin(work(CTAS, 2), assumed()))}
+    by_text = {step.text: step.tolerates for step in steps(DIALECT.work.worker_begin(work(CTAS, 2), assumed()))}
     assert "ORA-65040" in by_text["ALTER SESSION SET PARALLEL_MIN_PERCENT = 100"]
     assert not by_text["ALTER SESSION SET PARALLEL_DEGREE_POLICY = MANUAL"]
 
@@ -125,7 +125,9 @@ def test_a_refused_session_parameter_is_tolerated_but_not_a_refused_policy() -> 
 @pytest.mark.parametrize("degree", [1, 4, "default", "auto"])
 def test_every_session_parameter_is_put_back(operation: OperationName, degree: int | str) -> None:
     item = work(operation, degree)
-    begun, ended = (texts(calls(item, assumed())) for calls in (DIALECT.worker_begin, DIALECT.worker_end))
+    begun, ended = (
+        texts(calls(item, assumed())) for calls in (DIALECT.work.worker_begin, DIALECT.work.worker_end)
+    )
 
     def names(found: list[str]) -> list[str]:
         return [match[1] for text in found if (match := re.match(r"ALTER SESSION SET (\w+)", text))]
@@ -135,13 +137,13 @@ def test_every_session_parameter_is_put_back(operation: OperationName, degree: i
 
 def test_a_former_value_that_was_read_is_the_one_put_back() -> None:
     facts = assumed(settings=({"name": "parallel_degree_policy", "value": "AUTO", "unit": None},))
-    assert "ALTER SESSION SET PARALLEL_DEGREE_POLICY = AUTO" in texts(DIALECT.worker_end(work(CTAS), facts))
+    assert "ALTER SESSION SET PARALLEL_DEGREE_POLICY = AUTO" in texts(DIALECT.work.worker_end(work(CTAS), facts))
 
 
 def test_hints_are_made_to_count_where_a_release_may_ignore_them() -> None:
     wanted = "ALTER SESSION SET OPTIMIZER_IGNORE_PARALLEL_HINTS = FALSE"
-    assert wanted in texts(DIALECT.worker_begin(work(CTAS), assumed("18-ee")))
-    assert wanted not in texts(DIALECT.worker_begin(work(CTAS), assumed("12.2-ee")))
+    assert wanted in texts(DIALECT.work.worker_begin(work(CTAS), assumed("18-ee")))
+    assert wanted not in texts(DIALECT.work.worker_begin(work(CTAS), assumed("12.2-ee")))
 
 
 def test_an_index_is_built_with_all_it_was_asked_for() -> None:
@@ -161,7 +163,7 @@ def test_an_index_measured_on_the_live_table_stays_out_of_the_optimizers_sight()
 
 
 def test_a_built_index_gives_its_degree_and_logging_back() -> None:
-    after = texts(DIALECT.settle(work(BUILD, 4, logging="nologging"), assumed()))
+    after = texts(DIALECT.work.settle(work(BUILD, 4, logging="nologging"), assumed()))
     assert after == [
         f'ALTER INDEX "DBATK"."DBATK_261121051342AB3F_2" {word}' for word in ("NOPARALLEL", "LOGGING")
     ]
@@ -174,42 +176,42 @@ def test_a_rebuilt_index_gets_the_degree_it_had(degree: str, former: str) -> Non
     row = {"schema_name": "DBATK", "index_name": INDEX.name.name, "degree": degree, "logging": "YES"}
     facts = assumed(indexes=(row,))
     live = work(REBUILD, 8, ref=replace(INDEX, scratch=False))
-    call = DIALECT.timed(live, facts)[0]
+    call = DIALECT.work.timed(live, facts)[0]
     assert texts([call])[0].endswith("REBUILD LOGGING PARALLEL 8")
     back = f'ALTER INDEX "DBATK"."DBATK_261121051342AB3F_2" {former}'
-    assert texts(call.undo) == texts(DIALECT.settle(live, facts)) == [back]
-    assert DIALECT.timed(work(REBUILD, 8), facts)[0].undo == ()
+    assert texts(call.undo) == texts(DIALECT.work.settle(live, facts)) == [back]
+    assert DIALECT.work.timed(work(REBUILD, 8), facts)[0].undo == ()
 
 
 def test_what_a_job_makes_in_parallel_is_journalled_with_what_settles_it() -> None:
     table = replace(work(CTAS, 8).object, scratch=False)
-    (call,) = DIALECT.timed(work(CTAS, 8, mode=Mode.JOB, ref=table), assumed())
+    (call,) = DIALECT.work.timed(work(CTAS, 8, mode=Mode.JOB, ref=table), assumed())
     assert texts(call.undo) == ['ALTER TABLE "DBATK"."DBATK_261121051342AB3F_1" NOPARALLEL']
     index = replace(INDEX, scratch=False)
-    (call,) = DIALECT.timed(work(BUILD, 8, mode=Mode.JOB, ref=index, logging="nologging"), assumed())
+    (call,) = DIALECT.work.timed(work(BUILD, 8, mode=Mode.JOB, ref=index, logging="nologging"), assumed())
     assert [text.split()[-1] for text in texts(call.undo)] == ["NOPARALLEL", "LOGGING"]
 
 
 def test_a_rebuild_that_makes_a_nologging_index_logged_puts_that_back_too() -> None:
     row = {"schema_name": "DBATK", "index_name": INDEX.name.name, "degree": "1", "logging": "NO"}
-    after = texts(DIALECT.settle(work(REBUILD), assumed(indexes=(row,))))
+    after = texts(DIALECT.work.settle(work(REBUILD), assumed(indexes=(row,))))
     assert after[-1].endswith(" NOLOGGING")
 
 
 def test_a_table_made_in_parallel_does_not_stay_parallel() -> None:
-    assert texts(DIALECT.settle(work(CTAS, 4), assumed()))[0].endswith("NOPARALLEL")
-    assert texts(DIALECT.settle(work(CTAS), assumed())) == []
+    assert texts(DIALECT.work.settle(work(CTAS, 4), assumed()))[0].endswith("NOPARALLEL")
+    assert texts(DIALECT.work.settle(work(CTAS), assumed())) == []
 
 
 def test_the_target_of_a_nologging_insert_is_logged_again_afterwards() -> None:
     live = ObjectRef(ObjectKind.TABLE, QualifiedName("GTEST", "DBATK"))
-    (call,) = DIALECT.prepare(work(INSERT, 2, Mode.JOB, ref=live, logging="nologging"), assumed())
+    (call,) = DIALECT.work.prepare(work(INSERT, 2, Mode.JOB, ref=live, logging="nologging"), assumed())
     assert texts([call])[0].endswith(" NOLOGGING")
     assert texts(call.undo)[0].endswith(" LOGGING")
 
 
 def test_a_copy_that_is_dropped_needs_no_logging_put_back() -> None:
-    (call,) = DIALECT.prepare(work(INSERT, 2, logging="nologging"), assumed())
+    (call,) = DIALECT.work.prepare(work(INSERT, 2, logging="nologging"), assumed())
     assert texts([call])[0].endswith(" NOLOGGING")
     assert call.undo == ()
 
@@ -218,7 +220,7 @@ def test_statistics_of_a_table_are_one_block_in_named_notation() -> None:
     method = "FOR ALL COLUMNS SIZE 254"
     levels = "global_and_partition"
     item = work(STATS, 4, estimate_percent=12.5, method_opt=method, cascade="yes", granularity=levels)
-    call = DIALECT.timed(item, assumed())[0]
+    call = DIALECT.work.timed(item, assumed())[0]
     assert call.kind is StepKind.BLOCK
     assert texts([call])[0] == (
         "BEGIN DBMS_STATS.GATHER_TABLE_STATS( ownname => 'DBATK' , tabname => 'DBATK_261121051342AB3F_1' "
@@ -262,21 +264,21 @@ def test_a_name_that_a_package_would_fold_is_quoted_inside_its_literal() -> None
 
 
 def test_evidence_of_the_degree_is_asked_first_and_the_mark_set_last() -> None:
-    asked = steps(DIALECT.evidence(work(CTAS, 2), assumed()))
+    asked = steps(DIALECT.work.evidence(work(CTAS, 2), assumed()))
     assert [step.keep_as for step in asked] == ["degree", "rows", None]
     assert asked[0].parts[0].name == "oracle/pq_sesstat"
     assert asked[0].text.startswith(asked[0].parts[0].text)
-    assert texts(DIALECT.evidence(work(CTAS, 2), assumed()))[-1].startswith("COMMENT ON TABLE")
+    assert texts(DIALECT.work.evidence(work(CTAS, 2), assumed()))[-1].startswith("COMMENT ON TABLE")
 
 
 def test_bytes_come_from_the_users_own_segments_where_they_are_his() -> None:
     own = assumed(server=({"user_name": "DBATK", "current_schema": "DBATK"},))
-    assert "user_segments" in texts(DIALECT.evidence(work(CTAS), own))[0]
-    assert "dba_segments" in texts(DIALECT.evidence(work(CTAS), assumed()))[0]
+    assert "user_segments" in texts(DIALECT.work.evidence(work(CTAS), own))[0]
+    assert "dba_segments" in texts(DIALECT.work.evidence(work(CTAS), assumed()))[0]
 
 
 def test_a_session_forced_to_query_in_parallel_reads_the_dictionary_apart_from_its_evidence() -> None:
-    first, second, *_ = texts(DIALECT.evidence(work(CTAS, 4, query="SELECT 1 AS a FROM dual"), assumed()))
+    first, second, *_ = texts(DIALECT.work.evidence(work(CTAS, 4, query="SELECT 1 AS a FROM dual"), assumed()))
     assert "v$pq_sesstat" in first and "dba_segments" not in first
     assert "dba_segments" in second
 

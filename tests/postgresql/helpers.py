@@ -92,14 +92,14 @@ class Bench:
     def trial(self, work: Work) -> tuple[Granted, list[Answer]]:
         """Run a work as a trial does, sampling meanwhile; return the degree granted and the timed answers."""
         self.kept, self.notices = {}, []
-        assert DIALECT.support(work, self.facts).ok
-        self.run(DIALECT.prepare(work, self.facts))
-        self.run(DIALECT.worker_begin(work, self.facts))
+        assert DIALECT.work.support(work, self.facts).ok
+        self.run(DIALECT.work.prepare(work, self.facts))
+        self.run(DIALECT.work.worker_begin(work, self.facts))
         with Peaks(self.monitor) as peaks:
-            answers = self.run(DIALECT.timed(work, self.facts))
-        self.run(DIALECT.evidence(work, self.facts))
-        self.run(DIALECT.worker_end(work, self.facts))
-        return DIALECT.granted(work, self.kept, peaks.highest, tuple(self.notices)), answers
+            answers = self.run(DIALECT.work.timed(work, self.facts))
+        self.run(DIALECT.work.evidence(work, self.facts))
+        self.run(DIALECT.work.worker_end(work, self.facts))
+        return DIALECT.work.granted(work, self.kept, peaks.highest, tuple(self.notices)), answers
 
     def definition(self, name: str) -> IndexDefinition:
         """Read an index definition as the operations do."""

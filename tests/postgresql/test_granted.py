@@ -42,7 +42,7 @@ SERIALLY = 'building index "i" on table "t" serially'
 
 
 def test_a_plan_without_a_gather_is_serial_whatever_was_sampled() -> None:
-    granted = DIALECT.granted(ctas(4), {"plan": plan()}, {"parallel_workers": 3}, ())
+    granted = DIALECT.work.granted(ctas(4), {"plan": plan()}, {"parallel_workers": 3}, ())
     assert (granted.degree, granted.sentence) == (1, SERIAL_PLAN)
 
 
@@ -64,18 +64,18 @@ def test_the_degree_of_a_query_follows_the_best_evidence(
     planned: tuple[int, ...], counters: dict, peak: int, degree: int | None, source: str
 ) -> None:
     kept = {"plan": plan(*planned), **counters}
-    granted = DIALECT.granted(ctas(4), kept, {"parallel_workers": peak}, ())
+    granted = DIALECT.work.granted(ctas(4), kept, {"parallel_workers": peak}, ())
     assert (granted.degree, granted.source) == (degree, source)
     assert granted.sentence
 
 
 def test_no_evidence_at_all_gives_no_degree() -> None:
-    assert DIALECT.granted(ctas(4), {}, {}, ()).degree is None
-    assert DIALECT.granted(build(4), {}, {}, ()).degree is None
+    assert DIALECT.work.granted(ctas(4), {}, {}, ()).degree is None
+    assert DIALECT.work.granted(build(4), {}, {}, ()).degree is None
 
 
 def test_a_plan_that_cannot_be_read_proves_nothing() -> None:
-    assert DIALECT.granted(ctas(4), {"plan": ({"query plan": "{"},)}, {}, ()).degree is None
+    assert DIALECT.work.granted(ctas(4), {"plan": ({"query plan": "{"},)}, {}, ()).degree is None
 
 
 @pytest.mark.parametrize(
@@ -91,19 +91,19 @@ def test_a_plan_that_cannot_be_read_proves_nothing() -> None:
     ],
 )  # fmt: skip
 def test_the_degree_of_a_build_follows_notice_and_samples(notices: tuple, peak: int, degree: int | None) -> None:
-    granted = DIALECT.granted(build(4), {}, {"parallel_workers": peak}, notices)
+    granted = DIALECT.work.granted(build(4), {}, {"parallel_workers": peak}, notices)
     assert granted.degree == degree
 
 
 def test_a_name_that_spells_a_notice_does_not_lie() -> None:
     notice = 'building index "x" with request for 7 parallel workers" on table "t" serially'
-    assert DIALECT.granted(build(4), {}, {}, (notice,)).degree == 1
+    assert DIALECT.work.granted(build(4), {}, {}, (notice,)).degree == 1
 
 
 def test_degree_one_and_insert_are_one_process() -> None:
-    assert DIALECT.granted(ctas(1), {}, {"parallel_workers": 2}, ()).degree == 1
+    assert DIALECT.work.granted(ctas(1), {}, {"parallel_workers": 2}, ()).degree == 1
     insert = work_of("insert", table("t", "s"), query="SELECT 1", degree=1)
-    assert DIALECT.granted(insert, {}, {"parallel_workers": 2}, ()).degree == 1
+    assert DIALECT.work.granted(insert, {}, {"parallel_workers": 2}, ()).degree == 1
 
 
 # compute_parallel_worker: 1 worker from 8 MB on, 2 from 24, 3 from 72, 4 from 216

@@ -23,7 +23,7 @@ INDEX = {"index-build", "index-rebuild"}
 
 def support(operation: OperationName, facts: Facts = FACTS, *, scratch: bool = True, **more: object) -> Support:
     ref = index("i", ON) if operation in INDEX else table("t", "s", scratch=scratch)
-    return DIALECT.support(work_of(operation, ref, **more), facts)
+    return DIALECT.work.support(work_of(operation, ref, **more), facts)
 
 
 @pytest.mark.parametrize("operation", list(operations()))
@@ -88,7 +88,7 @@ def test_old_releases_and_replicas_are_refused() -> None:
 
 def test_statistics_of_a_schema_in_one_call_are_refused() -> None:
     ref = ObjectRef(ObjectKind.STATISTICS, QualifiedName("s"))
-    assert not DIALECT.support(work_of("stats-gather", ref), FACTS).ok
+    assert not DIALECT.work.support(work_of("stats-gather", ref), FACTS).ok
 
 
 @pytest.mark.parametrize("text", ["14", "15", "16", "17", "18", "17.10"])

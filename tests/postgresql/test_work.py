@@ -101,7 +101,7 @@ def test_ctas_of_a_job_is_the_statement_alone(context: Bench) -> None:
     work = work_of(
         CTAS, table("made", context.schema, scratch=False), source=small_table(context), mark=None, mode=Mode.JOB
     )
-    calls = DIALECT.timed(work, context.facts)
+    calls = DIALECT.work.timed(work, context.facts)
     assert [call.effect for call in calls] == [Effect.CREATES]
     context.run(calls)
     assert context.identity(work.object)["mark"] is None
@@ -110,11 +110,11 @@ def test_ctas_of_a_job_is_the_statement_alone(context: Bench) -> None:
 def test_a_failed_ctas_leaves_no_table_and_a_session_that_still_works(context: Bench) -> None:
     ref = table("made", context.schema)
     work = work_of(CTAS, ref, query="SELECT 1 / (10 - i) AS x FROM generate_series(1, 20) AS i")
-    context.run(DIALECT.worker_begin(work, context.facts))
+    context.run(DIALECT.work.worker_begin(work, context.facts))
     with pytest.raises(DatabaseError) as caught:
-        context.run(DIALECT.timed(work, context.facts))
+        context.run(DIALECT.work.timed(work, context.facts))
     assert (caught.value.code, caught.value.lost) == ("22012", False)
-    context.run(DIALECT.worker_end(work, context.facts))
+    context.run(DIALECT.work.worker_end(work, context.facts))
     assert context.identity(ref) is None
 
 
@@ -149,9 +149,9 @@ def test_the_workers_session_is_put_back_after_each_operation(context: Bench) ->
     )
     before = context.worker.execute(read).rows
     for work in works:
-        context.run(DIALECT.worker_begin(work, context.facts))
+        context.run(DIALECT.work.worker_begin(work, context.facts))
         assert context.worker.execute(read).rows != before
-        context.run(DIALECT.worker_end(work, context.facts))
+        context.run(DIALECT.work.worker_end(work, context.facts))
         assert [dict(row) for row in context.worker.execute(read).rows] == [dict(row) for row in before]
 
 
@@ -191,8 +191,8 @@ def test_an_insert_says_overriding_only_where_an_identity_is_named(context: Benc
     ref = table("t", "s")
     with_identity = work_of(INSERT, ref, columns=("a", "i"), query="SELECT 1, 2")
     without = work_of(INSERT, ref, columns=("a",), query="SELECT 1")
-    assert "OVERRIDING SYSTEM VALUE" in render_call(DIALECT, DIALECT.timed(with_identity, facts)[0])
-    assert "OVERRIDING" not in render_call(DIALECT, DIALECT.timed(without, facts)[0])
+    assert "OVERRIDING SYSTEM VALUE" in render_call(DIALECT, DIALECT.work.timed(with_identity, facts)[0])
+    assert "OVERRIDING" not in render_call(DIALECT, DIALECT.work.timed(without, facts)[0])
 
 
 def test_every_sensible_option_of_an_index_build_runs(context: Bench) -> None:
@@ -223,7 +223,7 @@ def test_a_failed_online_build_leaves_nothing_once_it_is_settled(context: Bench)
     assert caught.value.code == "23505"
     assert context.definition(ref.name.name).valid is False
     assert [row["index_name"] for row in context.read("doctor_invalid_indexes")] == [ref.name.name]
-    context.run(DIALECT.settle(work, context.facts))
+    context.run(DIALECT.work.settle(work, context.facts))
     assert context.identity(ref) is None
 
 
@@ -231,7 +231,7 @@ def test_settling_a_valid_online_index_leaves_it(context: Bench) -> None:
     ref = index("valid", small_table(context))
     work = work_of(BUILD, ref, columns=("id",), options={"online": True})
     context.trial(work)
-    context.run(DIALECT.settle(work, context.facts))
+    context.run(DIALECT.work.settle(work, context.facts))
     assert context.identity(ref) is not None
 
 
@@ -303,4 +303,4 @@ def test_calls_of_the_clock_all_run_in_the_workers_session(context: Bench) -> No
         work_of(STATS, table("t", "s"), mark=None),
     )
     for work in works:
-        assert {call.session for call in DIALECT.timed(work, context.facts)} == {Role.WORKER}
+        assert {call.session for call in DIALECT.work.timed(work, context.facts)} == {Role.WORKER}

@@ -10,6 +10,7 @@ from toolkit.app.runs import licensing
 from toolkit.app.runs.planning import degrees_above, read_base_facts, with_licences
 from toolkit.dialects.answers import Check, DegreeLimit, Grant
 from toolkit.dialects.base import Dialect
+from toolkit.dialects.implementations import NotImplementedHere
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
@@ -147,6 +148,10 @@ def _refused_reads(facts: Facts, said: set[str]) -> Iterator[Check]:
 
 
 def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Iterable[Check]:
+    implementation = dialect.work.of(experiment.operation)
+    if isinstance(implementation, NotImplementedHere):
+        yield Check(experiment.operation, "warning", implementation.sentence)
+        return
     planning = PlanningContext(experiment, dialect, facts)
     planning.operation.check(planning.planner())
     above = degrees_above(planning)
@@ -183,10 +188,10 @@ def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
             continue
         index = name in {"index-build", "index-rebuild"}
         kind = ObjectKind.INDEX if index else ObjectKind.TABLE
-        degree = 1 if name in dialect.degree_by_sessions else 2
+        degree = 1 if dialect.work.of(name).degree_by_sessions else 2
         ref = ObjectRef(kind, table, scratch=True, table=table if index else None)
         work = Work(name, Mode.MEASUREMENT, ref, {"degree": degree}, degree, source=table, columns=("A",))
-        support = dialect.support(work, facts)
+        support = dialect.work.support(work, facts)
         sentence = support.sentence
         if not sentence and degree == 1:
             sentence = "a degree is that many sessions working through the objects"

@@ -8,19 +8,20 @@ here, one target, its templates and SQL files, and the contract suite.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Granted, Room, TrialFindings, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Room, Watching
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.counting import Counting
+from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.statistics import LiveStatistics
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName, Row, Scalar, Support
+from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import EngineName, OperationName
 
 
@@ -43,8 +44,8 @@ class Dialect(Counting, Protocol):
     """How the engine's databases are backed up; None where it is not done."""
     statistics: LiveStatistics | None
     """How statistics of live objects are kept from moving, and the proof; None where an engine cannot."""
-    degree_by_sessions: frozenset[OperationName]
-    """Operations whose degree n is n sessions working through the objects; their `Work` has degree 1."""
+    work: Implementations
+    """How the operations are done; an operation it has no implementation of is unsupported."""
     online_rebuilds_apart: bool
     """Whether two online rebuilds of indexes of one table must not run at once."""
     keeps_identity: bool
@@ -132,61 +133,6 @@ class Dialect(Counting, Protocol):
         ...
 
     # -- work -----------------------------------------------------------------------------------------------
-    def support(self, work: Work, facts: Facts) -> Support:
-        """Say whether this work can be done so, with the sentence a DBA would want."""
-        ...
-
-    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Set the worker's session up (degree, DML mode, time-outs); off the clock.
-
-        When every call says how it is undone, the session stays so from trial to trial and only what differs is
-        sent.
-        """
-        ...
-
-    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Put the worker's session back."""
-        ...
-
-    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Do what must come just before the clock (a checkpoint); equal calls of several works run once."""
-        ...
-
-    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Spell the work itself, COMMIT included; everything here is on the clock, in the worker's session."""
-        ...
-
-    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Ask, right after the clock, in the worker's own session: degree granted (first), then rows and bytes.
-
-        Rows are kept under `degree`, `rows` (column `row_count`) and `bytes` (column `byte_count`). A bind
-        `statement_id` is filled with that of the timed statement.
-        """
-        ...
-
-    def tell(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> TrialFindings:
-        """Tell metrics and doubts from what the evidence kept, and from the plan (`plan`, column `line`).
-
-        Args:
-            work: what was done.
-            kept: rows by key.
-            deltas: differences of counters, by name.
-            seconds: the trial's elapsed time.
-        """
-        ...
-
-    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Finish an object that stays (a job, `--keep`): degree, logging and visibility put as they should be."""
-        ...
-
-    def granted(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
-    ) -> Granted:
-        """Tell the granted degree from evidence, sampled peaks (`parallel_workers`, `busy_threads`), notices."""
-        ...
-
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         """Name further catalogue files (:schema, :name) about a table that is read, or `filled`; each optional.
 
@@ -200,10 +146,6 @@ class Dialect(Counting, Protocol):
         Raises:
             ToolkitError: TK-0204 when there is no such tablespace, TK-0305 when nothing may be put there.
         """
-        ...
-
-    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        """Say what a DBA should know before this work is done: what it leaves out, what will not help."""
         ...
 
     # -- scratch objects ------------------------------------------------------------------------------------

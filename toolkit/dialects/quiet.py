@@ -7,9 +7,9 @@ A dialect that knows better overrides the one answer. See `toolkit.dialects.base
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from toolkit.dialects.answers import DegreeLimit, Grant, Room, TrialFindings
+from toolkit.dialects.answers import DegreeLimit, Grant, Room
 from toolkit.dialects.backups import Backups, failed
 from toolkit.dialects.statistics import LiveStatistics
 from toolkit.dialects.work import Call, Work
@@ -47,11 +47,6 @@ class Quiet:
     def statement_id(self, text: str) -> str | None:
         return None
 
-    def tell(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> TrialFindings:
-        return TrialFindings()
-
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         return ()
 
@@ -59,9 +54,6 @@ class Quiet:
         """Return the free bytes that the file `space` tells."""
         said = facts.value("space", "free_byte_count")
         return Room(free_bytes=float(said) if isinstance(said, int | float) else None)
-
-    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return ()
 
     def index_reads(
         self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False

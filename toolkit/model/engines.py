@@ -24,6 +24,7 @@ class EngineDeclaration:
 
     Attributes:
         name: in files, stores and reports; the folder of its templates and of its SQL files.
+        title: as people write it.
         package: the package with the modules `dialect`, `states` and `guards`.
         target: the module with `open_target`, which makes a target of an access.
         embedded: whether the database is a file that our own process opens.
@@ -31,6 +32,7 @@ class EngineDeclaration:
     """
 
     name: EngineName
+    title: str
     package: str
     target: str
     embedded: bool = False

@@ -114,13 +114,13 @@ class Planner:
     def workers(self, cell: Cell) -> int:
         """Return how many sessions work at once."""
         concurrency = int(cell.get("concurrency", 1))
-        if self.spec.operation in self.dialect.degree_by_sessions:
+        if self.dialect.work.of(self.spec.operation).degree_by_sessions:
             return concurrency * max(1, degree_of(cell))
         return concurrency
 
     def degree(self, cell: Cell) -> int:
         """Return the degree of each session's statement; 0 leaves it to the engine."""
-        return 1 if self.spec.operation in self.dialect.degree_by_sessions else degree_of(cell)
+        return 1 if self.dialect.work.of(self.spec.operation).degree_by_sessions else degree_of(cell)
 
     def letters(self, count: int) -> Sequence[str]:
         """Return suffixes that tell several objects of one trial apart; one object needs none."""
@@ -226,7 +226,7 @@ def relation_query(key: str, name: QualifiedName, file: str = "relation") -> Que
 def support_of(planner: Planner, pieces: Sequence[Piece]) -> Support:
     """Say whether a cell can be had: the first piece that cannot decides."""
     for piece in pieces:
-        support = planner.dialect.support(piece.work, planner.facts)
+        support = planner.dialect.work.support(piece.work, planner.facts)
         if not support.ok:
             return support
     return Support(SupportState.SUPPORTED)
@@ -256,23 +256,22 @@ def assemble(
         left_out: label of what is not worked on although it was asked for among others, and why.
     """
     dialect, facts = planner.dialect, planner.facts
+    how = dialect.work.of(planner.spec.operation)
     first = pieces[0].work
     single = len(pieces) == 1
-    items = tuple(
-        TimedItem(p.label, planner.steps(dialect.timed(p.work, facts)), p.weight, p.apart) for p in pieces
-    )
-    evidence = dialect.evidence(first, facts) if single else ()
+    items = tuple(TimedItem(p.label, planner.steps(how.timed(p.work, facts)), p.weight, p.apart) for p in pieces)
+    evidence = how.evidence(first, facts) if single else ()
     kept = planner.spec.keep is Keep.ALL
-    settles = [call for p in pieces if kept or not p.work.object.scratch for call in dialect.settle(p.work, facts)]
-    prepares = [call for p in pieces for call in dialect.prepare(p.work, facts)]
+    settles = [call for p in pieces if kept or not p.work.object.scratch for call in how.settle(p.work, facts)]
+    prepares = [call for p in pieces for call in how.prepare(p.work, facts)]
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(
         timed=Timed(items, min(planner.workers(cell), max(1, len(items))), left_out),
         setup=planner.steps(setup),
         prepare=_once(planner.steps(dialect.in_one_go((*before, *prepares)))),
-        worker_begin=_in_worker(planner.steps(dialect.worker_begin(first, facts))),
+        worker_begin=_in_worker(planner.steps(how.worker_begin(first, facts))),
         evidence=_in_worker(_about(planner.steps(evidence), dialect.statement_id(items[0].steps[0].text))),
-        worker_end=_in_worker(planner.steps(dialect.worker_end(first, facts))),
+        worker_end=_in_worker(planner.steps(how.worker_end(first, facts))),
         conclude=(*_once(planner.steps(settles)), *planner.steps(away)),
         cleanup=planner.steps(cleanup),
     )

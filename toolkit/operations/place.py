@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from toolkit.dialects.implementations import NotImplementedHere
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
+from toolkit.model.operations import declaration
 from toolkit.operations.base import Operation, Planner
 
 _KEY = "place"
@@ -11,6 +13,8 @@ _KEY = "place"
 
 def reads_of(work: Operation, planner: Planner) -> tuple[Query, ...]:
     """Return what an operation reads, and whether the schema for its objects exists."""
+    if planner.spec.operation not in planner.dialect.work:
+        return ()
     schema = _schema(planner)
     place = (Query(_KEY, "schema", {"schema": schema}, optional=True),) if schema else ()
     return (*work.reads(planner), *place)
@@ -21,8 +25,11 @@ def check_work(work: Operation, planner: Planner) -> None:
 
     Raises:
         ToolkitError: as the operation's own `check`; TK-0204 when the schema for new objects does not exist,
-            TK-0306 when the user may not create any there.
+            TK-0306 when the user may not create any there, TK-0304 when the engine does not do the operation.
     """
+    implementation = planner.dialect.work.of(planner.spec.operation)
+    if isinstance(implementation, NotImplementedHere):
+        raise ToolkitError(implementation.sentence, code="TK-0304")
     work.check(planner)
     schema, facts = _schema(planner), planner.facts
     if schema is None or _KEY not in facts.answers or _KEY in facts.refused:
@@ -44,7 +51,7 @@ def _schema(planner: Planner) -> str | None:
     """Return the schema of new objects; None when they go beside a table that is there."""
     if planner.measuring and planner.spec.work_schema:
         return planner.work_schema(None)
-    if planner.spec.operation != "ctas":
+    if not declaration(planner.spec.operation).makes_table:
         return None
     table = planner.named("table")
     return table.schema if table is not None else None

@@ -52,7 +52,7 @@ def tell(
     seconds: float,
 ) -> TrialFindings:
     """Say the doubts, put size and CPU seconds where the record is made from, and return all that was told."""
-    told = context.dialect.tell(work, kept, peaks, seconds)
+    told = context.dialect.work.tell(work, kept, peaks, seconds)
     for sentence in told.sentences:
         context.warn(f"{planned.cell}: {sentence}")
     if told.bytes is not None:

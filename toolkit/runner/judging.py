@@ -107,9 +107,9 @@ def _granted(
     notices: tuple[str, ...],
 ) -> Granted:
     work = pieces[0].work
-    if context.experiment.operation in context.dialect.degree_by_sessions:
+    if context.dialect.work.of(work.operation).degree_by_sessions:
         return _sessions_at_once(timed, pieces)
-    return context.dialect.granted(work, kept, peaks, notices)
+    return context.dialect.work.granted(work, kept, peaks, notices)
 
 
 def _sessions_at_once(timed: TimedResult, pieces: Sequence[Piece]) -> Granted:

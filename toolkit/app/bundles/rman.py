@@ -97,14 +97,14 @@ def record_of(
     lines = [OutputLine(0.0, text) for text in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     begun, ended = _times(log.with_suffix(".times"))
     work = _work(planned, experiment, run, dialect, facts)
-    [call] = dialect.timed(work, facts)
+    [call] = dialect.work.timed(work, facts)
     rows = rman_log.rows_of(lines)
     status = 1 if any("ERROR MESSAGE STACK" in line.text for line in lines) else 0
     error: DatabaseError | None = client.error(call.template, status, [line.text for line in lines])
     error = error or rman_log.not_whole(rows.get(rman_log.LOG, ()))
     kept: dict[str, tuple[Row, ...]] = {**rows, rman_log.PIECES: tuple(_placed(rows, log))}
     seconds = (ended - begun).total_seconds()
-    told, granted = dialect.tell(work, kept, {}, seconds), dialect.granted(work, kept, {}, ())
+    told, granted = dialect.work.tell(work, kept, {}, seconds), dialect.work.granted(work, kept, {}, ())
     asked = degree_level(planned.cell)
     outcome = Outcome.DOWNGRADED if granted.downgraded else Outcome.OK
     return TrialRecord(

@@ -136,7 +136,7 @@ class Recorder:
         peaks: MutableMapping[str, float], seconds: float,
     ) -> tuple[Metric, ...]:  # fmt: skip
         """Say what the evidence tells besides the degree, as the runner does (`toolkit.runner.findings`)."""
-        told = self.dialect.tell(pieces[0].work, kept, peaks, seconds)
+        told = self.dialect.work.tell(pieces[0].work, kept, peaks, seconds)
         self.warnings += [f"{planned.cell}: {sentence}" for sentence in told.sentences]
         if told.bytes is not None:
             kept.setdefault("bytes", ({"byte_count": told.bytes},))

@@ -21,7 +21,7 @@ _OVER_SEVERAL = frozenset({"index-rebuild", "stats-gather"})
 
 def remarks_of(planning: PlanningContext) -> tuple[str, ...]:
     """Say each thing once that the works of all cells depend on."""
-    remarks = planning.dialect.remarks
+    remarks = planning.dialect.work.remarks
     return tuple(dict.fromkeys(
         remark for piece in planning.all_pieces() for remark in remarks(piece.work, planning.facts)
     ))  # fmt: skip

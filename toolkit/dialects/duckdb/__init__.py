@@ -4,6 +4,7 @@ from toolkit.model.engines import EngineDeclaration
 
 DECLARATION = EngineDeclaration(
     name="duckdb",
+    title="DuckDB",
     package="toolkit.dialects.duckdb",
     target="toolkit.targets.duckdb",
     order=3,

@@ -1,61 +1,33 @@
-"""How DuckDB spells the work: names, support, and the calls of each operation.
-
-`threads` is one setting of the whole process, global to all cursors: several sessions with a degree each cannot be
-had, and reading the setting back proves nothing. The granted degree is the number of threads of our process that
-used CPU while the clock ran.
-"""
+"""DuckDB: everything particular to it, without a connection."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Check, ErrorAdvice, Granted, TrialFindings, Watching
+from toolkit.dialects.answers import Check, ErrorAdvice, Watching
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.duckdb import backup
 from toolkit.dialects.duckdb.errors import ERRORS
+from toolkit.dialects.duckdb.objects import keyword, marked, quote
+from toolkit.dialects.duckdb.work import WORK
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.names import bad_name, split_name
+from toolkit.dialects.names import split_name
 from toolkit.dialects.quiet import Quiet
-from toolkit.dialects.rows import ALL_ROWS, count_source, count_target, rows_of
+from toolkit.dialects.rows import ALL_ROWS, count_source, count_target
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName, Row, Scalar, Support
-from toolkit.model.words import Effect, ObjectKind, OperationName, Role, SupportState
+from toolkit.model.values import QualifiedName, Row, Scalar
+from toolkit.model.words import Effect, ObjectKind
 
 _OLDEST = (2,)
 """The release that `pyproject.toml` requires: the engine is a library of this process."""
 _ASSUME = "write --assume 2.0"
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _TABLE_HEAD = re.compile(r'CREATE TABLE (?:"(?:[^"]|"")*"|[^\s."(]+)(?:\.(?:"(?:[^"]|"")*"|[^\s."(]+))*')
-_COMPRESSION = {"none": "uncompressed", "auto": "auto"}
-_SUPPORTED = Support(SupportState.SUPPORTED)
-
-
-def _refused(sentence: str) -> Support:
-    return Support(SupportState.UNSUPPORTED, sentence)
-
-
-def _of_index(work: Work) -> Support | None:
-    if any(key.column is None or key.descending for key in work.keys):
-        return _refused(
-            "dbatk indexes plain columns on DuckDB, whose indexes know no order: no expression, no DESC"
-        )
-    if work.option("on_live_objects") and work.operation == "index-build":
-        return _refused("DuckDB has no invisible index; measure on the copy")
-    return None
-
-
-def _compression_of_tables(work: Work) -> object:
-    """Return the compression that is a setting of the session; that of an export is its own."""
-    return None if work.operation == "backup" else work.option("compression")
-
-
-def _keyword(ref: ObjectRef) -> str:
-    return "INDEX" if ref.kind is ObjectKind.INDEX else "TABLE"
 
 
 class DuckdbDialect(Quiet):
@@ -66,15 +38,13 @@ class DuckdbDialect(Quiet):
     copy_files = ("table_definition",)
     scheduler_files: tuple[str, ...] = ()
     backups: Backups | None = backup.DuckdbBackups()
-    degree_by_sessions: frozenset[OperationName] = frozenset()
+    work = WORK
     online_rebuilds_apart = False
     keeps_identity = False
 
     # -- names and values ---------------------------------------------------------------------------------------
     def quote(self, name: str) -> str:
-        if not name or "\0" in name:
-            raise bad_name(name.replace("\0", "\\0"), "it is empty or holds a NUL character")
-        return '"' + name.replace('"', '""') + '"'
+        return quote(name)
 
     def literal(self, value: Scalar) -> str:
         if value is None:
@@ -139,157 +109,12 @@ class DuckdbDialect(Quiet):
         del facts
         return Watching(snapshots=("snapshot_duckstat",), samples=("sample",))
 
-    # -- work ---------------------------------------------------------------------------------------------------
-    def support(self, work: Work, facts: Facts) -> Support:
-        del facts
-        if work.concurrency > 1:
-            return _refused(
-                "threads is one setting for the whole DuckDB process, so sessions cannot have a degree each"
-            )
-        if work.degree < 1:
-            return _refused("DuckDB has no automatic degree; give a number")
-        if work.operation == "backup":
-            return backup.support(work) or _SUPPORTED
-        compression = work.option("compression")
-        if compression is not None and str(compression) not in _COMPRESSION:
-            return _refused(f"DuckDB knows no compression `{compression}`; it takes none or auto")
-        if compression is not None and work.operation != "ctas":
-            return _refused("an index of DuckDB is never compressed")
-        return _of_index(work) or _SUPPORTED
-
-    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        del facts
-        calls = [Call("set_threads", {"threads": work.degree}, session=Role.WORKER, effect=Effect.CHANGES)]
-        compression = _compression_of_tables(work)
-        if compression is not None:
-            method = _COMPRESSION[str(compression)]
-            calls.append(Call("set_compression", {"method": method}, session=Role.WORKER, effect=Effect.CHANGES))
-        return tuple(calls)
-
-    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        del facts
-        calls = [Call("reset_threads", session=Role.WORKER, effect=Effect.CHANGES)]
-        if _compression_of_tables(work) is not None:
-            calls.append(Call("reset_compression", session=Role.WORKER, effect=Effect.CHANGES))
-        return tuple(calls)
-
-    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Begin every trial with an empty write-ahead log."""
-        del facts
-        checkpoint = Call("checkpoint", effect=Effect.CHANGES, tolerates=frozenset({"TransactionException"}))
-        folder = backup.prepare(work) if work.operation == "backup" else ()
-        return (checkpoint, *folder)
-
-    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        del facts
-        if work.operation == "ctas":
-            return self._marked(work, self._ctas(work))
-        if work.operation == "insert":
-            return (self._insert(work),)
-        if work.operation == "index-build":
-            return self._marked(work, self._build(work))
-        if work.operation == "index-rebuild":
-            return self._rebuild(work)
-        if work.operation == "backup":
-            return backup.timed(work)
-        return (
-            Call(
-                "analyze",
-                {"table": work.object.name},
-                session=Role.WORKER,
-                effect=Effect.CHANGES,
-                object=work.object,
-            ),
-        )
-
-    def _ctas(self, work: Work) -> Call:
-        values: dict[str, ContextValue] = {
-            "table": work.object.name, "source": work.source, "query": work.query, **rows_of(work),
-        }  # fmt: skip
-        return Call("ctas", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
-
-    def _insert(self, work: Work) -> Call:
-        values: dict[str, ContextValue] = {
-            "table": work.object.name, "source": work.source, "query": work.query, **rows_of(work),
-            "columns": work.columns,
-        }  # fmt: skip
-        return Call("insert", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object)
-
-    def _build(self, work: Work) -> Call:
-        values: dict[str, ContextValue] = {
-            "index": QualifiedName(work.object.name.name),
-            "table": work.object.table,
-            "columns": work.columns,
-            "unique": bool(work.option("unique")),
-        }
-        return Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
-
-    def _rebuild(self, work: Work) -> tuple[Call, ...]:
-        """DuckDB has no REINDEX: drop and build in one transaction, so that a kill leaves the old index."""
-        assert work.index is not None
-        on = work.object.table or work.index.table
-        drop = Call("drop", {"kind": "INDEX", "name": work.object.name}, session=Role.WORKER,
-                    effect=Effect.CHANGES, object=work.object)  # fmt: skip
-        build = Call("index_like", {"index": QualifiedName(work.object.name.name), "table": on,
-                                    "unique": work.index.unique, "definition": work.index.definition},
-                     session=Role.WORKER, effect=Effect.CHANGES, object=work.object)  # fmt: skip
-        comment = self._comment(work.object, work.mark, Role.WORKER)
-        return self._transaction(drop, build, *comment)
-
-    def _marked(self, work: Work, call: Call) -> tuple[Call, ...]:
-        """Make and mark in one transaction: whatever of ours exists bears its mark."""
-        comment = self._comment(work.object, work.mark, Role.WORKER)
-        return self._transaction(call, *comment) if comment else (call,)
-
-    def _comment(self, ref: ObjectRef, mark: str | None, session: Role) -> tuple[Call, ...]:
-        if mark is None:
-            return ()
-        values: dict[str, ContextValue] = {"kind": _keyword(ref), "name": ref.name, "text": mark}
-        return (Call("comment", values, session=session, effect=Effect.CHANGES, object=ref),)
-
-    def _transaction(self, *calls: Call) -> tuple[Call, ...]:
-        session = calls[0].session
-        begin = Call("begin", session=session, effect=Effect.COMMITS)
-        return (begin, *calls, Call("commit", session=session, effect=Effect.COMMITS))
-
-    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        del facts
-        if work.operation == "backup":
-            return backup.evidence(work)
-        if work.object.kind is not ObjectKind.TABLE or work.operation == "stats-gather":
-            return ()
-        name = work.object.name
-        text = ".".join(self.quote(part) for part in (name.schema, name.name) if part)
-        return (Call("table_bytes", {"name": text}, session=Role.WORKER, keep_as="bytes"),)
-
-    def tell(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> TrialFindings:
-        del deltas
-        return backup.tell(kept, seconds) if work.operation == "backup" else TrialFindings()
-
-    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        del work, facts
-        return ()
-
-    def granted(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
-    ) -> Granted:
-        del kept, notices
-        source = "threads that used CPU"
-        if "busy_threads" not in peaks:
-            return Granted(None, source, "the statement was too short to see which threads worked")
-        busy = int(peaks["busy_threads"])
-        if busy >= work.degree:
-            return Granted(work.degree, source)
-        return Granted(busy, source, f"{busy} of {work.degree} threads did the work")
-
     # -- scratch objects ----------------------------------------------------------------------------------------
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         del facts
         values: dict[str, ContextValue] = {"table": copy.name, "source": source, "query": None, **ALL_ROWS}
         make = Call("ctas", values, effect=Effect.CREATES, object=copy)
-        return self._transaction(make, *self._comment(copy, mark, Role.CONTROL))
+        return marked(make, mark)
 
     def empty_copy(
         self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool
@@ -302,7 +127,7 @@ class DuckdbDialect(Quiet):
             make = Call(
                 "create_like", {"table": copy.name, "definition": definition}, effect=Effect.CREATES, object=copy
             )
-        return self._transaction(make, *self._comment(copy, mark, Role.CONTROL))
+        return marked(make, mark)
 
     def build_index_copy(
         self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
@@ -341,7 +166,7 @@ class DuckdbDialect(Quiet):
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
         if ref.kind is ObjectKind.BACKUP:
             return backups.remove(ref)
-        return (Call("drop", {"kind": _keyword(ref), "name": ref.name}, effect=Effect.DROPS, object=ref),)
+        return (Call("drop", {"kind": keyword(ref), "name": ref.name}, effect=Effect.DROPS, object=ref),)
 
     def identity(self, ref: ObjectRef) -> Call:
         if ref.kind is ObjectKind.BACKUP:

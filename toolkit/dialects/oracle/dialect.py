@@ -4,19 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Granted, Room, TrialFindings, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Room, Watching
 from toolkit.dialects.backups import Backups
+from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
     copies,
     degrees,
     doctor,
     errors,
-    findings,
-    granted,
     grants,
     index_copies,
     index_facts,
@@ -24,25 +23,20 @@ from toolkit.dialects.oracle import (
     names,
     objects,
     releases,
-    session,
     space,
-    support,
     unlogged,
     watching,
 )
 from toolkit.dialects.oracle.backup import client as rman
-from toolkit.dialects.oracle.backup import findings as backup_findings
-from toolkit.dialects.oracle.backup import remarks as backup_remarks
-from toolkit.dialects.oracle.backup import work as backup_work
 from toolkit.dialects.oracle.backup.ways import BACKUPS
-from toolkit.dialects.oracle.statistics import STATISTICS, remarks
-from toolkit.dialects.oracle.work import WORDS, evidence, loads
+from toolkit.dialects.oracle.statistics import STATISTICS
+from toolkit.dialects.oracle.work import WORK, loads
 from toolkit.dialects.statistics import LiveStatistics
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName, Row, Scalar, Support
+from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import EngineName, OperationName
 
 
@@ -61,7 +55,7 @@ class OracleDialect:
     gathers_schemas: bool = True
     statistics: LiveStatistics | None = STATISTICS
     backups: Backups | None = BACKUPS
-    degree_by_sessions: frozenset[OperationName] = frozenset()
+    work: Implementations = WORK
     online_rebuilds_apart = False
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
     # ALL_OBJECTS).
@@ -106,53 +100,11 @@ class OracleDialect:
     def statement_id(self, text: str) -> str | None:
         return watching.sql_id(text)
 
-    def support(self, work: Work, facts: Facts) -> Support:
-        return support.support(work, facts)
-
-    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return () if work.operation == "backup" else session.begin(work, facts)
-
-    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return backup_work.after(work) if work.operation == "backup" else session.end(work, facts)
-
-    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return WORDS[work.operation].prepare(work, facts)
-
-    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return unlogged.marked(WORDS[work.operation].timed(work, facts), work, facts)
-
-    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return evidence(work, facts)
-
-    def tell(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> TrialFindings:
-        if work.operation == "backup":
-            return backup_findings.tell(work, kept, seconds)
-        return findings.tell(work, kept, deltas, seconds)
-
-    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return WORDS[work.operation].settle(work, facts)
-
-    def granted(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
-    ) -> Granted:
-        if work.operation == "backup":
-            return backup_findings.granted(work, kept)
-        return granted.granted(work, kept, peaks)
-
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         return load_facts.table_files(facts.release, filled=filled)
 
     def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
         return space.room(facts, schema, tablespace)
-
-    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        if work.operation == "stats-gather":
-            return remarks.remarks(work, facts)
-        if work.operation == "backup":
-            return backup_remarks.remarks(work, facts)
-        return load_facts.remarks(work, facts)
 
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         return index_copies.copy_table(source, copy, mark, facts)

@@ -137,11 +137,15 @@ def not_granted(message: str) -> bool:
 def _system(facts: Facts, operation: OperationName | None, grantee: str) -> Iterator[Grant]:
     if "doctor_privileges" not in facts.answers:
         return
-    wanted = {privilege: f"{one}: objects of its own" for one in _asked(operation) for privilege in _OWN[one]}
+    wanted = {
+        privilege: f"{one}: objects of its own" for one in _asked(operation) for privilege in _OWN.get(one, ())
+    }
     asked = facts.first("doctor_work")
     schema, user = asked.get("schema"), facts.value("server", "user_name")
     if operation is not None and schema not in (None, user):
-        wanted |= dict.fromkeys(_ELSEWHERE[operation], f"{operation} in schema {schema}, which is not its own")
+        wanted |= dict.fromkeys(
+            _ELSEWHERE.get(operation, ()), f"{operation} in schema {schema}, which is not its own"
+        )
         yield from _rows_elsewhere(facts, operation, grantee)
     for privilege, purpose in wanted.items():
         if not _has(facts, privilege) and not _has(facts, privilege.replace("CREATE ", "CREATE ANY ")):

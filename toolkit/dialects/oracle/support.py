@@ -9,24 +9,20 @@ from toolkit.dialects.oracle.catalog import SameFacts
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.places import ServiceLimit, refusal_of, service_of
 from toolkit.dialects.oracle.releases import MAINTAINED_SCHEMAS, edition_of
-from toolkit.dialects.oracle.work import WORDS
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import ObjectKind, SupportState
 
-_OK = Support(SupportState.SUPPORTED)
+SUPPORTED = Support(SupportState.SUPPORTED)
 
 # Who a session is that connected AS SYSDBA, SYSBACKUP ... (Database Security Guide, administrative accounts).
 _ADMINISTRATIVE = frozenset({"SYS", "SYSBACKUP", "SYSDG", "SYSKM", "SYSRAC", "PUBLIC"})
 
 
-def support(work: Work, facts: Facts) -> Support:
-    """Judge a piece of work: whose session and objects, which degree, then its operation's own options."""
-    if work.operation == "backup":
-        return WORDS[work.operation].judge(work, facts) or _OK
-    found = _place(work, facts) or _session(facts) or _owner(work, facts) or _degree(work, facts)
-    return found or WORDS[work.operation].judge(work, facts) or _OK
+def of_session(work: Work, facts: Facts) -> Support | None:
+    """Judge what every work of a session stands on: whose session and objects, which degree."""
+    return _place(work, facts) or _session(facts) or _owner(work, facts) or _degree(work, facts)
 
 
 def _place(work: Work, facts: Facts) -> Support | None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Check, ErrorAdvice, Granted, TrialFindings, Watching
+from toolkit.dialects.answers import Check, ErrorAdvice, Watching
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.postgresql import advice, backup, checks, names, objects, release, support
-from toolkit.dialects.postgresql import granted as granting
-from toolkit.dialects.postgresql import work as working
+from toolkit.dialects.postgresql import advice, backup, checks, names, objects, release
 from toolkit.dialects.postgresql.backup.programs import error_of
+from toolkit.dialects.postgresql.work import WORK
 from toolkit.dialects.quiet import Quiet
 from toolkit.dialects.rows import count_source, count_target
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName, Row, Scalar, Support
-from toolkit.model.words import ObjectKind, OperationName
+from toolkit.model.values import QualifiedName, Row, Scalar
+from toolkit.model.words import ObjectKind
 
 
 class PostgresqlDialect(Quiet):
@@ -30,7 +29,7 @@ class PostgresqlDialect(Quiet):
     backups: Backups | None = backup.PostgresqlBackups()
     copy_files: tuple[str, ...] = ()
     scheduler_files: tuple[str, ...] = ()
-    degree_by_sessions: frozenset[OperationName] = frozenset({"stats-gather"})
+    work = WORK
     # REINDEX CONCURRENTLY waits for older snapshots; the second one on a table waits for the first one's lock with
     # such a snapshot: a deadlock. reindexdb gives all indexes of a table to one session for the same reason.
     online_rebuilds_apart = True
@@ -65,47 +64,6 @@ class PostgresqlDialect(Quiet):
         return Watching(
             snapshots=release.snapshot_files(facts.release), samples=("sample_pgstat",), progress="progress"
         )
-
-    # -- work ---------------------------------------------------------------------------------------------------
-    def support(self, work: Work, facts: Facts) -> Support:
-        if work.operation == "backup":
-            return backup.support(work, facts)
-        return support.support(work, facts)
-
-    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return () if work.operation == "backup" else working.begin(work, facts)
-
-    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        del facts
-        return () if work.operation == "backup" else working.end(work)
-
-    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return backup.prepare(work, facts) if work.operation == "backup" else working.prepare(work)
-
-    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return backup.timed(work, facts) if work.operation == "backup" else working.timed(work, facts)
-
-    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        if work.operation == "backup":
-            return backup.evidence(work, facts)
-        return working.evidence(work, facts)
-
-    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        del facts
-        return () if work.operation == "backup" else working.settle(work)
-
-    def granted(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float], notices: tuple[str, ...]
-    ) -> Granted:
-        if work.operation == "backup":
-            return backup.granted(work, kept)
-        return granting.granted(work, kept, peaks, notices)
-
-    def tell(
-        self, work: Work, kept: Mapping[str, tuple[Row, ...]], deltas: Mapping[str, float], seconds: float
-    ) -> TrialFindings:
-        del deltas
-        return backup.tell(work, kept, seconds) if work.operation == "backup" else TrialFindings()
 
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
         return error_of(name, status, lines)

@@ -26,19 +26,6 @@ _PLAN = "plan"
 Kept = Mapping[str, tuple[Row, ...]]
 
 
-def granted(work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
-    """Tell the degree of one work; workers + 1, because the leader works too."""
-    if work.operation == "ctas":
-        return _one(work, "max_parallel_workers_per_gather") or _query(kept, peaks)
-    if work.operation in ("index-build", "index-rebuild"):
-        return _one(work, "max_parallel_maintenance_workers") or _build(work, kept, peaks, notices)
-    return Granted(1, "one process", "" if work.degree <= 1 else "PostgreSQL does this in one process")
-
-
-def _one(work: Work, setting: str) -> Granted | None:
-    return Granted(1, f"{setting} = 0") if work.degree <= 1 else None
-
-
 def _nodes(value: object) -> Iterator[dict[str, object]]:
     """Yield every node of a plan as EXPLAIN (FORMAT JSON) nests them."""
     if isinstance(value, list):
@@ -84,7 +71,8 @@ def _difference(before: Row, after: Row, column: str) -> int | None:
     return int(last - first)
 
 
-def _query(kept: Kept, peaks: Mapping[str, float]) -> Granted:
+def of_query(kept: Kept, peaks: Mapping[str, float]) -> Granted:
+    """Tell the degree of a query; workers + 1, because the leader works too."""
     planned = planned_workers(kept.get("plan", ()))
     if planned is not None and not any(planned):
         return Granted(1, _PLAN, SERIAL_PLAN)
@@ -112,7 +100,8 @@ def _sampled(planned: int | None, peaks: Mapping[str, float], asked: str) -> Gra
     return Granted(workers + 1, _SAMPLED, f"{asked} {workers} workers")
 
 
-def _build(work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+def of_build(work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+    """Tell the degree of an index build; workers + 1, because the leader works too."""
     wanted = work.degree - 1
     requested = requested_workers(notices)
     plan = kept.get("plan", ())

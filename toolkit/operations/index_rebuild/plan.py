@@ -92,7 +92,7 @@ class IndexRebuild:
         definition = replace(index, of=index.name) if on_copy else index
         part = self._parts(planner, index)[0]
         work = Work(self.name, planner.spec.mode, ref, {}, index=definition, part=part)
-        support = planner.dialect.support(work, planner.facts)
+        support = planner.dialect.work.support(work, planner.facts)
         return None if support.ok else support.sentence
 
     def _parts(self, planner: Planner, index: IndexDefinition) -> Sequence[IndexPart | None]:
@@ -178,7 +178,7 @@ def check_schemas(planner: Planner) -> None:
         # Asked of the schema itself, where the engine has work on one: it may show this user no table at all.
         ref = ObjectRef(ObjectKind.STATISTICS, QualifiedName(schema))
         work = Work("stats-gather", planner.spec.mode, ref, {})
-        found = planner.dialect.support(work, planner.facts)
+        found = planner.dialect.work.support(work, planner.facts)
         if not found.ok:
             raise ToolkitError(found.sentence, code="TK-0304", hint=found.hint or None)
 

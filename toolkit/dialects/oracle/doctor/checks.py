@@ -50,7 +50,7 @@ _PARTS = (home.checks, parallel.checks, named.checks, packs.checks, room.checks,
 def object_files(operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
     """Return what is read of the objects of a work: what can stand in the way of its operation."""
     functions = ("doctor_object_functions",) if calls else ()
-    return (*_OF_OBJECTS, *_OF_OPERATIONS[operation], *functions)
+    return (*_OF_OBJECTS, *_OF_OPERATIONS.get(operation, ()), *functions)
 
 
 def checks(facts: Facts) -> tuple[Check, ...]:

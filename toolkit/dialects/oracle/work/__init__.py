@@ -1,41 +1,119 @@
 """The operations in Oracle's words, one module each: what is timed, what is asked after, what is left behind."""
 
+# ruff: noqa: ARG002 (every implementation answers with the same arguments)
+
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from toolkit.dialects.oracle import spelling
-from toolkit.dialects.oracle.backup import work as backup
+from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.implementations import Implementation, Implementations, Kept
+from toolkit.dialects.oracle import findings, granted, load_facts, session, spelling, support, unlogged
+from toolkit.dialects.oracle.backup import findings as backup_findings
+from toolkit.dialects.oracle.backup import remarks as backup_remarks
+from toolkit.dialects.oracle.backup import work as rman
 from toolkit.dialects.oracle.findings import EVIDENCE
+from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
 from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather
 from toolkit.dialects.oracle.work.base import OperationWords, shared
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
-from toolkit.model.words import OperationName
-
-WORDS: dict[OperationName, OperationWords] = {
-    "ctas": ctas,
-    "insert": insert,
-    "index-build": index_build,
-    "index-rebuild": index_rebuild,
-    "stats-gather": stats_gather,
-    "backup": backup,
-}
+from toolkit.model.values import Support
 
 
-def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Ask for all that is gone with the session's next statement first, in one statement, then for the rest."""
-    asked = WORDS[work.operation].evidence(work, facts)
-    if work.operation == "backup":
-        return asked
-    # A session that is forced to query in parallel would read the dictionary so too, and speak of that.
-    forced = work.query is not None and not spelling.is_serial(work)
-    dictionary = tuple(call for call in asked if call.keep_as == EVIDENCE)
-    also = (
-        shared("pq_tqstat"),
-        shared("session_switches"),
-        shared("statement_cost", statement_id=None),
-        *(() if forced else dictionary),
-    )
-    others = tuple(call for call in asked if call not in dictionary)
-    return (replace(shared("pq_sesstat"), also=also), *(dictionary if forced else ()), *others)
+class InSession(Implementation):
+    """A statement or a package call of a session; the words of each operation are in its module."""
+
+    def __init__(self, words: OperationWords) -> None:
+        self._words = words
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        return support.of_session(work, facts) or self._words.judge(work, facts) or support.SUPPORTED
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return session.begin(work, facts)
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return session.end(work, facts)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return self._words.prepare(work, facts)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return unlogged.marked(self._words.timed(work, facts), work, facts)
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Ask in one statement for all that is gone with the session's next one, then for the rest."""
+        asked = self._words.evidence(work, facts)
+        # A session that is forced to query in parallel would read the dictionary so too, and speak of that.
+        forced = work.query is not None and not spelling.is_serial(work)
+        dictionary = tuple(call for call in asked if call.keep_as == EVIDENCE)
+        also = (
+            shared("pq_tqstat"),
+            shared("session_switches"),
+            shared("statement_cost", statement_id=None),
+            *(() if forced else dictionary),
+        )
+        others = tuple(call for call in asked if call not in dictionary)
+        return (replace(shared("pq_sesstat"), also=also), *(dictionary if forced else ()), *others)
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return self._words.settle(work, facts)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return findings.tell(work, kept, deltas, seconds)
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        return granted.granted(work, kept, peaks)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return load_facts.remarks(work, facts)
+
+
+class _Statistics(InSession):
+    """DBMS_STATS."""
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return statistics_remarks.remarks(work, facts)
+
+
+class _Backup(Implementation):
+    """RMAN."""
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        return rman.judge(work, facts) or support.SUPPORTED
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return rman.after(work)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return rman.prepare(work, facts)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return unlogged.marked(rman.timed(work, facts), work, facts)
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return rman.evidence(work, facts)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return backup_findings.tell(work, kept, seconds)
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        return backup_findings.granted(work, kept)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return backup_remarks.remarks(work, facts)
+
+
+WORK = Implementations(
+    "oracle",
+    {
+        "ctas": InSession(ctas),
+        "insert": InSession(insert),
+        "index-build": InSession(index_build),
+        "index-rebuild": InSession(index_rebuild),
+        "stats-gather": _Statistics(stats_gather),
+        "backup": _Backup(),
+    },
+)

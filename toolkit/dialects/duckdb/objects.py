@@ -1,0 +1,46 @@
+"""Scratch objects in DuckDB: names, comments and transactions."""
+
+from __future__ import annotations
+
+from toolkit.dialects.names import bad_name
+from toolkit.dialects.work import Call, ContextValue
+from toolkit.model.steps import ObjectRef
+from toolkit.model.words import Effect, ObjectKind, Role
+
+
+def quote(name: str) -> str:
+    """Quote one catalogue name, always.
+
+    Raises:
+        ToolkitError: TK-0104 for an empty name or a NUL.
+    """
+    if not name or "\0" in name:
+        raise bad_name(name.replace("\0", "\\0"), "it is empty or holds a NUL character")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def keyword(ref: ObjectRef) -> str:
+    """Return the SQL word for the kind of an object."""
+    return "INDEX" if ref.kind is ObjectKind.INDEX else "TABLE"
+
+
+def comment(ref: ObjectRef, mark: str | None, session: Role) -> tuple[Call, ...]:
+    """Mark an object as ours; nothing without a mark (a job)."""
+    if mark is None:
+        return ()
+    values: dict[str, ContextValue] = {"kind": keyword(ref), "name": ref.name, "text": mark}
+    return (Call("comment", values, session=session, effect=Effect.CHANGES, object=ref),)
+
+
+def transaction(*calls: Call) -> tuple[Call, ...]:
+    """Put calls into one transaction."""
+    session = calls[0].session
+    begin = Call("begin", session=session, effect=Effect.COMMITS)
+    return (begin, *calls, Call("commit", session=session, effect=Effect.COMMITS))
+
+
+def marked(make: Call, mark: str | None) -> tuple[Call, ...]:
+    """Make and mark in one transaction: whatever of ours exists bears its mark."""
+    assert make.object is not None
+    marks = comment(make.object, mark, make.session)
+    return transaction(make, *marks) if marks else (make,)

@@ -1,0 +1,199 @@
+"""How DuckDB does each operation.
+
+`threads` is one setting of the whole process, global to all cursors: several sessions with a degree each cannot be
+had, and reading the setting back proves nothing. The granted degree is the number of threads of our process that
+used CPU while the clock ran.
+"""
+
+# ruff: noqa: ARG002 (every implementation answers with the same arguments)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.duckdb import backup
+from toolkit.dialects.duckdb.objects import comment, marked, quote, transaction
+from toolkit.dialects.implementations import Implementation, Implementations, Kept
+from toolkit.dialects.rows import rows_of
+from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.model.facts import Facts
+from toolkit.model.values import QualifiedName, Support
+from toolkit.model.words import Effect, Role, SupportState
+
+_COMPRESSION = {"none": "uncompressed", "auto": "auto"}
+
+
+def _refused(sentence: str) -> Support:
+    return Support(SupportState.UNSUPPORTED, sentence)
+
+
+def _setting(template: str, **values: ContextValue) -> Call:
+    return Call(template, values, session=Role.WORKER, effect=Effect.CHANGES)
+
+
+def _change(template: str, work: Work, **values: ContextValue) -> Call:
+    return Call(template, values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object)
+
+
+class _InThreads(Implementation):
+    """What all operations share: the degree is the process's `threads`."""
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        if work.concurrency > 1:
+            return _refused(
+                "threads is one setting for the whole DuckDB process, so sessions cannot have a degree each"
+            )
+        if work.degree < 1:
+            return _refused("DuckDB has no automatic degree; give a number")
+        return self.judge(work) or Support(SupportState.SUPPORTED)
+
+    def judge(self, work: Work) -> Support | None:
+        """Say what of its own options stands in the way; None when nothing does."""
+        if work.option("compression") is not None:
+            return _compression(work) or _refused("an index of DuckDB is never compressed")
+        return None
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (_setting("set_threads", threads=work.degree),)
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (_setting("reset_threads"),)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Begin every trial with an empty write-ahead log."""
+        return (Call("checkpoint", effect=Effect.CHANGES, tolerates=frozenset({"TransactionException"})),)
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        source = "threads that used CPU"
+        if "busy_threads" not in peaks:
+            return Granted(None, source, "the statement was too short to see which threads worked")
+        busy = int(peaks["busy_threads"])
+        if busy >= work.degree:
+            return Granted(work.degree, source)
+        return Granted(busy, source, f"{busy} of {work.degree} threads did the work")
+
+
+def _compression(work: Work) -> Support | None:
+    compression = str(work.option("compression"))
+    if compression in _COMPRESSION:
+        return None
+    return _refused(f"DuckDB knows no compression `{compression}`; it takes none or auto")
+
+
+class _Load(_InThreads):
+    """A table that is made or filled."""
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        name = work.object.name
+        text = ".".join(quote(part) for part in (name.schema, name.name) if part)
+        return (Call("table_bytes", {"name": text}, session=Role.WORKER, keep_as="bytes"),)
+
+
+def _rows(work: Work) -> dict[str, ContextValue]:
+    return {"table": work.object.name, "source": work.source, "query": work.query, **rows_of(work)}
+
+
+class Ctas(_Load):
+    """CREATE TABLE AS; the compression is a setting of the session."""
+
+    def judge(self, work: Work) -> Support | None:
+        return None if work.option("compression") is None else _compression(work)
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        compression = work.option("compression")
+        calls = super().worker_begin(work, facts)
+        if compression is None:
+            return calls
+        return (*calls, _setting("set_compression", method=_COMPRESSION[str(compression)]))
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        calls = super().worker_end(work, facts)
+        return calls if work.option("compression") is None else (*calls, _setting("reset_compression"))
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        make = Call("ctas", _rows(work), session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+        return marked(make, work.mark)
+
+
+class Insert(_Load):
+    """INSERT INTO ... SELECT."""
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (_change("insert", work, **{**_rows(work), "columns": work.columns}),)
+
+
+class IndexBuild(_InThreads):
+    """CREATE INDEX."""
+
+    def judge(self, work: Work) -> Support | None:
+        if any(key.column is None or key.descending for key in work.keys):
+            return super().judge(work) or _refused(
+                "dbatk indexes plain columns on DuckDB, whose indexes know no order: no expression, no DESC"
+            )
+        if work.option("on_live_objects"):
+            return super().judge(work) or _refused("DuckDB has no invisible index; measure on the copy")
+        return super().judge(work)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        values: dict[str, ContextValue] = {
+            "index": QualifiedName(work.object.name.name),
+            "table": work.object.table,
+            "columns": work.columns,
+            "unique": bool(work.option("unique")),
+        }
+        make = Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+        return marked(make, work.mark)
+
+
+class IndexRebuild(_InThreads):
+    """DuckDB has no REINDEX: drop and build in one transaction, so that a kill leaves the old index."""
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        assert work.index is not None
+        build = _change(
+            "index_like", work, index=QualifiedName(work.object.name.name),
+            table=work.object.table or work.index.table, unique=work.index.unique,
+            definition=work.index.definition,
+        )  # fmt: skip
+        drop = _change("drop", work, kind="INDEX", name=work.object.name)
+        return transaction(drop, build, *comment(work.object, work.mark, Role.WORKER))
+
+
+class StatsGather(_InThreads):
+    """ANALYZE of a table."""
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (_change("analyze", work, table=work.object.name),)
+
+
+class Backup(_InThreads):
+    """EXPORT DATABASE."""
+
+    def judge(self, work: Work) -> Support | None:
+        return backup.support(work)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (*super().prepare(work, facts), *backup.prepare(work))
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return backup.timed(work)
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return backup.evidence(work)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return backup.tell(kept, seconds)
+
+
+WORK = Implementations(
+    "duckdb",
+    {
+        "ctas": Ctas(),
+        "insert": Insert(),
+        "index-build": IndexBuild(),
+        "index-rebuild": IndexRebuild(),
+        "stats-gather": StatsGather(),
+        "backup": Backup(),
+    },
+)

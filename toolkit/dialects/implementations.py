@@ -1,0 +1,143 @@
+"""How an engine does the operations: one implementation each, and a sentence where it has none."""
+
+# ruff: noqa: ARG002 (every implementation answers with the same arguments)
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.work import Call, Work
+from toolkit.errors import ToolkitError
+from toolkit.model.engines import engine
+from toolkit.model.facts import Facts
+from toolkit.model.values import Row, Support
+from toolkit.model.words import EngineName, OperationName, SupportState
+
+Kept = Mapping[str, tuple[Row, ...]]
+
+
+class Implementation(ABC):
+    """How an engine does one operation; what it has nothing to say about is answered here."""
+
+    degree_by_sessions: bool = False
+    """Whether degree n is n sessions working through the objects; their `Work` has degree 1."""
+
+    @abstractmethod
+    def support(self, work: Work, facts: Facts) -> Support:
+        """Say whether this work can be done so, with the sentence a DBA would want."""
+
+    @abstractmethod
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Spell the work itself, COMMIT included; everything here is on the clock, in the worker's session."""
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Set the worker's session up (degree, DML mode, time-outs); off the clock.
+
+        When every call says how it is undone, the session stays so from trial to trial and only what differs is
+        sent.
+        """
+        return ()
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Put the worker's session back."""
+        return ()
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Do what must come just before the clock (a checkpoint); equal calls of several works run once."""
+        return ()
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Ask, right after the clock, in the worker's own session: degree granted (first), then rows and bytes.
+
+        Rows are kept under `degree`, `rows` (column `row_count`) and `bytes` (column `byte_count`). A bind
+        `statement_id` is filled with that of the timed statement.
+        """
+        return ()
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        """Tell metrics and doubts from what the evidence kept, and from the plan (`plan`, column `line`).
+
+        Args:
+            work: what was done.
+            kept: rows by key.
+            deltas: differences of counters, by name.
+            seconds: the trial's elapsed time.
+        """
+        return TrialFindings()
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Finish an object that stays (a job, `--keep`): degree, logging and visibility put as they should be."""
+        return ()
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        """Tell the granted degree from evidence, sampled peaks (`parallel_workers`, `busy_threads`), notices."""
+        return Granted(1, "one process")
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        """Say what a DBA should know before this work is done: what it leaves out, what will not help."""
+        return ()
+
+
+class NotImplementedHere(Implementation):
+    """Stands for an operation that an engine has no implementation of: unsupported, whatever is asked."""
+
+    def __init__(self, title: str, operation: OperationName) -> None:
+        self.sentence = f"{title} has no implementation of `{operation}` in dbatk"
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        return Support(SupportState.UNSUPPORTED, self.sentence)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Refuse to be spelled.
+
+        Raises:
+            ToolkitError: TK-0304.
+        """
+        raise ToolkitError(self.sentence, code="TK-0304")
+
+
+class Implementations:
+    """An engine's implementations by operation; asked about a work, the one of its operation answers."""
+
+    def __init__(self, name: EngineName, known: Mapping[OperationName, Implementation]) -> None:
+        self._engine = name
+        self._known = known
+
+    def __contains__(self, operation: OperationName) -> bool:
+        return operation in self._known
+
+    def of(self, operation: OperationName) -> Implementation:
+        """Return the implementation of an operation, or what stands for its absence."""
+        return self._known.get(operation) or NotImplementedHere(engine(self._engine).title, operation)
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        return self.of(work.operation).support(work, facts)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return self.of(work.operation).timed(work, facts)
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return self.of(work.operation).worker_begin(work, facts)
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return self.of(work.operation).worker_end(work, facts)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return self.of(work.operation).prepare(work, facts)
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return self.of(work.operation).evidence(work, facts)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return self.of(work.operation).tell(work, kept, deltas, seconds)
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return self.of(work.operation).settle(work, facts)
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        return self.of(work.operation).granted(work, kept, peaks, notices)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return self.of(work.operation).remarks(work, facts)
