@@ -59,7 +59,7 @@ def test_a_file_that_is_none_does_not_hide_the_others(
     assert main(["awr", "show", junk, good, "--json"]) == 2
     captured = capsys.readouterr()
     assert [one["file"] for one in json.loads(captured.out)["reports"]] == [good]
-    assert f"`{junk}` is no AWR or Statspack report" in captured.err
+    assert f"`{junk}` is not an AWR or Statspack report" in captured.err
 
 
 def test_a_single_file_that_is_none_is_an_error(junk: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,8 +60,8 @@ def test_a_wrong_order_is_swapped_and_said(pair: tuple[str, str], capsys: pytest
     [
         (b"abcd", "4 bytes"),
         (bytes(range(256)) * 400, "binary"),
-        (b"<html><body><p>WORKLOAD REPOSITORY report for</p></body></html>", "no AWR or Statspack report"),
-        (b"nothing of the kind\n" * 500_000, "nothing in it speaks"),
+        (b"<html><body><p>WORKLOAD REPOSITORY report for</p></body></html>", "not an AWR or Statspack report"),
+        (b"nothing of the kind\n" * 500_000, "it contains no AWR or Statspack data"),
         (report(1)[: report(1).index("Time Model")].encode(), "cut off"),
         (STATSPACK.encode(), "count differently"),
         (report(1).replace("ACME", "OTHER").replace("12345", "54321").encode(), "different databases"),
@@ -185,7 +185,7 @@ def test_a_named_file_that_is_no_report_does_not_hide_the_others(
     assert main(["awr", "trend", str(many / "r00.html"), str(many / "notes.txt")]) == 2
     captured = capsys.readouterr()
     assert "ACME" in captured.out
-    assert "no AWR or Statspack report" in captured.err
+    assert "not an AWR or Statspack report" in captured.err
 
 
 def test_an_empty_folder_and_two_documents_at_once_are_refused(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def _unpacked(raw: bytes, name: str) -> bytes:
 
 def _refused(name: str, why: str, hint: str = "") -> ToolkitError:
     return ToolkitError(
-        f"`{name}` is no AWR or Statspack report: {why}",
+        f"`{name}` is not an AWR or Statspack report: {why}",
         code="TK-0113",
         hint=hint or "give the file that awrrpt.sql, awrgrpt.sql or spreport.sql wrote, html or text",
     )

@@ -38,7 +38,7 @@ _SEARCHED = 4_000_000
 _LARGE = 8_000_000
 _LARGEST, _HEAD = 100_000_000, 1_000_000
 """The largest report of a cluster that is known has a fortieth of the first; its header stands at its top."""
-_SILENT = "nothing in it speaks of an AWR or Statspack report"
+_SILENT = "it contains no AWR or Statspack data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _sample(tables: Sequence[AwrTable]) -> list[str]:
 
 def _no_report(name: str, why: str, hint: str = "") -> ToolkitError:
     return ToolkitError(
-        f"`{name}` is no AWR or Statspack report: {why}",
+        f"`{name}` is not an AWR or Statspack report: {why}",
         code="TK-0113",
         hint=hint or "give the file that awrrpt.sql, awrgrpt.sql or spreport.sql wrote, html or text",
     )
