@@ -11,9 +11,8 @@ import pytest
 
 from tests.readers.rman_samples import LANGUAGES, PLAN, Job, messages_of, whole_log
 from toolkit.readers.rman.decode import lines_of
-from toolkit.readers.rman.document import log_document
 from toolkit.readers.rman.log import read_log
-from toolkit.readers.rman.model import Log
+from toolkit.readers.rman.model import Log, log_document
 
 COMPLETE = {"completed", "completed_with_warnings"}
 SEEDS = range(12)

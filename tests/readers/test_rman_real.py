@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from toolkit.readers.rman.decode import lines_of
-from toolkit.readers.rman.document import log_document
 from toolkit.readers.rman.log import read_log
-from toolkit.readers.rman.model import Log
+from toolkit.readers.rman.model import Log, log_document
 
 FOLDER = Path(os.environ.get("DBATK_REALDATA", "/work/shared/realdata"))
 TRUTH = sorted((FOLDER / "truth").glob("rman__*.json"))

@@ -65,7 +65,7 @@ def _documents(logs: Iterable[ReadLog], *, several: bool) -> Iterator[ReadLog]:
 
 def _document(log: Log, file: str) -> None:
     """Print a document; the pieces in portions, so that a log of years needs no text as large as itself."""
-    from toolkit.readers.rman.document import log_document, piece_document
+    from toolkit.readers.rman.model import log_document, piece_document
 
     head, found, tail = json.dumps(log_document(log, file, whole=False), allow_nan=False).partition('"pieces": [')
     out_raw(head + found)

@@ -8,16 +8,13 @@ readings, and then the order of messages decides first.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from toolkit.readers.rman import words
-from toolkit.readers.rman.channels import Channel
+from toolkit.readers.rman import grammar
+from toolkit.readers.rman.grammar import Command, DateClause, Shape, Shapes, command_of, prefix_of
 from toolkit.readers.rman.model import ArchivedLog, Datafile, RmanMessage
-from toolkit.readers.rman.shapes import Command, DateClause, Shape, Shapes, command_of, prefix_of
-
-if TYPE_CHECKING:
-    from toolkit.readers.rman.machine import Machine
+from toolkit.readers.rman.state import Channel, LogState
 
 _LONGEST = 1200
 """No message of RMAN's is longer: such a line is something else."""
@@ -27,8 +24,8 @@ _WRAPS_FROM = 75
 @lru_cache(maxsize=200)
 def _kind_of(told: str) -> str:
     """Return the type of a set, as an English client says it, from the words of any language."""
-    level = words.NUMBER.search(told)
-    compressed = "compressed " if words.COMPRESSED.search(told) else ""
+    level = grammar.NUMBER.search(told)
+    compressed = "compressed " if grammar.COMPRESSED.search(told) else ""
     return f"{compressed}{f'incremental level {level[0]}' if level else 'full'} datafile"
 
 
@@ -40,9 +37,10 @@ def _like(prefix: str) -> re.Pattern[str]:
 class Foreign:
     """Reads what the fast path left over."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._words = set(words.CHANNEL_WORDS)
+    def __init__(self, state: LogState, feed: Callable[[str], None]) -> None:
+        self._state = state
+        self._feed = feed
+        self._words = set(grammar.CHANNEL_WORDS)
         self._shapes = Shapes()
         self._code_line = 0
         self._long_code = False
@@ -64,18 +62,18 @@ class Foreign:
             or (shape.head and self._head(line))
             or self._plain(line, shape)
         ):
-            self._machine.ordinary()
+            self._state.ordinary()
         elif not (shape.prompted and self._prompted(line)) and not self._faulty(line, shape) and shape.last:
             self._last(line)
 
     def _prompted(self, line: str) -> bool:
         """Read what was typed: at a prompt of SQL*Plus, or as a further line of a command."""
-        machine = self._machine
+        state = self._state
         if line[0] == "S":
-            machine.in_sql = True
+            state.in_sql = True
         else:
-            machine.sessions.more(line)
-            machine.identity.command(line)
+            state.sessions.more(line)
+            state.identity.command(line)
         return True
 
     def _faulty(self, line: str, shape: Shape) -> bool:
@@ -85,37 +83,37 @@ class Foreign:
 
     def _last(self, line: str) -> None:
         """Read what stands behind a prefix, or a row of a validation."""
-        row = words.CORRUPT_ROW.match(line)
+        row = grammar.CORRUPT_ROW.match(line)
         if row:
-            self._machine.corrupt.append(int(row[1]))
+            self._state.corrupt.append(int(row[1]))
         elif not self._depth:
             self._decorated(line)
 
     # -- banners and sessions
 
     def _head(self, line: str) -> bool:
-        machine = self._machine
+        state = self._state
         plain = line.isascii()
-        found = words.BANNER.search(line) if not plain or "Manager" in line else None
+        found = grammar.BANNER.search(line) if not plain or "Manager" in line else None
         if found:
-            machine.ordinary()
-            machine.channels.lose_all()
-            machine.operations.abort()
-            machine.sessions.banner()
-            machine.identity.release = machine.identity.release or found[1]
+            state.ordinary()
+            state.channels.lose_all()
+            state.operations.abort()
+            state.sessions.banner()
+            state.identity.release = state.identity.release or found[1]
             return True
-        if machine.identity.release and not machine.identity.patch_level:
-            level = words.PATCH_LEVEL.match(line)
+        if state.identity.release and not state.identity.patch_level:
+            level = grammar.PATCH_LEVEL.match(line)
             if level:
-                machine.identity.patch_level = level[1]
+                state.identity.patch_level = level[1]
                 return True
         if "(" in line or (not plain and "\uff08" in line):
-            if machine.identity.connected(line):
-                machine.sessions.connected = True
+            if state.identity.connected(line):
+                state.sessions.connected = True
                 return True
-        elif (not plain or "Manager" in line) and words.GOODBYE.match(line):
-            machine.channels.lose_all()
-            machine.sessions.goodbye()
+        elif (not plain or "Manager" in line) and grammar.GOODBYE.match(line):
+            state.channels.lose_all()
+            state.sessions.goodbye()
             return True
         return False
 
@@ -123,65 +121,65 @@ class Foreign:
 
     def coded(self, line: str) -> bool:
         """Read a line that begins with a code, or one of a log in which every line has a number."""
-        found = words.CODE.match(line)
-        machine = self._machine
-        if found is None or (machine.in_sql and found[1] != "RMAN"):
+        found = grammar.CODE.match(line)
+        state = self._state
+        if found is None or (state.in_sql and found[1] != "RMAN"):
             return False
         family, digits, text = found.groups()
         number = int(digits)
-        if machine.faults.informs(family, number, text):
+        if state.faults.informs(family, number, text):
             self._numbered(number, text)
             return True
-        stacks = machine.faults.stacks
-        machine.faults.add(family, digits, text, machine.number)
-        self._code_line = machine.number
+        stacks = state.faults.stacks
+        state.faults.add(family, digits, text, state.number)
+        self._code_line = state.number
         self._long_code = len(line) >= _WRAPS_FROM or text.endswith("text:")
         if family == "RMAN":
-            self._failure(number, text, stacked=machine.faults.stacks > stacks)
+            self._failure(number, text, stacked=state.faults.stacks > stacks)
         return True
 
     def _failure(self, number: int, text: str, *, stacked: bool) -> None:
-        machine = self._machine
-        if number == words.CHANNEL_FAILED:
-            for name in words.FAILED_CHANNEL.findall(text):
-                if name in machine.channels.by_name:
-                    machine.channels.lose(machine.channels.by_name[name])
-        if stacked or number in words.HARD:
-            machine.channels.lose_all()
-            machine.operations.abort()
-            machine.sessions.aborted()
+        state = self._state
+        if number == grammar.CHANNEL_FAILED:
+            for name in grammar.FAILED_CHANNEL.findall(text):
+                if name in state.channels.by_name:
+                    state.channels.lose(state.channels.by_name[name])
+        if stacked or number in grammar.HARD:
+            state.channels.lose_all()
+            state.operations.abort()
+            state.sessions.aborted()
 
     def _numbered(self, number: int, text: str) -> None:
         """Read the message behind a number as if it stood alone."""
-        machine = self._machine
+        state = self._state
         text = text.strip()
-        if number in {words.BEGINS_OP, words.ENDS_OP} and not text.startswith(("Starting ", "Finished ")):
+        if number in {grammar.BEGINS_OP, grammar.ENDS_OP} and not text.startswith(("Starting ", "Finished ")):
             command = command_of(text)
             if command is not None:
-                self._operation(text, command, begins=number == words.BEGINS_OP)
+                self._operation(text, command, begins=number == grammar.BEGINS_OP)
             return
-        if number in words.BEGINS_SET and not text.startswith("channel "):
-            found = words.ANY_CHANNEL.match(text)
+        if number in grammar.BEGINS_SET and not text.startswith("channel "):
+            found = grammar.ANY_CHANNEL.match(text)
             if found:
-                self._set(machine.channels.get(found[2]), found[3])
+                self._set(state.channels.get(found[2]), found[3])
                 return
-        machine.number -= 1
-        machine.feed(text)
+        state.number -= 1
+        self._feed(text)
 
     def _wrapped_code(self, line: str) -> bool:
-        machine = self._machine
-        follows = self._long_code and self._code_line == machine.number - 1
+        state = self._state
+        follows = self._long_code and self._code_line == state.number - 1
         self._long_code = False
         if not follows or ": " in line[:30]:
             return False
-        machine.faults.lengthen(line)
+        state.faults.lengthen(line)
         return True
 
     def _startup(self, line: str) -> bool:
         """`startup failed: ORA-01078: ...`: RMAN goes on without a parameter file."""
-        found = words.STARTUP_FAILED.match(line)
+        found = grammar.STARTUP_FAILED.match(line)
         if found:
-            self._machine.faults.warn(RmanMessage(found[1], found[2], self._machine.number))
+            self._state.faults.warn(RmanMessage(found[1], found[2], self._state.number))
         return found is not None
 
     def _decorated(self, line: str) -> None:
@@ -193,10 +191,10 @@ class Foreign:
         self._behind(line[found.end() :].rstrip('",') if found[0].endswith('"') else line[found.end() :])
 
     def _behind(self, line: str) -> None:
-        self._machine.number -= 1
+        self._state.number -= 1
         self._depth += 1
         try:
-            self._machine.feed(line)
+            self._feed(line)
         finally:
             self._depth -= 1
 
@@ -207,7 +205,7 @@ class Foreign:
             self._words.add(shape.word)
         elif shape.word not in self._words:
             return False
-        channels = self._machine.channels
+        channels = self._state.channels
         begin, end = shape.name
         name = line[begin:end]
         if shape.english and not shape.sid:
@@ -216,11 +214,11 @@ class Foreign:
         if shape.bare:
             # `canal asignado: c1`, where the word before the colon is no channel
             channels.get(line[shape.rest :])
-            self._machine.heard(line)
+            self._state.heard(line)
             return True
         channel = channels.get(name)
         if shape.sid:
-            self._machine.heard(line)
+            self._state.heard(line)
         else:
             self._says(channel, line[shape.rest :], shape)
         return True
@@ -237,18 +235,18 @@ class Foreign:
             if saying.handle is not None:
                 begin, end = saying.handle
                 channel.handles.append(rest[begin:end])
-        elif self._machine.operations.reading() is None and not channel.open:
+        elif self._state.operations.reading() is None and not channel.open:
             self._set(channel, rest)
 
     def _piece(self, channel: Channel, rest: str, clause: DateClause) -> None:
-        machine = self._machine
-        channels = machine.channels
-        if clause.number is None or machine.operations.reading():
+        state = self._state
+        channels = state.channels
+        if clause.number is None or state.operations.reading():
             return
         begin, end = clause.number
         piece = int(rest[begin:end])
         begin, end = clause.date
-        stamp = machine.operations.stamp(machine.shared[rest[begin:end]])
+        stamp = state.operations.stamp(state.shared[rest[begin:end]])
         if (
             clause.begins
             and not clause.ends
@@ -262,42 +260,42 @@ class Foreign:
             channels.begin_piece(channel, piece, stamp)
 
     def _complete(self, channel: Channel, seconds: int) -> None:
-        machine = self._machine
-        op = machine.operations.reading()
+        state = self._state
+        op = state.operations.reading()
         if op or channel.handles:
-            machine.channels.end_reading(channel, op or "restore", seconds)
-        elif machine.channels.outputs and not channel.done:
+            state.channels.end_reading(channel, op or "restore", seconds)
+        elif state.channels.outputs and not channel.done:
             if channel.set_type is not None:
                 channel.set_type = "archived log copy" if channel.logs else "datafile copy"
-            machine.channels.end_copy(channel, seconds)
+            state.channels.end_copy(channel, seconds)
         else:
-            machine.channels.end_set(channel, seconds)
+            state.channels.end_set(channel, seconds)
 
     def _set(self, channel: Channel, rest: str) -> None:
         """Take the beginning of a set, or what follows it before the inputs; an empty set leaves no trace."""
         fresh = channel.set_type is None or channel.number is not None or channel.files or channel.logs
         if fresh:
-            self._machine.channels.begin_set(channel, "full")
+            self._state.channels.begin_set(channel, "full")
             channel.texts = []
         if channel.texts[-1:] != [rest]:
             channel.texts.append(rest)
         told = channel.texts[-2] if len(channel.texts) > 1 else rest
         channel.set_type = _kind_of(told)
-        self._machine.channels.filling = channel
+        self._state.channels.filling = channel
 
     # -- lines without a channel
 
     def _plain(self, line: str, shape: Shape) -> bool:
-        machine = self._machine
-        automatic = words.AUTOMATIC.search(line) if shape.automatic else None
+        state = self._state
+        automatic = grammar.AUTOMATIC.search(line) if shape.automatic else None
         if automatic:
-            machine.channels.get(automatic[1])
+            state.channels.get(automatic[1])
             return True
         if shape.keyed:
             return self._keyed(line)
         if shape.command is not None and self._operation(line, shape.command):
             return True
-        filling = machine.channels.filling
+        filling = state.channels.filling
         if (
             filling is not None
             and filling.filling
@@ -305,7 +303,7 @@ class Foreign:
             and len(filling.texts) > 1
             and len(line) < 120
         ):
-            standby = words.STANDBY.search(line)
+            standby = grammar.STANDBY.search(line)
             what = (
                 "current SPFILE"
                 if "SPFILE" in line.upper()
@@ -318,22 +316,22 @@ class Foreign:
         return False
 
     def _keyed(self, line: str) -> bool:
-        machine = self._machine
-        channels = machine.channels
+        state = self._state
+        channels = state.channels
         filling = channels.filling
         if filling is not None and filling.filling and self.input_log(filling, line):
             return True
-        found = words.INPUT_FILE.search(line) if filling is not None and filling.filling else None
+        found = grammar.INPUT_FILE.search(line) if filling is not None and filling.filling else None
         if found is not None and "RECID" not in line and filling is not None:
             entry = Datafile(int(found[1]), found[2].strip())
             if not filling.files or filling.files[-1] != entry:
                 filling.files.append(entry)
             return True
-        if channels.awaiting or machine.operations.autobackup is not None:
-            handle = words.HANDLE.search(line)
+        if channels.awaiting or state.operations.autobackup is not None:
+            handle = grammar.HANDLE.search(line)
             if handle is not None and "RECID" not in line:
                 three = handle[4] is not None
-                machine.take_handle(handle[1], handle[3] if three else None, handle[5] if three else handle[3])
+                state.take_handle(handle[1], handle[3] if three else None, handle[5] if three else handle[3])
                 return True
         if "RECID=" in line and "STAMP=" in line and filling is not None and filling.filling and filling.files:
             return self._copied(line)
@@ -346,12 +344,12 @@ class Foreign:
         words_of_name = name.split()
         tag = words_of_name[-1].partition("=")[2] if len(words_of_name) > 1 and "=" in words_of_name[-1] else None
         name = words_of_name[0] if tag else name
-        self._machine.channels.outputs.append((name, tag, int(stamp) if stamp.isdecimal() else None))
+        self._state.channels.outputs.append((name, tag, int(stamp) if stamp.isdecimal() else None))
         return True
 
     def input_log(self, channel: Channel, line: str) -> bool:
         """Read `input archived log thread=1 sequence=18 RECID=4 STAMP=1`, in any language."""
-        found = words.INPUT_LOG.search(line)
+        found = grammar.INPUT_LOG.search(line)
         if found is None:
             return False
         entry = ArchivedLog(int(found[1]), int(found[2]))
@@ -364,7 +362,7 @@ class Foreign:
 
     def _operation(self, line: str, command: Command, *, begins: bool | None = None) -> bool:
         """Read the beginning or the end of a command: its name, a date, and the turn it is."""
-        operations = self._machine.operations
+        operations = self._state.operations
         op, clause = command
         if begins is None:
             begins, ends = clause.begins, clause.ends
@@ -373,9 +371,9 @@ class Foreign:
             if begins == ends:
                 begins = not operations.is_open(op)
         stamp = line[clause.date[0] : clause.date[1]].strip()
-        self._machine.channels.forget_empty()
+        self._state.channels.forget_empty()
         if begins:
-            operations.begin(op, stamp, self._machine.number)
+            operations.begin(op, stamp, self._state.number)
         else:
-            operations.end(op, stamp, self._machine.number)
+            operations.end(op, stamp, self._state.number)
         return True

@@ -1,44 +1,61 @@
-"""A log line by line: what an English client writes is told by the first letters, everything else by `foreign`."""
+"""A log line by line: English messages are recognised by their first letters, everything else by `foreign`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolkit.readers.rman import words
-from toolkit.readers.rman.channels import Channel, Channels, Inputs
-from toolkit.readers.rman.faults import Faults
+from toolkit.readers.rman import grammar
 from toolkit.readers.rman.foreign import Foreign
-from toolkit.readers.rman.identity import Identity
 from toolkit.readers.rman.model import Datafile, DatafileSection
-from toolkit.readers.rman.operations import Operations
-from toolkit.readers.rman.parts import Shared, handle_of, is_command, seconds_of
-from toolkit.readers.rman.sessions import RmanSessions
+from toolkit.readers.rman.state import Channel, LogState
 
+_LONGEST_STAMP = 60
 _WRAPS_FROM = 58
 """Terminals and mails wrap at 60 columns or more; a shorter line was ended by RMAN."""
-_MOST_HEARD = 1000
 
 Handler = Callable[[str], bool]
 
 
-class Machine:
-    """Reads lines; `channels`, `operations`, `faults`, `sessions` and `identity` hold what they said."""
+def is_command(op: str, stamp: str) -> bool:
+    """Whether RMAN speaks, and not a script around it that begins at some hour."""
+    return op in grammar.COMMANDS and len(stamp) < _LONGEST_STAMP and grammar.NUMBER.search(stamp) is not None
+
+
+def seconds_of(text: str) -> int | None:
+    """Return the seconds of a line that ends with `hh:mm:ss`."""
+    parts = text[text.rfind(" ") + 1 :].split(":")
+    if (
+        len(parts) != 3
+        or len(parts[0]) < 2
+        or not (parts[0].isdecimal() and parts[1].isdecimal() and parts[2].isdecimal())
+    ):
+        return None
+    hours, minutes, rest = parts
+    return int(hours[:6]) * 3600 + int(minutes) * 60 + int(rest)
+
+
+def handle_of(text: str) -> tuple[str | None, str | None, str | None]:
+    """Return handle, tag and comment of `piece handle=... tag=... comment=...`; what is not there is None."""
+    _, found, rest = text.partition("handle=")
+    if not found:
+        return None, None, None
+    rest, has_comment, comment = rest.partition(" comment=")
+    handle, has_tag, tag = rest.partition(" tag=")
+    return (
+        handle.strip() or None,
+        tag.strip() or None if has_tag else None,
+        comment.strip() if has_comment else None,
+    )
+
+
+class Machine(LogState):
+    """Reads lines, and keeps what they say."""
 
     def __init__(self) -> None:
-        self.channels = Channels()
-        self.faults = Faults()
-        self.sessions = RmanSessions()
-        self.identity = Identity()
-        self.operations = Operations(self.sessions)
-        self.foreign = Foreign(self)
-        self.number = 0
-        self.corrupt: list[int] = []
-        self.in_sql = False
-        self.inputs: dict[str, Inputs] = {}
-        self.shared = Shared()
-        self._heard: set[str] = set()
+        super().__init__()
         self.partial = ""
         """A line that waits for its end."""
+        self._foreign = Foreign(self, self.feed)
         self._grown: tuple[Channel, int] | None = None
         self._by_start: dict[str, Handler] = {
             "channe": self._channel, "input ": self._input, "piece ": self._handle, "Starti": self._starting,
@@ -66,7 +83,7 @@ class Machine:
             self.number -= 1
             self.blank()
             return
-        if line in self._heard and not (self.partial or self.in_sql or self.faults.in_stack):
+        if line in self.repeated and not (self.partial or self.in_sql or self.faults.in_stack):
             return
         handler = self._by_start.get(line[:6])
         if self.partial:
@@ -79,7 +96,7 @@ class Machine:
             return
         if self._grown is not None and self._grow(line):
             return
-        self.foreign.take(line)
+        self._foreign.take(line)
 
     def blank(self) -> None:
         """Take an empty line: nothing is wrapped across it."""
@@ -95,17 +112,6 @@ class Machine:
         self.channels.lose_all()
         self.sessions.end()
         self.faults.quiet()
-
-    def heard(self, line: str) -> None:
-        """Note a line that says nothing new when it comes again, unless something is open that it ends."""
-        if len(self._heard) < _MOST_HEARD:
-            self._heard.add(line)
-
-    def ordinary(self) -> None:
-        """Note an ordinary message of RMAN's: no stack goes on across it."""
-        if self.faults.in_stack:
-            self.faults.quiet()
-        self.in_sql = False
 
     # -- lines of channels
 
@@ -240,7 +246,7 @@ class Machine:
             if len(line) >= _WRAPS_FROM:
                 self._grown = (channel, self.number)
             return True
-        return self.foreign.input_log(channel, line)
+        return self._foreign.input_log(channel, line)
 
     def _handle(self, line: str) -> bool:
         if " comment=" not in line:
@@ -253,14 +259,6 @@ class Machine:
             return self._hold(line)
         self.take_handle(*handle_of(line))
         return True
-
-    def take_handle(self, handle: str | None, tag: str | None, comment: str | None) -> None:
-        """Give a handle to whom it belongs: a piece that waits for it, or the autobackup."""
-        if handle is None:
-            return
-        self.identity.file(handle)
-        if not self.channels.handle(handle, tag, comment) and self.operations.autobackup is not None:
-            self.operations.autobackups.append(handle)
 
     def _including(self, line: str) -> bool:
         # `including current control file in backup set`
@@ -344,7 +342,7 @@ class Machine:
         )
 
     def _recovery(self, line: str) -> bool:
-        if words.GOODBYE.match(line) is None or "Release" in line:
+        if grammar.GOODBYE.match(line) is None or "Release" in line:
             return False
         self.ordinary()
         self.channels.lose_all()
@@ -358,7 +356,7 @@ class Machine:
         return True
 
     def _coded(self, line: str) -> bool:
-        return self.foreign.coded(line)
+        return self._foreign.coded(line)
 
     # -- lines that were wrapped
 
@@ -369,7 +367,7 @@ class Machine:
     def _joined(self, line: str) -> str:
         held, self.partial = self.partial, ""
         spaced = (
-            words.CONTINUES.match(line)
+            grammar.CONTINUES.match(line)
             or held.endswith((":", " at", " piece"))
             or held in {"piece", "output file"}
         )

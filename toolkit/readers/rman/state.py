@@ -1,10 +1,19 @@
-"""What each channel is doing: the set it fills, the pieces of it, the time it was busy."""
+"""What is known of a log up to a line: channels, the sets and pieces they write, commands, sessions."""
 
 from __future__ import annotations
 
 from collections import deque
 
-from toolkit.readers.rman.model import ArchivedLog, BackupPiece, Datafile, DatafileSection, RestoreRead
+from toolkit.readers.rman import grammar
+from toolkit.readers.rman.model import (
+    ArchivedLog,
+    BackupPiece,
+    Datafile,
+    DatafileSection,
+    RestoreRead,
+    RmanOperation,
+)
+from toolkit.readers.rman.sessions import Faults, Identity, RmanSessions
 
 Inputs = tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...], tuple[str, ...]]
 """What goes into a set: data files, archived logs, and what else it includes."""
@@ -231,3 +240,120 @@ class Channels:
         if channel in self._waiting or self.filling is channel:
             self.filled(channel)
         channel.clear()
+
+
+# -- commands ---------------------------------------------------------------------------------------------------
+_MOST_STAMPS = 500
+_MOST_SHARED = 20_000
+_MOST_HEARD = 1000
+
+
+class Operations:
+    """Operations in the order they began, the stack of the open ones, and the stamps seen."""
+
+    def __init__(self, sessions: RmanSessions) -> None:
+        self.all: list[RmanOperation] = []
+        self.stamps: dict[str, None] = {}
+        self.autobackup: int | None = None
+        self.autobackups: list[str] = []
+        self._open: list[int] = []
+        self._sessions = sessions
+
+    def stamp(self, text: str) -> str:
+        """Return a stamp as it is kept, and learn from it."""
+        if len(self.stamps) < _MOST_STAMPS:
+            self.stamps[text] = None
+        return text
+
+    def begin(self, op: str, stamp: str, line: int) -> None:
+        """A command begins."""
+        self._open.append(len(self.all))
+        if op == grammar.AUTOBACKUP:
+            self.autobackup = len(self.all)
+        self.all.append(RmanOperation(op, self.stamp(stamp.strip()), None, line))
+        self._sessions.began()
+
+    def end(self, op: str, stamp: str, line: int) -> None:
+        """A command has ended; one whose beginning is not in the log is kept without it."""
+        stamp = self.stamp(stamp.strip())
+        for place in reversed(self._open):
+            begun = self.all[place]
+            if begun.op == op:
+                self._open.remove(place)
+                self.all[place] = RmanOperation(op, begun.start, stamp, begun.line)
+                break
+        else:
+            self.all.append(RmanOperation(op, None, stamp, line))
+        if op == grammar.AUTOBACKUP:
+            self.autobackup = None
+        self._sessions.finished()
+
+    def is_open(self, op: str) -> bool:
+        """Whether a command of this name has begun and not ended."""
+        return any(self.all[place].op == op for place in self._open)
+
+    def reading(self) -> str | None:
+        """Return the innermost open command that reads back: restore, recover or validate."""
+        for place in reversed(self._open):
+            op = self.all[place].op
+            if op in grammar.READING_OPS:
+                return op
+        return None
+
+    def abort(self) -> None:
+        """An error ended every open command."""
+        self._open.clear()
+        self.autobackup = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether any command is open."""
+        return bool(self._open)
+
+
+# -- all of it --------------------------------------------------------------------------------------------------
+class Shared(dict[str, str]):
+    """Texts that many pieces have alike, kept once: `shared[text]` is the one that is kept."""
+
+    def __missing__(self, text: str) -> str:
+        """Keep a text that is new, as long as there is room."""
+        if len(self) < _MOST_SHARED:
+            self[text] = text
+        return text
+
+
+class LogState:
+    """What the lines read so far say."""
+
+    def __init__(self) -> None:
+        self.channels = Channels()
+        self.faults = Faults()
+        self.sessions = RmanSessions()
+        self.identity = Identity()
+        self.operations = Operations(self.sessions)
+        self.number = 0
+        self.corrupt: list[int] = []
+        self.in_sql = False
+        self.inputs: dict[str, Inputs] = {}
+        self.shared = Shared()
+        self.repeated: set[str] = set()
+        """Lines that say nothing new when they come again, unless something is open that they end."""
+
+    def heard(self, line: str) -> None:
+        """Note a line that says nothing new when it comes again, unless something is open that it ends."""
+        if len(self.repeated) < _MOST_HEARD:
+            self.repeated.add(line)
+
+    def ordinary(self) -> None:
+        """Note an ordinary message of RMAN's: no stack goes on across it."""
+        if self.faults.in_stack:
+            self.faults.quiet()
+        self.in_sql = False
+
+    def take_handle(self, handle: str | None, tag: str | None, comment: str | None) -> None:
+        """Give a handle to whom it belongs: a piece that waits for it, or the autobackup."""
+        if handle is None:
+            return
+        self.identity.file(handle)
+        if not self.channels.handle(handle, tag, comment) and self.operations.autobackup is not None:
+            self.operations.autobackups.append(handle)

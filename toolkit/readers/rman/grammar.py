@@ -1,0 +1,294 @@
+"""The grammar of a log: codes, verbs, words of other languages where structure does not decide, shapes of lines.
+
+Sources: logs of 10.2 to 23ai in public repositories (English, Chinese, Japanese, German, Spanish); Oracle Database
+Error Messages, chapter RMAN. Codes never change their meaning between languages.
+
+A shape is what a line looks like, whatever its digits are: found once for each shape, not for each line. No
+pattern that is asked for it names a digit, so lines that differ only in digits have the same parts at the same
+places. A log has few shapes: its messages, with the names of its channels and files.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from toolkit.readers.rman.stamps import DATE
+
+CHANNEL_WORDS = frozenset(
+    {
+        "channel",
+        "canal",
+        "canale",
+        "kanal",
+        "kanał",
+        "kanál",
+        "kanava",
+        "csatorna",
+        "канал",
+        "通道",
+        "チャネル",
+        "채널",
+    }
+)
+BEGIN_WORDS = re.compile(
+    r"\bstarting|启动|啟動|开始|開始し|起動|が開始|gestartet|begonnen|empezando|iniciando|inicio|d[ée]marr|d[ée]but|lancement"
+    r"|avvio|inizio|запуск|начал|начин|시작|başla|rozpocz",
+    re.IGNORECASE,
+)
+END_WORDS = re.compile(
+    r"\bfinished|完成|完了|終了|beendet|abgeschlossen|terminad|finaliza|termin[ée]|achev|\bfin de|complet|termina"
+    r"|conclu[íi]d|encerrad|заверш|законч|оконч|완료|종료|bitti|tamam|zakończ",
+    re.IGNORECASE,
+)
+COMPRESSED = re.compile(r"compress|comprim|komprim|压缩|壓縮|圧縮|сжат|압축|sıkıştır|skompresowan", re.IGNORECASE)
+WARNING_WORDS = re.compile(
+    r"warning|警告|warnung|advertencia|aviso|avertissement|attention|avvertenza|предупрежд|внимание|경고|uyarı"
+    r"|ostrzeżenie",
+    re.IGNORECASE,
+)
+STANDBY = re.compile(r"standby|备用|スタンバイ|резервн|en espera|en attente", re.IGNORECASE)
+
+COMMANDS = frozenset(
+    {
+        "Control File and SPFILE Autobackup", "implicit crosscheck backup", "implicit crosscheck copy",
+        "Duplicate Db", "Duplicate PDB", "block recover", "blockrecover", "backup", "restore", "recover",
+        "validate", "convert", "flashback", "transport", "repair", "copy", "duplicate",
+    }
+)  # fmt: skip
+"""Commands as they stand between `Starting` and `at`, in every language."""
+_LONGEST_FIRST = "|".join(sorted(COMMANDS, key=len, reverse=True))
+OPERATION = re.compile(rf"(?<![A-Za-z_])({_LONGEST_FIRST})(?![A-Za-z_])")
+AUTOBACKUP = "Control File and SPFILE Autobackup"
+READING_OPS = frozenset({"restore", "recover", "validate"})
+RUNS_WORK = frozenset(
+    {"run", "backup", "restore", "recover", "validate", "duplicate", "copy", "convert", "execute", "blockrecover"}
+)
+"""Commands whose answer shows a `Starting ... at`."""
+CLOSING = frozenset({"exit", "quit", "exit;", "quit;", "**end-of-file**"})
+
+STACK_BEGINS = 569
+RULERS = frozenset({571, 569})
+FRAMES = frozenset({558, 601, 1007, 1008, 3002, 3009, 3008, 3014, 3015, 5501, 6026, 10035, 12010, 12012})
+"""Codes that say where an error happened; the cause stands near the end of the stack and is none of these."""
+HARD = frozenset({554, 555, 556, 557, 558, 559, 600, 601, 3002, 3008, 3014, 3015, 3099})
+"""Codes that end a command wherever they stand; RMAN-03009 alone need not: another channel may take over."""
+CHANNEL_FAILED = 3009
+INFORMS = frozenset({*range(3023, 3024), 3090, 3091, 6005, 6006, 6007, 6008, 6009, 6010, 6011, 572})
+"""Messages without a fault that have a number when `rman msgno` numbers every line."""
+REASONS = frozenset({7517, 7518})
+"""Why a file was not cataloged: printed with a number by every client, and no fault."""
+BEGINS_OP, ENDS_OP = 3090, 3091
+BEGINS_SET = frozenset({8008, 8009, 8046, 8047, 8048})
+WARNS = frozenset({8120, 8137, 8138, 8139, 8591, 8058, 8060, 8064, 8066, 8512, 8515})
+"""Of the 08000s these are warnings; the others only inform."""
+
+BANNER = re.compile(
+    r"(?:Recovery Manager|恢复管理器|恢復管理程式|復元管理|Менеджер восстановления|복구 관리자)\s*[:：]\s*"
+    r"(?:Release|Version|Versi[oó]n|リリース|版本)\s+(\d+(?:\.\d+)+)"
+)
+GOODBYE = re.compile(
+    r"\s*(?:RMAN-\d{5}:\s*)?(?:Recovery Manager|恢复管理器|恢復管理程式|Менеджер восстановления|복구 관리자)"
+    r"[^:：=]{0,40}$"
+)
+PATCH_LEVEL = re.compile(r"(?:Version|Versi[oó]n|バージョン|版本)\s+(\d+(?:\.\d+){3,5})\s*$")
+CONNECTED = re.compile(
+    r"[:：]\s*([A-Za-z][\w$#.:-]{0,60}?)\s*[(（]\s*(?:DBID\s*=\s*(\d{1,12})|[^()（）]{3,40}[)）]\s*$)"
+)
+SET_DBID = re.compile(r"\bset\s+dbid\s*=?\s*(\d{6,12})", re.IGNORECASE)
+AUXILIARY = re.compile(r"auxiliary|auxiliar|補助|辅助|вспомогат|Hilfs|Auxiliary", re.IGNORECASE)
+
+CODE = re.compile(r"(RMAN|ORA|PLS|TNS|LRM|SBT|KBHS)-(\d{3,5})\s?[:：]\s*(.*)", re.DOTALL)
+STARTUP_FAILED = re.compile(r"startup failed: (ORA-\d{5}): (.*)")
+FAILED_CHANNEL = re.compile(r"([A-Za-z_][A-Za-z0-9_$#]*)")
+SID = re.compile(r"(.{0,20}?)\s?([A-Za-z_][A-Za-z0-9_$#]*)\s?[:：]\s+(?:SID|sid)\s?=", re.DOTALL)
+ANY_CHANNEL = re.compile(r"([^\s\d:：=/\\|>]{2,10}?)\s?([A-Za-z_][A-Za-z0-9_$#]*)\s?[:：]\s+(\S.*)", re.DOTALL)
+AUTOMATIC = re.compile(r"(?<![A-Za-z0-9_])(ORA_(?:AUX_|MAINT_)?(?:DISK|SBT_TAPE|SBT)_\d{1,4})\s*$")
+HANDLE = re.compile(r"=\s*(.*?),?\s+([^\s=]+)=\s*(\S.*?),?(?:\s+([^\s=]+)=\s*(.*))?$", re.DOTALL)
+INPUT_FILE = re.compile(r"=\s?0*(\d{1,6})[,\s]+[^\s=]+\s?=\s?(\S.*)$", re.DOTALL)
+INPUT_LOG = re.compile(
+    r"=\s?(\d{1,5})[,\s]+[^\s=]+\s?=\s?(\d{1,12})[,\s]+[^\s=]+\s?=\s?\d{1,12}[,\s]+[^\s=]+\s?=\s?\d{1,12}\s*$"
+)
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$#]*$")
+ELAPSED = re.compile(r"[:：]\s*(\d{2,5})\s?:\s?(\d\d)\s?:\s?(\d\d)\s*[^\w\s]?\s*$")
+NUMBER = re.compile(r"\d+")
+OMF = re.compile(
+    r"[/\\]([^/\\]{1,30})[/\\](?:autobackup|backupset|archivelog)[/\\]\d{4}_\d\d_\d\d[/\\]o1_mf_", re.IGNORECASE
+)
+FORMAT_F = re.compile(r"(?:^|[/\\=\s])c-(\d{6,12})-\d{8}-[0-9a-f]{2}", re.IGNORECASE)
+DECORATED = re.compile(
+    r"[^A-Za-z]*(?:[A-Za-z0-9 ,:.+/_\[\]()-]{1,60}(?:\]:?|\||:|>|\))\s)?"
+    r"(?=channel \S+: |(?:Starting|Finished) [A-Za-z ]{4,40} at |piece handle=|input (?:datafile|archive)"
+    r"|output file ?name="
+    r"|allocated channel: |RMAN-\d{5}: |connected to target database|Recovery Manager: Release)"
+)
+PURE_PREFIX = re.compile(
+    r"(?:[^A-Za-z]|\b(?:T|Z|INFO|DEBUG|WARN|ERROR|AM|PM|UTC|CET|[A-Z][a-z]{2})\b)*(?=(?:RMAN|ORA)-\d{5}: )"
+)
+CONTINUES = re.compile(
+    r"(?:handle|tag|comment|name|file name|file number|number|fno|RECID|STAMP|recid|stamp|thread|sequence)="
+)
+CORRUPT_ROW = re.compile(r"(\d{1,6})\s+FAILED\s+\d+\s+\d+\s+\d+\s+\d+\s*$")
+
+
+# -- shapes of lines --------------------------------------------------------------------------------------------
+_MOST = 2000
+_LONGEST_OPERATION = 200
+_LONGEST_HEAD = 160
+_FIRST_OF_CODES = frozenset("ROPTLSKs")
+_DIGITS = bytes(48 if 49 <= byte <= 57 else byte for byte in range(256))
+
+Span = tuple[int, int]
+
+
+class DateClause(NamedTuple):
+    """A date in a text, and what the words around it say of it."""
+
+    date: Span
+    number: Span | None
+    begins: bool
+    ends: bool
+
+
+class ChannelText(NamedTuple):
+    """What stands behind a channel's name: a piece with its date, a time that elapsed, a handle, or words."""
+
+    piece: DateClause | None = None
+    elapsed: tuple[Span, Span, Span] | None = None
+    keyed: bool = False
+    handle: Span | None = None
+
+
+class Command(NamedTuple):
+    """The name of a command and the clause that says it begins or ends."""
+
+    op: str
+    clause: DateClause
+
+
+class Shape:
+    """The parts of a line. `word` and `name` are of what stands before a colon, `rest` is what follows it."""
+
+    __slots__ = (
+        "_saying", "automatic", "bare", "coded", "command", "english", "head", "keyed", "last", "name", "prompted",
+        "rest", "sid", "word",
+    )  # fmt: skip
+
+    def __init__(self, line: str) -> None:
+        plain = line.isascii()
+        self.word, self.name, self.rest = "", (0, 0), 0
+        self.english = self.sid = self.bare = False
+        if ":" in line or (not plain and "\uff1a" in line):
+            self._colon(line)
+        manager = not plain or "Manager" in line
+        self.head = len(line) <= _LONGEST_HEAD and _is_head(line, manager=manager, plain=plain)
+        self.automatic = "ORA_" in line and AUTOMATIC.search(line) is not None
+        self.keyed = "=" in line
+        short = not self.keyed and len(line) < _LONGEST_OPERATION
+        self.command = command_of(line) if short and NUMBER.search(line) else None
+        self.prompted = (line[0] == "S" and line.startswith(("SQL>", "SQL >"))) or (
+            ">" in line[:6] and line[0].isdigit()
+        )
+        self.coded = line[0] in _FIRST_OF_CODES and (
+            ("-" in line[:5] and CODE.match(line) is not None) or line.startswith("startup failed")
+        )
+        self.last = ("FAILED" in line and CORRUPT_ROW.match(line) is not None) or (
+            _may_be_decorated(line) and prefix_of(line) is not None
+        )
+        self._saying: ChannelText | None = None
+
+    def saying(self, rest: str) -> ChannelText:
+        """Return what the rest of a line of this shape says of a channel."""
+        if self._saying is None:
+            self._saying = _saying_of(rest)
+        return self._saying
+
+    def _colon(self, line: str) -> None:
+        found = ANY_CHANNEL.match(line)
+        if found is None:
+            return
+        self.word, self.name, self.rest = found[1].strip().lower(), found.span(2), found.start(3)
+        self.english = found[1] == "channel"
+        self.sid = found[3][:3].upper() == "SID"
+        self.bare = NAME.match(found[3]) is not None
+
+
+class Shapes:
+    """The shapes of a log that were met last."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Shape] = {}
+
+    def __call__(self, line: str) -> Shape:
+        """Return the shape of a line, which is not empty."""
+        key = line.encode("utf-8", "surrogatepass").translate(_DIGITS)
+        shape = self._known.get(key)
+        if shape is None:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            shape = self._known[key] = Shape(line)
+        return shape
+
+
+def command_of(line: str) -> Command | None:
+    """Return the command of which a line says that it begins or ends."""
+    name = OPERATION.search(line) if _may_be_command(line) else None
+    date = DATE.search(line) if name is not None else None
+    return None if name is None or date is None else Command(name[1], _clause(line, date.span()))
+
+
+def prefix_of(line: str) -> re.Match[str] | None:
+    """Return what stands before a message: a time, a host's name or another tool's mark."""
+    found = DECORATED.match(line) or PURE_PREFIX.match(line)
+    return found if found is not None and found.end() else None
+
+
+def _clause(text: str, date: Span) -> DateClause:
+    begin, end = date
+    outside = f"{text[:begin]} {text[end:]}"
+    number = NUMBER.search(outside)
+    moved = end - begin - 1 if number is not None and number.start() > begin else 0
+    return DateClause(
+        date,
+        None if number is None else (number.start() + moved, number.end() + moved),
+        BEGIN_WORDS.search(outside) is not None,
+        END_WORDS.search(outside) is not None,
+    )
+
+
+def _saying_of(rest: str) -> ChannelText:
+    keyed = "=" in rest
+    date = DATE.search(rest)
+    if date is not None and not keyed:
+        return ChannelText(piece=_clause(rest, date.span()))
+    elapsed = ELAPSED.search(rest) if date is None else None
+    if elapsed is not None:
+        return ChannelText(elapsed=(elapsed.span(1), elapsed.span(2), elapsed.span(3)))
+    handle = HANDLE.search(rest) if keyed else None
+    return ChannelText(keyed=keyed, handle=None if handle is None else handle.span(1))
+
+
+def _is_head(line: str, *, manager: bool, plain: bool) -> bool:
+    if (manager and BANNER.search(line)) or PATCH_LEVEL.match(line):
+        return True
+    if "(" in line or (not plain and "\uff08" in line):
+        return CONNECTED.search(line) is not None
+    return manager and GOODBYE.match(line) is not None
+
+
+def _may_be_command(line: str) -> bool:
+    """Whether a word stands in it that every name of a command has."""
+    return (
+        "backup" in line or "restore" in line or "recover" in line or "validate" in line or "opy" in line
+        or "uplicate" in line or "convert" in line or "transport" in line or "flashback" in line
+        or "repair" in line
+    )  # fmt: skip
+
+
+def _may_be_decorated(line: str) -> bool:
+    """Whether a word stands in it that every message has which can be told behind a prefix."""
+    return (
+        line.find("channel ", 1) > 0 or line.find(" at ", 1) > 0 or line.find("name=", 1) > 0
+        or line.find("handle=", 1) > 0 or line.find("input ", 1) > 0 or line.find("RMAN-", 1) > 0
+        or line.find("ORA-", 1) > 0 or line.find("database", 1) > 0 or line.find("Manager", 1) > 0
+    )  # fmt: skip
