@@ -12,7 +12,7 @@ import pytest
 
 from tests.readers.awr_samples import html as sample
 from toolkit.readers.awr import html
-from toolkit.readers.awr.regular import Cut, cut_tables
+from toolkit.readers.awr.rows import Cut, cut_tables
 from toolkit.readers.awr.tables import ReportDocument
 
 AWR = Path(os.environ.get("DBATK_REALDATA", "/nowhere")) / "awr"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.readers.awr_samples import CLUSTER, STATSPACK, TEXT, html
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.readers.awr.numbers import Numbers, guess_comma, instant
 from toolkit.readers.awr.report import Report, read_report
+from toolkit.readers.awr.tables import Numbers, guess_comma, instant
 
 
 def document(text: str) -> dict[str, Any]:

@@ -11,8 +11,19 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from toolkit.readers.awr.regular import MARK, Cut, cut_tables
-from toolkit.readers.awr.rows import DATA, HEADING, SINGLE, Rows, Span, span_of, squeezed, table_of
+from toolkit.readers.awr.rows import (
+    DATA,
+    HEADING,
+    MARK,
+    SINGLE,
+    Cut,
+    Rows,
+    Span,
+    cut_tables,
+    span_of,
+    squeezed,
+    table_of,
+)
 from toolkit.readers.awr.tables import AwrTable, ReportDocument
 
 _PIECE = 2_000_000

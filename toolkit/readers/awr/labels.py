@@ -1,16 +1,215 @@
-"""Tables of labels, such as `Redo size: | 1,234.5 | 6.7`: load profile, efficiency, memory and their like."""
+"""What a report prints under labels, not in lists: its header, the load profile, and the blocks beside them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import takewhile
 
 from toolkit.model.values import Scalar
-from toolkit.readers.awr.numbers import Numbers
-from toolkit.readers.awr.tables import AwrTable, label, reduce, reduced, snake
+from toolkit.readers.awr.tables import (
+    AwrTable,
+    Numbers,
+    Patterns,
+    ReportDocument,
+    instant,
+    label,
+    reduce,
+    reduced,
+    snake,
+)
 
+FACTS = (
+    "file", "kind", "format", "scope", "db_name", "dbid", "unique_name", "role", "edition", "instance", "inst_num",
+    "version", "rac", "cdb", "container_name", "container_dbid", "startup_time", "host", "platform", "cpus",
+    "cores", "sockets", "memory_gb", "begin_snap_id", "begin_snap_time", "begin_sessions",
+    "begin_cursors_per_session",
+    "end_snap_id", "end_snap_time", "end_sessions", "end_cursors_per_session", "elapsed_min", "db_time_min",
+)  # fmt: skip
+_IDENTITY = (
+    ("db_name", r"db name|database|database name", "text"),
+    ("dbid", r"db id|database id", "whole"),
+    ("unique_name", r"(database )?unique name|db unique name", "text"),
+    ("role", r"(database |db )?role", "text"),
+    ("edition", r"(database )?edition", "text"),
+    ("version", r"release|version", "text"),
+    ("rac", r"(database )?rac|cluster", "yes"),
+    ("cdb", r"(database )?cdb", "yes"),
+    ("instance", r"instance", "text"),
+    ("inst_num", r"inst num|instance num(ber)?", "whole"),
+    ("startup_time", r"startup time|startup", "time"),
+    ("host", r"host name|host", "text"),
+    ("platform", r"platform", "text"),
+    ("cpus", r"cpus?|num cpus?", "whole"),
+    ("cores", r"cores", "whole"),
+    ("sockets", r"sockets", "whole"),
+    ("memory_gb", r"memory (gb|g)", "number"),
+)
+_PATTERNS = Patterns(pattern for _, pattern, _ in _IDENTITY)
+_TELLING = frozenset({"dbid", "inst_num", "startup_time", "host"})
+"""A table is believed to be of the header when it has one of these and another; 12.1 has a table for CDB alone."""
+_MINUTES = re.compile(r"(elapsed|db time)\s*:\s*([-+\d.,' ]+?)\s*\(min", re.IGNORECASE)
+_NAMED = re.compile(r"(?:DB|DB/Inst)\s*:\s*([\w$#.-]+)\s*(?:[,/]|Inst\w*:)\s*(?:Inst\s*:\s*)?([\w$#.-]+)?")
+_CPUS = re.compile(r"\b(CPUs|Cores|Sockets):\s*(\d{1,6})\b")
+_SNAPS = re.compile(r"Snaps?:\s*(\d+)\s*-\s*(\d+)")
+
+
+def read_header(document: ReportDocument, numbers: Numbers) -> dict[str, Scalar]:
+    """Return the facts of the header; what the report does not say is None."""
+    facts: dict[str, Scalar] = dict.fromkeys(FACTS)
+    facts["format"] = document.format
+    for table in document.tables:
+        _identity(table, numbers, facts)
+        _container(table, numbers, facts)
+        _snapshots(table, numbers, facts)
+        _cpus(table, facts)
+    for note in document.notes:
+        for match in _MINUTES.finditer(note):
+            name = "elapsed_min" if match[1].lower() == "elapsed" else "db_time_min"
+            if facts[name] is None:
+                facts[name] = numbers.number(match[2])
+    _from_title(document, facts)
+    if len([1 for table in document.tables if _is_containers(table)]) > 1:
+        facts["container_name"] = facts["container_dbid"] = None
+    return facts
+
+
+@lru_cache(maxsize=16384)
+def _named(key: str) -> frozenset[str]:
+    """Return which of the patterns of the header a heading meets."""
+    return frozenset(_PATTERNS.met(key))
+
+
+@lru_cache(maxsize=4096)
+def _identity_places(columns: tuple[str, ...]) -> dict[str, tuple[int, str]]:
+    """Return where the columns of a table of the header stand, nothing for any other table."""
+    places: dict[str, tuple[int, str]] = {}
+    keys = reduced(columns)
+    for place, key in enumerate(keys):
+        met = _named(key)
+        for name, pattern, kind in _IDENTITY if met else ():
+            if name not in places and pattern in met:
+                places[name] = place, kind
+                break
+    if "platform" in places and "host" not in places and "name" in keys:
+        places["host"] = keys.index("name"), "text"  # Statspack of 11.1 and later: `Host` stands above tildes
+    other = {"container name", "snap id", "container db id", "i#"} & set(keys)
+    telling = (places.keys() & _TELLING and len(places) > 1) or "cdb" in places
+    return places if telling and not other else {}
+
+
+def _identity(table: AwrTable, numbers: Numbers, facts: dict[str, Scalar]) -> None:
+    places = _identity_places(table.columns)
+    if not places or not table.rows or (len(table.rows) > 3 and len(places) < 4):
+        return
+    row = _whole_row(table.rows)
+    for name, (place, kind) in places.items():
+        cell = row[place] if place < len(row) else ""
+        if facts[name] is None and cell:
+            facts[name] = _fact(cell, kind, numbers)
+
+
+def _whole_row(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the first row; a long host name of a text report goes on in the row below."""
+    first = list(rows[0])
+    for row in rows[1:]:
+        filled = [place for place, cell in enumerate(row) if cell]
+        if len(filled) == 1 and filled[0] < len(first):
+            first[filled[0]] += row[filled[0]]
+    return tuple(first)
+
+
+def _fact(cell: str, kind: str, numbers: Numbers) -> Scalar:
+    if kind == "text":
+        return cell
+    if kind == "time":
+        return instant(cell)
+    if kind == "yes":
+        return {"YES": True, "NO": False}.get(cell.upper())
+    value = numbers.number(cell)
+    return value if kind == "number" or isinstance(value, int) else None
+
+
+def _cpus(table: AwrTable, facts: dict[str, Scalar]) -> None:
+    for match in _CPUS.finditer(table.section):
+        name = match[1].lower()
+        facts[name] = int(match[2]) if facts[name] is None else facts[name]
+
+
+def _is_containers(table: AwrTable) -> bool:
+    return {"container db id", "container name"} <= set(table.keys)
+
+
+def _container(table: AwrTable, numbers: Numbers, facts: dict[str, Scalar]) -> None:
+    if _is_containers(table) and len(table.rows) == 1:
+        row, keys = table.rows[0], table.keys
+        for name, key in (("container_name", "container name"), ("container_dbid", "container db id")):
+            place = keys.index(key)
+            cell = row[place] if place < len(row) else ""
+            facts[name] = (numbers.number(cell) if name == "container_dbid" else cell) or None
+
+
+def _snapshots(table: AwrTable, numbers: Numbers, facts: dict[str, Scalar]) -> None:
+    if not table.begins_with(("snap", "elapsed", "time")):
+        return
+    keys = ["" if place == 0 and not key else key for place, key in enumerate(table.keys)]
+    for row in table.rows:
+        said = reduce(row[0]) if row else ""
+        if said in {"begin snap", "end snap"} and len(row) >= 3 and facts[f"{said[:-5]}_snap_id"] is None:
+            side = said[:-5]
+            facts[f"{side}_snap_id"] = numbers.number(_under(row, keys, r"snap id", 1))
+            facts[f"{side}_snap_time"] = instant(_under(row, keys, r"snap time", 2))
+            facts[f"{side}_sessions"] = numbers.number(_under(row, keys, r"sessions", 3))
+            facts[f"{side}_cursors_per_session"] = numbers.number(
+                _under(row, keys, r"curs(ors)? ?(per )?sess(ion)?", 4)
+            )
+        elif said in {"elapsed", "db time"}:
+            name = "elapsed_min" if said == "elapsed" else "db_time_min"
+            cell = next((cell for cell in row[1:] if re.search(r"\d.*\(min", cell)), "")
+            if cell and facts[name] is None:
+                facts[name] = numbers.number(cell.partition("(")[0])
+
+
+def _under(row: tuple[str, ...], keys: Sequence[str], pattern: str, usual: int) -> str:
+    place = next((i for i, key in enumerate(keys) if re.fullmatch(pattern, key)), usual)
+    return row[place] if place < len(row) else ""
+
+
+def _from_title(document: ReportDocument, facts: dict[str, Scalar]) -> None:
+    """Take from the title line what the header leaves blank, as reports of an Autonomous Database do."""
+    if match := _NAMED.search(document.title):
+        facts["db_name"] = facts["db_name"] or match[1]
+        if match[2] and facts["scope"] != "rac_global":
+            facts["instance"] = facts["instance"] or match[2]
+    if match := _SNAPS.search(document.title):
+        facts["begin_snap_id"] = facts["begin_snap_id"] or int(match[1][:18])
+        facts["end_snap_id"] = facts["end_snap_id"] or int(match[2][:18])
+
+
+def contradictions(facts: dict[str, Scalar]) -> list[str]:
+    """Return what in a header cannot all be true: a sign that the file was edited or put together."""
+    found = []
+    begin, end = facts["begin_snap_id"], facts["end_snap_id"]
+    if isinstance(begin, int) and isinstance(end, int) and end <= begin:
+        found.append(f"the interval ends with snapshot {end}, which is not after snapshot {begin}")
+    times = facts["begin_snap_time"], facts["end_snap_time"]
+    elapsed = facts["elapsed_min"]
+    if all(isinstance(time, str) for time in times) and isinstance(elapsed, int | float):
+        first, last = (datetime.fromisoformat(str(time)) for time in times)
+        apart = (last - first) / timedelta(minutes=1)
+        if (
+            abs(apart - elapsed) > 2 + 0.01 * elapsed
+            and min(abs(apart - elapsed + hour) for hour in (-60, 60)) > 2
+        ):
+            found.append(
+                f"the snapshots are {apart:.2f} minutes apart, yet {elapsed} minutes are said to have elapsed"
+            )
+    return found
+
+
+# -- blocks of labels -------------------------------------------------------------------------------------------
 LOAD_PROFILE = (
     "db_time_s", "db_cpu_s", "redo_size_bytes", "logical_reads", "block_changes", "physical_reads",
     "physical_writes", "user_calls", "parses", "hard_parses", "executes", "logons", "rollbacks", "transactions",

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.labels import LOAD_PROFILE
-from toolkit.readers.awr.numbers import Numbers, instant
-from toolkit.readers.awr.tables import AwrTable, reduce
+from toolkit.readers.awr.tables import AwrTable, Numbers, instant, reduce
 
 Record = dict[str, object]
 _IDENTITY = (

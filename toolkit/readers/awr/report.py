@@ -10,13 +10,11 @@ from itertools import islice
 from toolkit.errors import ToolkitError
 from toolkit.model.values import Scalar
 from toolkit.readers.awr import labels, rac
-from toolkit.readers.awr.decode import text_of
-from toolkit.readers.awr.header import contradictions, read_header
+from toolkit.readers.awr.decode import other_report, text_of
 from toolkit.readers.awr.html import preformatted, read_html
-from toolkit.readers.awr.numbers import Numbers, guess_comma
-from toolkit.readers.awr.others import other_report
+from toolkit.readers.awr.labels import contradictions, read_header
 from toolkit.readers.awr.sections import lacking, metric_of, records, section_of
-from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce, snake
+from toolkit.readers.awr.tables import AwrTable, Numbers, ReportDocument, guess_comma, reduce, snake
 from toolkit.readers.awr.text import read_text
 from toolkit.units import counted
 

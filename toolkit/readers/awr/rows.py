@@ -1,9 +1,20 @@
-"""The rows of an HTML table as they are read, and the table they make: headings found, spans spread out."""
+"""The tables of an HTML report: cut at their tags where they are regular, and made of rows of cells.
+
+Most of a report is tables written as the database writes them, and to build a tree of them takes several times as
+long as to cut them at their tags. What counts as regular is narrow: every tag and attribute is known and means the
+same to any reader of HTML, wherever in a page the table stands. All other tables, and the page around them, are
+left to the tree (`html`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate, compress
+from typing import NamedTuple
 
 from toolkit.readers.awr.sections import section_of
 from toolkit.readers.awr.tables import AwrTable
@@ -152,3 +163,226 @@ def _joined(heads: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         words = dict.fromkeys(head[place] for head in heads if place < len(head) and head[place])
         columns.append(" ".join(words))
     return tuple(columns)
+
+
+# -- regular tables ---------------------------------------------------------------------------------------------
+MARK = "dbatk-cut"
+"""The attribute that numbers the tables whose rows were cut out of a page."""
+_BLANKS = " \t\r\n\f"
+_B = f"[{_BLANKS}]"
+_VALUE = r"(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`&]++)"
+_ATTRIBUTES = rf"(?:{_B}++[A-Za-z][\w-]*+(?:{_B}*+={_B}*+{_VALUE})?+)*+{_B}*+/?+"
+_ATTRIBUTE = re.compile(rf"{_B}([A-Za-z][\w-]*+)(?:{_B}*+={_B}*+({_VALUE}))?+", re.ASCII)
+_NAMING = re.compile(rf"{_B}(?:id|name)\b", re.ASCII | re.IGNORECASE)
+_NAMES = "t[drh]|tbody|thead|tfoot|a|b|i|u|em|font|span|strong|div|pre_sqltext"
+_TAG = re.compile(rf"(table|{_NAMES}){_ATTRIBUTES}|/({_NAMES}){_B}*+", re.ASCII | re.IGNORECASE)
+"""The tags that may stand in a table; those beside rows and cells leave the words of a cell in their order."""
+_LETTERS = {"td": "d", "th": "h", "tr": "r", "tbody": "b", "thead": "b", "tfoot": "b"}
+_ROWS = re.compile(r"(?:r(?:[ds]i*+D?|[ht]i*+H?)*+R?|b|B)*+")
+"""The tags of a table, a letter each: rows of cells, which need no end, in parts or not.
+
+`d` and `s` are cells, `h` and `t` headings, the second of each with attributes that count; `i` is within a cell.
+"""
+_CELLS = frozenset("dsht")
+_NO_EDGES = bytes(set(range(256)) - set(b"<>"))
+_WITHIN = bytes(chr(byte) in _CELLS for byte in range(256))
+_BETWEEN = bytes(chr(byte) in "rRDHbB" for byte in range(256))
+_COUNTING = re.compile(r"[st]")
+_MARKED_UP = re.compile(r"[dsht]i+")
+_NO_CELLS = dict.fromkeys(map(ord, "DHRbBi"))
+_ALIKE = str.maketrans("st", "dh")
+_ODD = ("  ", *(chr(code) for code in range(128) if code != 32 and chr(code).isspace()))
+"""What only a text that must be squeezed holds."""
+_REFERENCE = re.compile(r"&(?:#(?!38;)[1-9][0-9]{1,4}|lt|gt|quot|nbsp|amp);")
+_NAMED = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&nbsp;": " ", "&#160;": " "}
+
+
+class _IrregularError(Exception):
+    """Something that only a whole reader of HTML can tell."""
+
+
+@dataclass(slots=True)
+class Cut:
+    """A page without the rows of its regular tables; each of those keeps its first tag, with its number in `MARK`.
+
+    `names` are what links can lead to in the tables.
+    """
+
+    page: str
+    tables: list[Rows] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+
+
+def cut_tables(page: str) -> Cut:
+    """Take the rows of all regular tables out of a page.
+
+    Takes time in proportion to the page, whatever it holds: a table that is not closed before the next begins is
+    not looked into.
+    """
+    cut = Cut(page)
+    if MARK in page or "\0" in page:
+        return cut
+    begin, end = ("<TABLE", "</TABLE>") if page.count("<TABLE") > page.count("<table") else ("<table", "</table>")
+    letters = _Letters()
+    parts: list[str] = []
+    done = 0
+    at = page.find(begin)
+    while at >= 0:
+        following = page.find(begin, at + len(begin))
+        close = page.find(end, at, following if following >= 0 else len(page))
+        body = page.find(">", at, max(close, 0)) + 1
+        found = _rows(page[body:close], letters) if body and _TAG.fullmatch(page, at + 1, body - 1) else None
+        if found is not None:
+            parts += page[done : at + len(begin)], f' {MARK}="{len(cut.tables)}"', page[at + len(begin) : body]
+            done = close
+            cut.tables.append(found[0])
+            cut.names |= found[1]
+        at = following
+    cut.page = "".join([*parts, page[done:]])
+    return cut
+
+
+class _Letters(dict[str, str]):
+    """The letter of each tag (`td class=x`) seen."""
+
+    def __missing__(self, tag: str) -> str:
+        letter = self[tag] = _known(tag).letter
+        return letter
+
+
+class _Tag(NamedTuple):
+    """What a tag is: its letter, what links call it, and how far a cell spans."""
+
+    letter: str
+    name: str | None = None
+    span: Span = SINGLE
+
+
+def _known(tag: str) -> _Tag:
+    return _recalled(tag) if len(tag) < _LONGEST_KEPT else _read(tag)
+
+
+def _read(tag: str) -> _Tag:
+    match = _TAG.fullmatch(tag)
+    if match is None or (match[1] or "").lower() == "table":
+        raise _IrregularError
+    if match[2]:
+        return _Tag(_LETTERS[match[2].lower()].upper() if match[2].lower() in _LETTERS else "i")
+    letter = _LETTERS.get(match[1].lower(), "i")
+    if letter in _CELLS:
+        said = _attributes(tag)
+        span = span_of(said.get("colspan"), said.get("rowspan"))
+        if "id" in said or span != SINGLE:
+            return _Tag("s" if letter == "d" else "t", said.get("id"), span)
+    return _Tag(letter)
+
+
+_LONGEST_KEPT = 200
+_recalled = lru_cache(maxsize=4096)(_read)
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    """Return the attributes of a tag that is known to be regular; of one written twice the first counts."""
+    found: dict[str, str] = {}
+    for match in _ATTRIBUTE.finditer(tag):
+        value = match[2] or ""
+        value = value[1:-1] if value[:1] in {'"', "'"} else value
+        found.setdefault(match[1].lower(), _characters(value) if "&" in value else value)
+    return found
+
+
+def _characters(text: str) -> str:
+    references = _REFERENCE.findall(text)
+    if len(references) != text.count("&"):
+        raise _IrregularError
+    for reference in set(references) - {"&amp;"}:
+        text = text.replace(reference, _NAMED.get(reference) or _numbered(int(reference[2:-1])))
+    return text.replace("&amp;", "&")
+
+
+def _numbered(number: int) -> str:
+    if 32 <= number < 127 or 160 <= number < 0xD800:
+        return chr(number)
+    raise _IrregularError
+
+
+def _rows(body: str, letters: _Letters) -> tuple[Rows, set[str]] | None:
+    """Return the rows of a table and what links can lead to in it, None where it is not regular.
+
+    No step of this looks at one cell: a report has a hundred thousand.
+    """
+    edges = body.encode().translate(None, _NO_EDGES)
+    if edges != b"<>" * (len(edges) // 2):
+        return None
+    before, *parts = body.replace(">", "<").split("<")
+    tags, texts = parts[::2], parts[1::2]
+    names: set[str] = set()
+    try:
+        shape = "".join(map(letters.__getitem__, tags))
+        if not _ROWS.fullmatch(shape):
+            return None
+        if "i" in shape:
+            _join_marked_up(shape, tags, texts, names)
+        marks = shape.encode()
+        if "".join([before, *compress(texts, marks.translate(_BETWEEN))]).strip(_BLANKS):
+            return None
+        words = _words(list(compress(texts, marks.translate(_WITHIN))))
+    except _IrregularError:
+        return None
+    shape = shape.translate(_NO_CELLS)
+    spans: dict[int, Span] = {}
+    if "s" in shape or "t" in shape:
+        spans = _noted(shape.replace("r", ""), list(compress(tags, marks.translate(_WITHIN))), names)
+    return _in_rows(shape.translate(_ALIKE).split("r"), words, spans), names
+
+
+def _words(texts: list[str]) -> list[str]:
+    """Return texts as they are read, all at once: no cell holds a NUL."""
+    whole = "\0".join(texts)
+    if "&" in whole:
+        whole = _characters(whole)
+    if not whole.isascii() or any(map(whole.__contains__, _ODD)):
+        whole = " ".join(whole.split())
+    return whole.replace(" \0", "\0").replace("\0 ", "\0").strip(" ").split("\0") if texts else []
+
+
+def _join_marked_up(shape: str, tags: Sequence[str], texts: list[str], names: set[str]) -> None:
+    """Put the words of each cell that holds tags together where the cell begins."""
+    for cell in _MARKED_UP.finditer(shape):
+        begin, end = cell.span()
+        parts = texts[begin:end]
+        if any("&" in part for part in parts):
+            for part in parts:
+                _characters(part)
+        texts[begin] = "".join(parts)
+        for tag in filter(_NAMING.search, tags[begin + 1 : end]):
+            said = _attributes(tag)
+            names.update(
+                said[name] for name in ("id", "name") if name in said and (name == "id" or tag[0] in "aA")
+            )
+
+
+def _noted(cells: str, tags: Sequence[str], names: set[str]) -> dict[int, Span]:
+    """Return the spans of cells by their place, and add what links can lead to to `names`."""
+    spans: dict[int, Span] = {}
+    for noted in _COUNTING.finditer(cells):
+        tag = _known(tags[noted.start()])
+        names.update([tag.name] if tag.name else [])
+        if tag.span != SINGLE:
+            spans[noted.start()] = tag.span
+    return spans
+
+
+def _in_rows(shapes: Sequence[str], words: Sequence[str], spans: Mapping[int, Span]) -> Rows:
+    filled = [shape for shape in shapes if shape]
+    widths = list(map(len, filled))
+    ends = list(accumulate(widths))
+    if len(set(widths)) == 1:
+        cells: list[Sequence[str]] = list(zip(*[iter(words)] * widths[0], strict=True))
+    else:
+        cells = [words[end - width : end] for end, width in zip(ends, widths, strict=True)]
+    rows = Rows(cells, filled)
+    for place, span in spans.items():
+        row = bisect_right(ends, place)
+        rows.spans.setdefault(row, []).append((place - ends[row] + widths[row], span))
+    return rows

@@ -13,9 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from toolkit.model.values import Scalar
-from toolkit.readers.awr.headings import Patterns
-from toolkit.readers.awr.numbers import IN_SECONDS, Numbers
-from toolkit.readers.awr.tables import AwrTable, reduced, snake, unit_of
+from toolkit.readers.awr.tables import IN_SECONDS, AwrTable, Numbers, Patterns, reduced, snake, unit_of
 
 
 class FieldKind(StrEnum):

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from toolkit.readers.awr.rulers import cut, figures, stacked_rows
-from toolkit.readers.awr.statements import StatementLine, is_metrics, statement_rows
+from toolkit.readers.awr.rulers import StatementLine, cut, figures, is_metrics, stacked_rows, statement_rows
 from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce
 
 _RULER = re.compile(r"(?=.*--)[ ~]*-+(?: +[-~]+)*\s*")
