@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.report.make import cell, metric, run_of, sweep_trials
 from toolkit.analysis.compare import compare
-from toolkit.analysis.costs import costs_of
+from toolkit.analysis.metrics import costs_of
 from toolkit.model.records import Metric, RunRecord
 from toolkit.report.render import Format, render, render_comparison
 

@@ -8,7 +8,7 @@ from tests.report.make import sweep
 from toolkit.analysis.advice import advice
 from toolkit.model.records import ItemRecord, Metric, RunRecord
 from toolkit.model.words import Outcome
-from toolkit.report.object_table import object_table
+from toolkit.report.metric_tables import object_table
 
 
 def gathered(counts: dict[int, int], **others: float) -> RunRecord:

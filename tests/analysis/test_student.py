@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.analysis.student import beta_regularised, t_cdf, t_quantile
+from toolkit.analysis.fit import beta_regularised, t_cdf, t_quantile
 
 PUBLISHED = [
     (0.975, 1, 12.706),

@@ -17,9 +17,8 @@ from tests.report.test_page_in_browser import browser, opened
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.model.interval import InputOutput, Interval, Listing, Segment, Statement, Wait
-from toolkit.report.interval.page import diff_page
-from toolkit.report.interval.text import diff_text
 from toolkit.report.interval.trend import trend_page, trend_sheet, trend_text
+from toolkit.report.interval.view import diff_page, diff_text
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -10,7 +10,7 @@ from tests.report.make import sweep
 from toolkit.analysis.compare import compare
 from toolkit.model.records import ItemRecord, Metric, RunRecord
 from toolkit.model.words import Outcome
-from toolkit.report.object_table import object_table
+from toolkit.report.metric_tables import object_table
 from toolkit.report.render import render
 
 

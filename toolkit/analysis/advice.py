@@ -8,23 +8,21 @@ from statistics import median
 from toolkit.analysis.backups import backup_sentences
 from toolkit.analysis.cells import RunAnalysis, analyse, scale_level
 from toolkit.analysis.doubts import (
+    beyond,
     beyond_cpus,
     gathered_differently,
-    noise_sentence,
-    outcomes_not_ok,
-    quieter_or_more,
-    spelled_difference,
-    spelled_time,
-    super_linear,
-)
-from toolkit.analysis.others import (
-    beyond,
     inconclusive,
     lowest_of_its_kind,
     named,
+    noise_sentence,
     other_factors,
     other_groups,
+    outcomes_not_ok,
+    quieter_or_more,
     span,
+    spelled_difference,
+    spelled_time,
+    super_linear,
 )
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell

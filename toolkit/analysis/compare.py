@@ -1,26 +1,97 @@
-"""Two runs, or two cells, against each other: by how much, and whether that is more than noise.
+"""Two runs, or two configurations, against each other: by how much, and whether that is more than noise.
 
 Within one run blocks are taken out. Between two runs they do not cancel: the sweeps of A and of B happened at
-other times. There the noise of a single observation counts, blocks included, pooled over both runs.
+other times. There the noise of a single observation counts, blocks included, pooled over both runs. What differs
+between the surroundings of the runs is shown first, and is never a reason to refuse.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import median
 
 from toolkit.analysis.cells import in_order
-from toolkit.analysis.environment import Difference, differences_of
 from toolkit.analysis.fit import ConfidenceInterval, Fit, Noise, Observation, fit
-from toolkit.analysis.load import load_notes
 from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord, TrialRecord
-from toolkit.model.values import Cell
+from toolkit.model.values import Cell, Scalar, spell_level
 from toolkit.model.words import Verdict
+from toolkit.units import percent
 
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A setting, option or property that is not the same; None is one that is not there."""
+
+    name: str
+    a: Scalar
+    b: Scalar
+
+
+def differences_of(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
+    """Return what differs: the target, then the options, then the environment by name."""
+    found = []
+    for of in (_head, _options, _surroundings):
+        first, second = of(a), of(b)
+        names = sorted({*first, *second})
+        found += [
+            Difference(name, first.get(name), second.get(name))
+            for name in names
+            if first.get(name) != second.get(name)
+        ]
+    return tuple(found)
+
+
+def _head(run: RunRecord) -> Mapping[str, Scalar]:
+    head = run.head
+    return {
+        "target": head.experiment.target,
+        "database": head.target_name or None,
+        "mode": head.mode.value,
+        "dbatk version": head.tool_version or None,
+    }
+
+
+def _options(run: RunRecord) -> Mapping[str, Scalar]:
+    return {
+        f"option {name}": ", ".join(value) if isinstance(value, tuple) else spell_level(value)
+        for name, value in run.head.experiment.options.items()
+    }
+
+
+def _surroundings(run: RunRecord) -> Mapping[str, Scalar]:
+    return run.environment
+
+
+# -- load of others ---------------------------------------------------------------------------------------------
+_METRIC = "host_others_pct"
+_HIGH_PCT = 20.0
+_APART_PCT = 10.0
+
+
+def load_notes(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
+    """Say when others used much of the host during either run, or more in one than in the other."""
+    of_a, of_b = _others(a), _others(b)
+    if of_a is None or of_b is None or a.head.run == b.head.run:
+        return ()
+    if max(of_a, of_b) < _HIGH_PCT and abs(of_a - of_b) < _APART_PCT:
+        return ()
+    shown = f"{percent(of_a)} of the host's CPU in A and {percent(of_b)} in B (medians)"
+    return (f"others used {shown}: a difference may be theirs; repeat both runs on a quiet host",)
+
+
+def _others(run: RunRecord) -> float | None:
+    """Return the median part of the host that others used in the trials that count, in per cent."""
+    found = [
+        metric.value for trial in run.trials if trial.counts for metric in trial.metrics if metric.name == _METRIC
+    ]
+    return median(found) if found else None
+
+
+# -- the comparison ---------------------------------------------------------------------------------------------
 ELAPSED = "elapsed_seconds"
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from toolkit.analysis.awr.shifts import FEWEST, Shift, shifts
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
+from toolkit.analysis.shifts import FEWEST, Shift, shifts
 from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
 from toolkit.units import byte_size, counted, seconds
 

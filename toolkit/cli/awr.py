@@ -14,7 +14,7 @@ from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, argum
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.analysis.awr.pseudonyms import Pseudonyms
+    from toolkit.analysis.awr.masking import Pseudonyms
     from toolkit.app.intervals.comparing import Trends
     from toolkit.app.intervals.show import Shown
 
@@ -61,7 +61,7 @@ def pseudonyms(arguments: Arguments) -> Pseudonyms | None:
         ToolkitError: TK-0102 for a salt that nothing asks for.
     """
     if arguments.flag("mask"):
-        from toolkit.analysis.awr.pseudonyms import Pseudonyms
+        from toolkit.analysis.awr.masking import Pseudonyms
 
         return Pseudonyms(arguments.text("salt"))
     if arguments.text("salt") is not None:

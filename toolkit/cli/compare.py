@@ -102,7 +102,7 @@ def _intervals(arguments: Arguments, a: str, b: str) -> int:
     )
 
     def page() -> str:
-        from toolkit.report.interval.page import diff_page
+        from toolkit.report.interval.view import diff_page
 
         return diff_page(diff)
 
@@ -110,7 +110,7 @@ def _intervals(arguments: Arguments, a: str, b: str) -> int:
     if arguments.flag("json"):
         out_json(diff_document(diff))
     else:
-        from toolkit.report.interval.text import diff_text
+        from toolkit.report.interval.view import diff_text
 
         out(diff_text(diff))
     return ExitCode.DONE

@@ -18,10 +18,12 @@ from toolkit.report.chart import (
     ChartLine,
     ChartMark,
     Legend,
+    Scale,
+    doubling,
+    linear,
 )
 from toolkit.report.lanes_chart import lanes_chart
 from toolkit.report.safe import clean
-from toolkit.report.scales import Scale, doubling, linear
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import MISSING, byte_size, number, percent, quantity, ratio, seconds
 

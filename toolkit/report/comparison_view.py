@@ -9,8 +9,7 @@ from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.doubts import spelled_difference
 from toolkit.model.words import Verdict
 from toolkit.report.chart import Chart
-from toolkit.report.cost_table import cost_pairs
-from toolkit.report.metric_tables import PairMetrics, comparison_metrics
+from toolkit.report.metric_tables import PairMetrics, comparison_metrics, cost_pairs
 from toolkit.report.ratio_chart import ratio_chart
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, scalar, table

@@ -21,11 +21,14 @@ from toolkit.report.chart import (
     ChartLine,
     ChartMark,
     Legend,
+    Scale,
+    doubling,
+    linear,
+    named,
     thin,
     thinned_note,
 )
 from toolkit.report.safe import clean
-from toolkit.report.scales import Scale, doubling, linear, named
 from toolkit.report.tables import Table, left, right, spread, spread_title, table
 from toolkit.units import MISSING, percent, ratio, seconds, time_unit
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from toolkit.analysis.lanes import Lane, LaneBar, Lanes
-from toolkit.report.chart import Chart, ChartSpan, Frame, thin
+from toolkit.report.chart import Chart, ChartSpan, Frame, Scale, Tick, linear, thin
 from toolkit.report.safe import clean
-from toolkit.report.scales import Scale, Tick, linear
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import byte_size, counted, percent, quantity, seconds, time_unit
 

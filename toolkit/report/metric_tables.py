@@ -1,18 +1,20 @@
-"""Tables of metrics: what was zero throughout is left out and said so; short tables show what matters."""
+"""Tables of metrics, of costs, and of the objects of a run."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from toolkit.analysis.compare import Comparison, Pair
-from toolkit.analysis.metrics import CellMetric, MetricPair, metrics_by_cell
-from toolkit.model.records import RunRecord
+from toolkit.analysis.metrics import MEASURES, CellMetric, Cost, MetricPair, costs_of, metrics_by_cell
+from toolkit.model.records import ItemRecord, RunRecord
 from toolkit.model.values import Cell
+from toolkit.model.words import Outcome
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
-from toolkit.units import MISSING, count, quantity, ratio
+from toolkit.units import MISSING, count, percent, quantity, ratio, seconds
 
 _MOST_CELLS_ABREAST = 5
 _MATTERS = re.compile(
@@ -216,3 +218,128 @@ def _pairs_table(pairs: Sequence[Pair], names: Sequence[str], alive: Sequence[Se
     ]
     columns = left("metric", "cell") + right("median A", "median B", "B / A") + left("source")
     return table("Metrics of both", columns, rows)
+
+
+# -- costs ------------------------------------------------------------------------------------------------------
+_CAPTION = "What each cell cost, medians"
+
+
+def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
+    """Return time, throughput, CPU, input and output, redo, temporary space and the longest wait of each cell.
+
+    Throughput is 1 for the first cell. A measure that no source tells has no column; without any there is no row.
+    """
+    costs = costs_of(run)
+    shown = [costs[cell] for cell in ordered if cell in costs]
+    used = [name for name in MEASURES if any(name in cost.measures for cost in shown)]
+    waits = any(cost.waits for cost in shown)
+    if not used:
+        return table(_CAPTION, left("cell"), ())
+    first = shown[0].throughput
+    rows = [
+        [
+            str(cost.cell),
+            seconds(cost.seconds),
+            ratio(cost.throughput / first if cost.throughput and first else None),
+            *(_spell(cost.measures.get(name), name) for name in used),
+            *([_wait(cost)] if waits else []),
+        ]
+        for cost in shown
+    ]
+    columns = left("cell") + right("median", "throughput", *used) + (left("waited most for") if waits else [])
+    return table(_CAPTION, columns, rows)
+
+
+def _spell(value: float | None, measure: str) -> str:
+    return MISSING if value is None else quantity(value, MEASURES[measure][0])
+
+
+def _wait(cost: Cost) -> str:
+    return ", ".join(f"{name} {seconds(spent)}" for name, spent in cost.waits[:1])
+
+
+def cost_pairs(comparison: Comparison, names: Sequence[str]) -> Table:
+    """Return the costs of both sides of each pair, for each million rows where rows are counted.
+
+    A measure told by different sources on the two sides is left out: they count differently.
+    """
+    before, after = costs_of(comparison.a), costs_of(comparison.b)
+    rows = []
+    for name, pair in zip(names, comparison.pairs, strict=True):
+        a, b = before.get(pair.cell_a), after.get(pair.cell_b)
+        if a is None or b is None:
+            continue
+        rows += [_pair_row(name, measure, a, b) for measure in MEASURES if _alike(measure, a, b)]
+    columns = left("cell", "cost") + right("A", "B", "B / A")
+    return table("What both cost, medians", columns, rows)
+
+
+def _alike(measure: str, a: Cost, b: Cost) -> bool:
+    return measure in a.measures and a.sources.get(measure) == b.sources.get(measure)
+
+
+def _pair_row(name: str, measure: str, a: Cost, b: Cost) -> list[str]:
+    each = a.per_million(measure), b.per_million(measure)
+    normal = None not in each
+    one, other = each if normal else (a.measures[measure], b.measures[measure])
+    said = f"{measure} per million rows" if normal else measure
+    times = other / one if one and other is not None else None
+    return [name, said, _spell(one, measure), _spell(other, measure), ratio(times)]
+
+
+# -- objects ----------------------------------------------------------------------------------------------------
+_MOST = 200
+
+
+def object_table(run: RunRecord, most: int = _MOST) -> Table:
+    """Return each object with its median time over all trials, its share, and how often it did not end ok.
+
+    Empty when no trial works on several objects. `attempts` of a resumed job count as one: an object done before
+    the interruption is in the earlier attempt.
+    """
+    seen: dict[str, list[ItemRecord]] = {}
+    if any(len(trial.items) > 1 for trial in run.trials):
+        for trial in run.trials:
+            for item in trial.items:
+                if not trial.warmup:
+                    seen.setdefault(item.label, []).append(item)
+    seen = _without_wholes(seen)
+    times = {label: _median(items) for label, items in seen.items()}
+    total = sum(time for time in times.values() if time is not None)
+    order = sorted(seen, key=lambda label: (not _bad(seen[label]), -(times[label] or 0.0), label))
+    columns = [*left("object"), *right("time", "share"), *left("outcome")]
+    caption = "Objects, those not ok first, then slowest first"
+    if len(order) > most:
+        caption += f"; the first {most} of {len(order):,}"
+    rows = (
+        [label, seconds(times[label]), _share(times[label], total), _outcome(seen[label])]
+        for label in order[:most]
+    )
+    marks = ("not-ok" if _bad(seen[label]) else "" for label in order[:most])
+    return table(caption, columns, rows, marks)
+
+
+def _without_wholes(seen: dict[str, list[ItemRecord]]) -> dict[str, list[ItemRecord]]:
+    """Leave out a schema whose objects the database timed one by one: it would count them twice."""
+    owners = {label.partition(".")[0] for label in seen if "." in label}
+    return {label: items for label, items in seen.items() if label not in owners or _bad(items)}
+
+
+def _median(items: Iterable[ItemRecord]) -> float | None:
+    found = [item.elapsed_seconds for item in items if item.elapsed_seconds is not None]
+    return median(found) if found else None
+
+
+def _share(time: float | None, total: float) -> str:
+    return percent(100 * time / total) if time is not None and total else ""
+
+
+def _bad(items: Iterable[ItemRecord]) -> bool:
+    """An object is not ok when its last word was not."""
+    return list(items)[-1].outcome is not Outcome.OK
+
+
+def _outcome(items: list[ItemRecord]) -> str:
+    last = items[-1]
+    reason = f": {last.reason}" if last.reason else ""
+    return f"{last.outcome.value}{reason}"

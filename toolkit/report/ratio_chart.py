@@ -8,9 +8,20 @@ from collections.abc import Iterable, Sequence
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.model.words import Verdict
-from toolkit.report.chart import Chart, ChartInterval, ChartLabel, ChartLine, ChartMark, Frame, Legend
+from toolkit.report.chart import (
+    Chart,
+    ChartInterval,
+    ChartLabel,
+    ChartLine,
+    ChartMark,
+    Frame,
+    Legend,
+    Scale,
+    Tick,
+    label,
+    place,
+)
 from toolkit.report.safe import clean
-from toolkit.report.scales import Scale, Tick, label, place
 from toolkit.report.tables import Table
 from toolkit.units import number, ratio, time_change
 

@@ -1,8 +1,9 @@
-"""The account of a night as a page, as text and as a document; trends of steps as text and as a document."""
+"""The report of a plan run as a page, as text and as a document; the history of its steps as text and document."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,11 +12,9 @@ from toolkit.model.plan_records import StepState
 from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
 from toolkit.report.lanes_chart import lanes_chart
-from toolkit.report.run_report_text import WORST_FIRST, wrapped
-from toolkit.report.run_report_text import run_report_text as as_text
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
-from toolkit.units import MISSING, seconds
+from toolkit.units import MISSING, counted, seconds
 
 _GOOD = frozenset({StepState.DONE, StepState.SKIPPED})
 
@@ -46,7 +45,7 @@ def run_report_page(report: RunReport) -> str:
 
 def run_report_text(report: RunReport) -> str:
     """Return the account as text of at most 80 columns but for names that are longer."""
-    return as_text(report, _facts(report), _licences(report))
+    return _as_text(report, _facts(report), _licences(report))
 
 
 def run_report_document(report: RunReport) -> dict[str, object]:
@@ -235,3 +234,78 @@ def _instant(value: datetime | None) -> str | None:
 
 def _minute(value: datetime | None) -> str:
     return MISSING if value is None else f"{value:%Y-%m-%d %H:%M}"
+
+
+# -- text for a terminal or a mail: what did not end well comes first on each target ----------------------------
+_COLUMNS = 80
+WORST_FIRST = (
+    StepState.FAILED, StepState.STOPPED, StepState.RUNNING, StepState.WAITING, StepState.SKIPPED, StepState.DONE,
+)  # fmt: skip
+
+
+def _as_text(report: RunReport, facts: Sequence[tuple[str, str]], licences: Sequence[str]) -> str:
+    """Return an account as lines of at most 80 columns, but for names that are longer.
+
+    Args:
+        account: the night.
+        facts: label and text of what is told of the night itself.
+        licences: sentences, each once.
+    """
+    lines = list(wrapped("", clean(report.headline)))
+    lines += _listed(report.sentences)
+    lines += ["", *(f"{label}: {text}" for label, text in facts)]
+    for target in dict.fromkeys(step.record.target for step in report.steps):
+        lines += _of_target(target, [step for step in report.steps if step.record.target == target])
+    for title, sentences in (("licences", licences), ("next", report.following)):
+        if sentences:
+            lines += ["", title, *_listed(sentences)]
+    return "\n".join(lines) + "\n"
+
+
+def _of_target(target: str, steps: Sequence[ReportedStep]) -> Iterator[str]:
+    counts = {state: sum(step.record.state is state for step in steps) for state in WORST_FIRST}
+    said = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
+    yield ""
+    yield from wrapped("", f"on {clean(target)}: {said} of {counted(len(steps), 'step')}")
+    for step in sorted(steps, key=lambda each: WORST_FIRST.index(each.record.state)):
+        yield from _of_step(step)
+
+
+def _of_step(step: ReportedStep) -> Iterator[str]:
+    record = step.record
+    took = [] if record.elapsed_seconds is None else [f"took {seconds(record.elapsed_seconds)}"]
+    usual = [] if step.usual_seconds is None or not took else [f"usually {seconds(step.usual_seconds)}"]
+    remark = [step.against_history] if step.against_history else []
+    head = f"{record.state:7}  {clean(record.step)}"
+    tail = "; ".join([", ".join([*took, *usual]), *remark] if took else remark)
+    yield from wrapped("  ", f"{head}  {tail}".rstrip(), further=" " * 11)
+    for what, text in (
+        ("", record.reason),
+        ("verified: ", record.verified),
+        ("NOT verified: ", record.unverified),
+    ):
+        if text:
+            yield from wrapped(" " * 11, what + clean(text))
+
+
+def _listed(sentences: Iterable[str]) -> list[str]:
+    return [line for sentence in sentences for line in wrapped("- ", clean(sentence), further="  ")]
+
+
+def wrapped(first: str, text: str, further: str | None = None) -> list[str]:
+    """Break a text at its blanks; a word that is longer than a line stays whole, so that it can be copied.
+
+    Args:
+        first: what the first line begins with.
+        text: the text.
+        further: what the other lines begin with; as the first one if not given.
+    """
+    after = first if further is None else further
+    return textwrap.wrap(
+        text,
+        _COLUMNS,
+        initial_indent=first,
+        subsequent_indent=after,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

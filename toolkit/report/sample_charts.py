@@ -18,9 +18,10 @@ from toolkit.report.chart import (
     ChartLine,
     ChartMark,
     Legend,
+    Scale,
+    linear,
 )
 from toolkit.report.safe import clean
-from toolkit.report.scales import Scale, linear
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import TimeUnit, count, number, quantity, time_unit
 

@@ -20,11 +20,12 @@ from toolkit.report.chart import (
     ChartLine,
     ChartMark,
     Legend,
+    Scale,
+    linear,
     thin,
     thinned_note,
 )
 from toolkit.report.safe import clean
-from toolkit.report.scales import Scale, linear
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import counted, number, percent, seconds, time_unit
 

@@ -17,10 +17,8 @@ from toolkit.model.values import spell_level
 from toolkit.model.words import Mode
 from toolkit.report.backup_charts import backup_charts
 from toolkit.report.chart import Chart
-from toolkit.report.cost_table import cost_table
 from toolkit.report.factor_charts import factor_charts
-from toolkit.report.metric_tables import Metrics, run_metrics
-from toolkit.report.object_table import object_table
+from toolkit.report.metric_tables import Metrics, cost_table, object_table, run_metrics
 from toolkit.report.safe import clean, clean_lines
 from toolkit.report.sample_charts import sample_charts
 from toolkit.report.tables import (

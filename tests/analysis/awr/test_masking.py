@@ -14,15 +14,13 @@ from hypothesis import strategies as some
 from tests.analysis.awr.made import interval, origin
 from tests.readers.awr_samples import html
 from toolkit.analysis.awr.diff import compare_intervals
-from toolkit.analysis.awr.masking import mask_interval, mask_report
-from toolkit.analysis.awr.pseudonyms import Pseudonyms
+from toolkit.analysis.awr.masking import Pseudonyms, mask_interval, mask_report
 from toolkit.analysis.awr.trend import trends
 from toolkit.model.interval import Interval, Listing, Segment, Statement
 from toolkit.readers.awr.report import read_report
 from toolkit.report.interval.document import diff_document
-from toolkit.report.interval.page import diff_page
-from toolkit.report.interval.text import diff_text
 from toolkit.report.interval.trend import trend_document, trend_page, trend_sheet, trend_text
+from toolkit.report.interval.view import diff_page, diff_text
 
 # a letter that no word of ours has beside it, so that finding a name proves a leak
 NAMES = some.text(string.ascii_letters + string.digits + "_$#", min_size=2, max_size=20).map(
@@ -98,9 +96,9 @@ def test_no_name_is_left_in_a_report(name: str, odd: str) -> None:
 def test_a_statement_of_any_kind_keeps_words_of_sql_and_signs_only(text: str) -> None:
     left = Pseudonyms("s").sql(text)
     words = re.findall(r"[^\W\d_]{3,}", re.sub(r"(name|literal)_\d{10}", "", left))
-    from toolkit.analysis.awr import pseudonyms
+    from toolkit.analysis.awr import masking
 
-    assert {word.lower() for word in words} <= pseudonyms._WORDS | {"comment", "available", "text", "not"}
+    assert {word.lower() for word in words} <= masking._WORDS | {"comment", "available", "text", "not"}
 
 
 def test_the_same_name_is_the_same_everywhere_and_with_the_same_salt() -> None:

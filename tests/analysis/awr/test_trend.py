@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.analysis.awr.made import interval, origin
-from toolkit.analysis.awr.shifts import FEWEST, shifts
 from toolkit.analysis.awr.trend import changes_of, trends
+from toolkit.analysis.shifts import FEWEST, shifts
 from toolkit.model.interval import Interval, Statement
 
 

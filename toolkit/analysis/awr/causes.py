@@ -19,10 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolkit.analysis.awr import families, waiting
-from toolkit.analysis.awr.changes import Change, matched, rates
+from toolkit.analysis.awr import families
+from toolkit.analysis.awr.changes import Change, matched, own_parts, rates
 from toolkit.analysis.awr.families import IntervalPair, RisePart
-from toolkit.analysis.awr.own import own_parts
 from toolkit.model.interval import Interval
 
 _NOTHING = 1e-6
@@ -141,7 +140,7 @@ def _load(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
     grown = (factor - 1) * a
     if b is not None:
         grown = min(max(grown, min(b - a, 0.0)), max(b - a, 0.0))
-    yield Cause("load", "load", grown, "load", waiting.load(before, after))
+    yield Cause("load", "load", grown, "load", families.load(before, after))
 
 
 def _rises(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
@@ -150,7 +149,7 @@ def _rises(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
         Cause("statement", one.key, one.impact, one.part, one.evidence, certainty=one.certainty)
         for one in own_parts(before, after, factor)
     ]
-    parts = waiting.parts_of(before, after, factor)
+    parts = families.parts_of(before, after, factor)
     owned = sum(one.weight for one in statements)
     groups = _without_owned(families.groups(IntervalPair(before, after, factor), parts), owned)
     yield from statements

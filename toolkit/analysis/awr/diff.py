@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from toolkit.analysis.awr.causes import Cause, causes, load_factor, whole_change
-from toolkit.analysis.awr.changes import Amount, Change, amount, matched, rates
+from toolkit.analysis.awr.changes import Amount, Change, amount, changes_of, matched, rates
 from toolkit.analysis.awr.comparable import (
     IntervalDifference,
     changed_parameters,
@@ -15,7 +15,6 @@ from toolkit.analysis.awr.comparable import (
     wrong_order,
 )
 from toolkit.analysis.awr.cut_names import whole_names
-from toolkit.analysis.awr.own import changes_of
 from toolkit.model.interval import LOAD, InputOutput, Interval, Listing, Wait
 
 PER_TRANSACTION = 10

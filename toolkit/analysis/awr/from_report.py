@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from toolkit.analysis.awr import input_output, listings
-from toolkit.analysis.awr.fields import Record, moment, number, numbers, record, records, size, text
+from toolkit.analysis.awr import listings
+from toolkit.analysis.awr.listings import Record, moment, number, numbers, record, records, size, text
 from toolkit.model.interval import Interval, Origin
 
 _MIB = 2**20
@@ -54,8 +54,8 @@ def interval_of(report: Record) -> Interval:
     )
     return replace(
         first,
-        functions=input_output.functions(report, origin.elapsed_seconds),
-        file_types=input_output.file_types(report, origin.elapsed_seconds),
+        functions=listings.functions(report, origin.elapsed_seconds),
+        file_types=listings.file_types(report, origin.elapsed_seconds),
         instances=tuple(_instance(report, one) for one in records(report.get("instances"))),
     )
 

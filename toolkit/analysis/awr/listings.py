@@ -1,14 +1,179 @@
-"""The lists of a report: events, statements, segments; and what each says of a row it does not hold."""
+"""The lists of a report as values: waits, statements, segments, input and output, each with its least value."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import datetime
 
 from toolkit.analysis.awr.cut_names import longer
-from toolkit.analysis.awr.fields import Record, cells, number, record, records, table_rows, text
-from toolkit.model.interval import Listing, Segment, Statement, Wait
+from toolkit.model.interval import InputOutput, Listing, Segment, Statement, Wait
+
+Record = Mapping[str, object]
+_SIZE = re.compile(r"\s*([\d,]*\.?\d+)\s*([KMGTP]?)B?\s*", re.IGNORECASE)
+_BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
+_LATENCY = re.compile(r"\s*([\d,]*\.?\d+)\s*(ns|us|ms|s)?\s*", re.IGNORECASE)
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_COUNTS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
+_COUNT = re.compile(r"\s*(-?[\d,]*\.?\d+)\s*([KMGBT]?)\s*", re.IGNORECASE)
+
+
+def number(value: object) -> float | None:
+    """Return a number, or None for whatever is none."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def text(value: object) -> str | None:
+    """Return a text that says something, or None."""
+    return str(value) if value is not None and str(value).strip() else None
+
+
+def moment(value: object) -> datetime | None:
+    """Return the instant of an ISO 8601 text, or None."""
+    try:
+        return datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def record(value: object) -> Record:
+    """Return a mapping; an empty one for whatever is none."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def records(value: object) -> list[Record]:
+    """Return the mappings of a list."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
+
+
+def numbers(value: object) -> dict[str, float]:
+    """Return what of a mapping is numbers."""
+    return {str(key): found for key, one in record(value).items() if (found := number(one)) is not None}
+
+
+def cells(value: object) -> list[str]:
+    """Return the cells of a row."""
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
+
+def table_rows(table: Record) -> list[list[str]]:
+    """Return the rows of a table."""
+    rows = table.get("rows")
+    return [cells(row) for row in rows] if isinstance(rows, list | tuple) else []
+
+
+def size(cell: str, unit: str = "") -> float | None:
+    """Return bytes: `99.6G`, `19,904M`; a bare number counts in `unit`."""
+    match = _SIZE.fullmatch(cell)
+    return None if match is None else _float(match[1]) * _BYTES[(match[2] or unit).upper()]
+
+
+def latency(cell: str, unit: str = "ms") -> float | None:
+    """Return seconds of `1.04ms` or `620us`; a bare number counts in `unit`."""
+    match = _LATENCY.fullmatch(cell)
+    return None if match is None else _float(match[1]) * _SECONDS[(match[2] or unit).lower()]
+
+
+def amount(cell: str) -> float | None:
+    """Return a count as printed: `5.5M`, `1,234`."""
+    match = _COUNT.fullmatch(cell)
+    return None if match is None else _float(match[1]) * _COUNTS[match[2].upper()]
+
+
+def _float(digits: str) -> float:
+    return float(digits.replace(",", ""))
+
+
+_WHOLE = "*"
+"""What the report of a cluster prints for the number of all instances together."""
+_TOTALS = ("TOTAL:", "Total")
+_MIB = 2**20
+
+
+def functions(report: Record, elapsed: float | None) -> Listing[InputOutput]:
+    """Return what each function read and wrote."""
+    return _io(report, "functionname", elapsed)
+
+
+def file_types(report: Record, elapsed: float | None) -> Listing[InputOutput]:
+    """Return what was read and written by type of file."""
+    return _io(report, "filetypename", elapsed)
+
+
+def _io(report: Record, heading: str, elapsed: float | None) -> Listing[InputOutput]:
+    for table in records(report.get("tables")):
+        columns = cells(table.get("columns"))
+        heads = [re.sub(r"[^a-z]", "", name.lower()) for name in columns]
+        if heads[:2] == ["i", heading] and (made := _of_cluster(report, table_rows(table), heads, elapsed)):
+            return _listing(made)
+        named = heads[:1] == [heading] or (heads[:1] == ["function"] and heading == "functionname")
+        if not named or len(heads) < 7 or not heads[1].startswith(("readsdata", "readdatavolume")):
+            continue
+        average = re.search(r"\((us|ms|s)\)", columns[8]) if len(columns) > 8 else None
+        counted = len(heads) > 7 and heads[7].startswith("waits")
+        unit = average[1] if average else "ms"
+        return _listing([_row(row, elapsed, unit, counted) for row in table_rows(table)])
+    return Listing()
+
+
+def _listing(made: Sequence[InputOutput]) -> Listing[InputOutput]:
+    return Listing({one.name: one for one in made if one.name and one.name not in _TOTALS}, whole=True)
+
+
+def _row(row: list[str], elapsed: float | None, unit: str, counted: bool) -> InputOutput:
+    filled = [*row, *[""] * (9 - len(row))]
+    return InputOutput(
+        filled[0].strip(),
+        read_bytes=size(filled[1], "M"),
+        write_bytes=size(filled[4], "M"),
+        read_requests=_times(amount, filled[2], elapsed),
+        write_requests=_times(amount, filled[5], elapsed),
+        waits=amount(filled[7]) if counted else None,
+        latency_seconds=latency(filled[8], unit) if counted else latency(filled[7], unit),
+    )
+
+
+def _times(read: Callable[[str], float | None], cell: str, elapsed: float | None) -> float | None:
+    rate = read(cell)
+    return rate * elapsed if rate is not None and elapsed else None
+
+
+def _of_cluster(
+    report: Record, rows: list[list[str]], heads: Sequence[str], elapsed: float | None
+) -> list[InputOutput]:
+    """Return the rows of the whole cluster, or of one of its instances, which stand in one table."""
+    instance = number(report.get("inst_num")) if report.get("scope") == "instance" else None
+    wanted = _WHOLE if instance is None else str(int(instance))
+    places = {name: heads.index(head) for name, head in _CLUSTER.items() if head in heads}
+    if not {"read", "write"} <= places.keys():
+        return []
+    found = []
+    for row in rows:
+        if len(row) < len(heads) or row[0].strip() != wanted:
+            continue
+        cell = {name: row[place] for name, place in places.items()}
+        read, write = (_times(amount, cell[name], elapsed) for name in ("read", "write"))
+        found.append(
+            InputOutput(
+                row[1].strip(),
+                read_bytes=None if read is None else read * _MIB,
+                write_bytes=None if write is None else write * _MIB,
+                read_requests=_times(amount, cell.get("reads", ""), elapsed),
+                write_requests=_times(amount, cell.get("writes", ""), elapsed),
+                waits=amount(cell.get("waits", "")),
+                latency_seconds=latency(cell.get("average", cell.get("small", "")), "ms"),
+            )
+        )
+    return found
+
+
+_CLUSTER = {
+    "reads": "requestsreadss", "writes": "requestswritess", "read": "mbreadmbs", "write": "mbwritembs",
+    "waits": "waitscount", "average": "avgtime", "small": "servicetimesmallread",
+}  # fmt: skip
+"""The columns of the report of a cluster, letters only: `Requests Reads/s`, `MB Read MB/s` ..."""
+
 
 _CPU = "DB CPU"
 _IDLE = re.compile(

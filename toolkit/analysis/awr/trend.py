@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from toolkit.analysis.awr.shifts import FEWEST, Shift, computable, shifts
+from toolkit.analysis.shifts import FEWEST, Shift, computable, shifts
 from toolkit.model.interval import Interval, Origin
 
 _TOP_EVENTS = 8

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.from_report import interval_of
-from toolkit.analysis.awr.masking import mask_interval
-from toolkit.analysis.awr.pseudonyms import Pseudonyms
+from toolkit.analysis.awr.masking import Pseudonyms, mask_interval
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.app.intervals.show import read_file, spread
 from toolkit.app.intervals.sources import Reach, interval_source, series_source

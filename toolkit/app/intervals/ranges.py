@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from toolkit.analysis.cluster_interval import cluster_interval
-from toolkit.analysis.repository_interval import interval_of_rows
+from toolkit.analysis.repository_interval import cluster_interval, interval_of_rows
 from toolkit.app.intervals.names import Range
 from toolkit.app.runs.planning import read_base_facts, with_licences
 from toolkit.app.snapshots.sources import snapshot_source_of

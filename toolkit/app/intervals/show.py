@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from toolkit.errors import ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.analysis.awr.pseudonyms import Pseudonyms
+    from toolkit.analysis.awr.masking import Pseudonyms
 
 T = TypeVar("T")
 _LARGEST_FILE = 4_000_000_000

@@ -5,7 +5,7 @@ Statistics 28 (1979), 126-135, standardised for where the split lies as in B. La
 *Maximally Selected Rank Statistics*, Biometrics 48 (1992), 73-85, so that changes near the ends are found too.
 It looks at ranks only: a single peak makes no change, and no distribution is assumed. Its significance is taken
 from permutations of the series itself, which holds for short series. Points that follow upon each other closely
-are more alike than permuted ones, so the level asked for is strict, and the levels on both sides must differ by
+are more alike than permuted ones, so the level required is strict, and the levels on both sides must differ by
 enough to matter.
 """
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 FEWEST = 10
 """Points: with fewer, even a perfect step is found by chance more than once in a hundred series."""
