@@ -14,7 +14,7 @@ from tests.project.tree import ROOT
 from tests.readers.awr_samples import STATSPACK, TEXT
 from tests.readers.rman_samples import whole_log
 from tests.store.make import head, trial
-from toolkit.analysis.awr.shifts import FEWEST
+from toolkit.analysis.shifts import FEWEST
 from toolkit.model.words import Outcome
 from toolkit.store import open_store
 
