@@ -16,8 +16,7 @@ from tests.project.tree import ROOT
 from toolkit.app.bundles.ingest import new_of
 from toolkit.cli.main import main
 from toolkit.errors import ToolkitError
-from toolkit.executors.scripted.client import refuse_unspellable
-from toolkit.executors.scripted.columns import columns_of
+from toolkit.executors.scripted.client import columns_of, refuse_unspellable
 from toolkit.model.records import TrialRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome

@@ -96,7 +96,7 @@ def test_a_folder_too_small_is_refused_beforehand(
     class Usage:
         free = 1000
 
-    monkeypatch.setattr("toolkit.executors.probes.shutil.disk_usage", lambda _: Usage)
+    monkeypatch.setattr("toolkit.executors.host.shutil.disk_usage", lambda _: Usage)
     if arena.engine == "duckdb":
         assert arena.ask("CHECKPOINT") is not None
     with pytest.raises(ToolkitError) as caught:

@@ -8,8 +8,7 @@ import pytest
 
 from toolkit.dialects import backups
 from toolkit.dialects.duckdb.dialect import DIALECT
-from toolkit.executors.folders import run_folder
-from toolkit.executors.probes import read_probes
+from toolkit.executors.host import read_probes, run_folder
 from toolkit.model.facts import Probe
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import ObjectRef

@@ -21,7 +21,7 @@ from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.rman import Home, oracle_home
 from tests.oracle.standin.scenario import ViewRow
 from toolkit.cli.main import main
-from toolkit.snapshots import progress
+from toolkit.snapshots import counters
 
 _MB = 2**20
 _ONCE = ("--repeat", "1", "--warmup", "0")
@@ -210,8 +210,8 @@ def test_a_terminal_shows_how_far_rman_is(
 ) -> None:
     """V$SESSION_LONGOPS has a row for all input, one for the output without a total, and one for each set."""
     site.home.tell(files=_FILES, bytes_per_second=32 * _MB)
-    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.1)
-    monkeypatch.setattr(progress, "APART_SECONDS", 0.1)
+    monkeypatch.setattr(counters, "FIRST_SECONDS", 0.1)
+    monkeypatch.setattr(counters, "APART_SECONDS", 0.1)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "140")
     monkeypatch.setenv("DBATK_PASSWORD", site.standin.password)

@@ -9,7 +9,7 @@ import pytest
 
 from toolkit.dialects.catalogue import CATALOGUE
 from toolkit.resources import sql_root, template_root
-from toolkit.targets.binds import names_in
+from toolkit.targets.base import names_in
 
 PLAIN = sorted((sql_root() / "oracle").glob("*.sql"))
 TEMPLATES = sorted((template_root() / "oracle").glob("*.sql.j2"))

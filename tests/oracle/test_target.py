@@ -17,8 +17,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import Role
 from toolkit.targets import oracle_driver as driver
-from toolkit.targets import scalars
 from toolkit.targets.base import Access, Address, SessionTag
+from toolkit.targets.base import plain as plain_value
 from toolkit.targets.oracle import OracleTarget
 
 
@@ -101,7 +101,7 @@ def test_rows_come_with_lower_case_names_and_plain_values() -> None:
     ],
 )
 def test_fetched_values_become_plain_scalars(value: object, plain: object) -> None:
-    assert scalars.plain(value) == plain
+    assert plain_value(value) == plain
 
 
 def test_only_binds_the_text_names_are_sent() -> None:

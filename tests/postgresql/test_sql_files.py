@@ -18,7 +18,7 @@ from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
 from toolkit.rendering import sql_file
-from toolkit.targets.binds import names_in
+from toolkit.targets.base import names_in
 
 FILES = sorted((resources.sql_root() / "postgresql").glob("*.sql"))
 TEMPLATES = sorted((resources.template_root() / "postgresql").glob("*.sql.j2"))

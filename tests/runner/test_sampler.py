@@ -17,8 +17,8 @@ from toolkit.model.records import Metric, Sample
 from toolkit.model.steps import Stages, Step, Timed, TimedItem
 from toolkit.model.values import Cell
 from toolkit.model.words import Role
-from toolkit.runner import sampler as sampling
-from toolkit.runner.sampler import Sampler
+from toolkit.runner import monitor as sampling
+from toolkit.runner.monitor import Sampler
 from toolkit.runner.trial import run_trial
 from toolkit.store import open_store
 

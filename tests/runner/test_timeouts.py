@@ -16,8 +16,7 @@ from toolkit.model.protocols import Answer
 from toolkit.model.steps import Step
 from toolkit.model.words import Role
 from toolkit.runner import monitor
-from toolkit.runner.sampler import Sampler
-from toolkit.runner.timeouts import within
+from toolkit.runner.monitor import Sampler, within
 from toolkit.snapshots import CounterProvider
 from toolkit.store import Store, open_store
 from toolkit.targets.base import Target

@@ -11,7 +11,7 @@ from toolkit.model.steps import Step
 from toolkit.model.values import Row
 from toolkit.model.words import Role
 from toolkit.snapshots.counters import CounterProvider, CounterReading, difference, readings
-from toolkit.snapshots.threads import busy_threads
+from toolkit.snapshots.host import busy_threads
 
 
 def row(name: str, value: float | None, kind: str = "counter") -> Row:

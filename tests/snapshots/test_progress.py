@@ -7,7 +7,7 @@ import pytest
 from toolkit.model.protocols import Answer, DatabaseError, Event
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
-from toolkit.snapshots.progress import ProgressProvider, progress_event
+from toolkit.snapshots.counters import ProgressProvider, progress_event
 
 
 def scan(done: float, total: float, left: float | None = None) -> Row:

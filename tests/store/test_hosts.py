@@ -16,7 +16,7 @@ from tests.store.make import RUN
 from toolkit.errors import ToolkitError
 from toolkit.runner import Stop, holding_lease
 from toolkit.store import schema
-from toolkit.store.liveness import process_alive, this_boot
+from toolkit.store.leases import process_alive, this_boot
 from toolkit.store.store import Store
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from tests.store.make import BEGAN, RUN
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.records import Lease
 from toolkit.store import lease_is_live, schema
-from toolkit.store.liveness import process_alive, process_began, this_host
+from toolkit.store.leases import process_alive, process_began, this_host
 from toolkit.store.store import Store
 
 LEASE = Lease("db", RUN, "far", 4711, 1000.0, BEGAN)

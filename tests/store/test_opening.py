@@ -18,8 +18,7 @@ import pytest
 from tests.store.make import BEGAN, CELL, RUN, head, trial
 from toolkit.errors import ToolkitError
 from toolkit.store import open_store
-from toolkit.store.location import default_path, find_place
-from toolkit.store.network import file_system_of, refuse_network
+from toolkit.store.location import default_path, file_system_of, find_place, refuse_network
 
 
 def refusal(location: str | Path, **options: float) -> ToolkitError:
@@ -305,7 +304,7 @@ def test_the_innermost_and_last_mount_decides(path: str, kind: str) -> None:
 def test_a_network_file_system_is_refused_and_nothing_is_made_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolkit.store.network._mounts", lambda: [("/", "ext4"), (str(tmp_path), "NFS4")])
+    monkeypatch.setattr("toolkit.store.location._mounts", lambda: [("/", "ext4"), (str(tmp_path), "NFS4")])
     error = refusal(tmp_path / "new" / "store.sqlite")
     assert error.code == "TK-0401"
     assert "`nfs4`" in error.message

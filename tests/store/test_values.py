@@ -12,7 +12,7 @@ from tests.store.make import series
 from toolkit.model.records import Sample
 from toolkit.model.runid import new_run_id, run_key
 from toolkit.model.values import Scalar
-from toolkit.store.values import SAMPLES_KEPT, instant_of, instant_text, pack, thin, unpack
+from toolkit.store.rows import SAMPLES_KEPT, instant_of, instant_text, pack, thin, unpack
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 instants = st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=st.just(UTC))

@@ -1,11 +1,9 @@
 """Executors run steps; nothing else touches the world."""
 
+from toolkit.executors.host import read_probes, run_command
 from toolkit.executors.printing import Script, print_script, print_steps
-from toolkit.executors.probes import read_probes
-from toolkit.executors.process import run_command
 from toolkit.executors.programs import end_orphans
-from toolkit.executors.sessions import Sessions, read_facts, refused
-from toolkit.executors.together import Refusals
+from toolkit.executors.sessions import Refusals, Sessions, read_facts, refused
 
 __all__ = [
     "Refusals",

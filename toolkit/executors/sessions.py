@@ -1,18 +1,24 @@
-"""The sessions of a run: one for control, one that watches, and the workers; opened when first needed."""
+"""The sessions of a run: one for control, one that watches, and the workers; opened when first needed.
+
+Every statement is a round trip, so what has the same columns is read by one (UNION ALL). A view that is not
+granted would take the others with it: the parts are then read one by one, once, and the refused ones are left out
+from there on.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors.folders import run_folder
+from toolkit.executors.host import run_folder
 from toolkit.executors.programs import Programs
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Answer, Connection, DatabaseError
-from toolkit.model.steps import Step
+from toolkit.model.steps import Step, together
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Role, StepKind
 from toolkit.rendering import sql_file
@@ -174,3 +180,52 @@ def refused(dialect: Dialect, error: DatabaseError, what: str = "") -> ToolkitEr
         hint=advice.advice if advice else None,
         database_code=error.code,
     )
+
+
+# -- several reads in one statement -------------------------------------------------------------------------------
+Ask = Callable[[Step], Answer]
+
+
+@dataclass(slots=True)
+class Refusals:
+    """Parts that were refused in this run: name of the part, and what the database said."""
+
+    said: dict[str, str] = field(default_factory=dict)
+
+    def read(self, step: Step, ask: Ask) -> tuple[Row, ...]:
+        """Return the rows of all parts that are not refused.
+
+        Args:
+            step: a read with parts; one without is its own only part.
+            ask: runs a step in its session; must not tolerate what should be noted here.
+
+        Raises:
+            DatabaseError: when the session is lost.
+        """
+        left = [part for part in step.parts if part.name not in self.said] if step.parts else [step]
+        if not left:
+            return ()
+        try:
+            return ask(together(left)).rows
+        except (DatabaseError, ToolkitError) as error:
+            if len(left) == 1:
+                self._refuse(left[0], error)
+                return ()
+            _raise_when_lost(error)
+        return tuple(row for part in left for row in self._alone(part, ask))
+
+    def _alone(self, part: Step, ask: Ask) -> tuple[Row, ...]:
+        try:
+            return ask(part).rows
+        except (DatabaseError, ToolkitError) as error:
+            self._refuse(part, error)
+            return ()
+
+    def _refuse(self, part: Step, error: DatabaseError | ToolkitError) -> None:
+        _raise_when_lost(error)
+        self.said[part.name] = error.sentence
+
+
+def _raise_when_lost(error: DatabaseError | ToolkitError) -> None:
+    if not isinstance(error, DatabaseError) or error.lost or error.cancelled:
+        raise error

@@ -1,11 +1,10 @@
 """The runner: takes planned trials through their stages and survives whatever happens meanwhile."""
 
+from toolkit.runner.around import environment_of
 from toolkit.runner.changes import Changes, Undone
 from toolkit.runner.context import PlanningContext, RunContext, spec_of, trials_of
-from toolkit.runner.environment import environment_of
-from toolkit.runner.lease import holding_lease
-from toolkit.runner.locks import Locks, holding_locks
-from toolkit.runner.orphans import end_orphaned_sessions
+from toolkit.runner.lease import Locks, holding_lease, holding_locks
+from toolkit.runner.leftovers import end_orphaned_sessions
 from toolkit.runner.stop import Stop
 from toolkit.runner.sweep import Sweep, missing
 from toolkit.runner.trial import interrupted

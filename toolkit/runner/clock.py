@@ -19,8 +19,8 @@ from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Timed, TimedItem
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Role
+from toolkit.runner.monitor import TIMEOUT_SECONDS
 from toolkit.runner.stop import Stop
-from toolkit.runner.timeouts import TIMEOUT_SECONDS
 
 _TICK_SECONDS = 0.2
 

@@ -16,14 +16,12 @@ from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
-from toolkit.runner.around import bracketed, expect
-from toolkit.runner.completed import note_completed
+from toolkit.runner.around import bracketed, expect, wait_for_calm
 from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
+from toolkit.runner.leftovers import end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
-from toolkit.runner.orphans import end_orphaned_sessions
 from toolkit.runner.trial import EndedTrial, run_trial, unsupported
-from toolkit.runner.waiting import wait_for_calm
 from toolkit.units import byte_size
 
 _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)

@@ -21,15 +21,14 @@ from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Effect, Keep, Outcome, Role
 from toolkit.operations.base import Piece
-from toolkit.runner import gathering, output
+from toolkit.runner import evidence, gathering
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.context import RunContext
+from toolkit.runner.evidence import ask_for_plan, keep_plan, plan_of, tell
 from toolkit.runner.external import external_factors
-from toolkit.runner.findings import ask_for_plan, keep_plan, plan_of, tell
 from toolkit.runner.judging import JudgedTrial, judge_trial
-from toolkit.runner.monitor import answers, give_up, in_time
-from toolkit.runner.sampler import Sampler
+from toolkit.runner.monitor import Sampler, answers, give_up, in_time
 from toolkit.runner.workers import stays
 from toolkit.store import CANNOT_BE_WRITTEN
 
@@ -139,7 +138,7 @@ def _in_worker(context: RunContext, state: TrialState, step: Step, number: int) 
     if number == 0:
         state.notices += answer.notices
         if step.keep_as is not None:
-            state.kept[step.keep_as] = output.rows_of(step, answer)
+            state.kept[step.keep_as] = evidence.rows_of(step, answer)
 
 
 def _clock(context: RunContext, state: TrialState, stages: Stages, on_item: Callable[[ItemRecord], None]) -> None:
@@ -154,9 +153,10 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, on_item: Call
         state.failed(error)
     if state.timed is not None:
         state.notices += [notice for result in state.timed.items for notice in result.notices]
-        state.kept.update(output.kept_of(state.timed))
-        output.keep_log(context, state.planned.number, context.experiment.operation, output.log_of(state.timed))
-        went_wrong = state.timed.error or output.not_whole(state.kept)
+        state.kept.update(evidence.kept_of(state.timed))
+        log = evidence.log_of(state.timed)
+        evidence.keep_log(context, state.planned.number, context.experiment.operation, log)
+        went_wrong = state.timed.error or evidence.not_whole(state.kept)
         if went_wrong is not None:
             state.failed(went_wrong)
         if state.error is None:
@@ -206,7 +206,7 @@ def _read_evidence(context: RunContext, state: TrialState, stages: Stages) -> No
             except DatabaseError as error:
                 # A program that verifies, or what puts a backup where it stays, is part of the work.
                 if error.lost or step.kind in ON_HOST:
-                    output.keep_log(context, state.planned.number, step.name, error.lines)
+                    evidence.keep_log(context, state.planned.number, step.name, error.lines)
                     state.failed(error)
                     return
                 context.warn(f"evidence was refused (`{step.name}`): {error.sentence}")
@@ -260,7 +260,7 @@ def _after(context: RunContext, state: TrialState, stages: Stages) -> None:
             for number in range(state.workers):
                 context.workers.forget(number)
                 _put_worker_back(context, state, stages, number)
-        output.say_left(context, state.kept)
+        evidence.say_left(context, state.kept)
     with state.phase("conclude"):
         try:
             _conclude(context, state, stages)

@@ -7,13 +7,18 @@ shown with every trial; a trial in which others took a large part of the host is
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 
 import psutil
 
 from toolkit.model.records import Metric, Sample
+from toolkit.model.state import BEGUN, ColumnRole, StateColumn, StateSection
+from toolkit.model.values import Scalar
 
 DISTURBED_ABOVE = 0.5
 """Part of the host's CPU that others may take before a trial no longer counts."""
@@ -180,3 +185,123 @@ def _rates(before: HostState, after: HostState) -> dict[str, float]:
         "host_disk_read_bytes_per_s": max(0.0, after.read_bytes - before.read_bytes) / elapsed,
         "host_disk_write_bytes_per_s": max(0.0, after.write_bytes - before.write_bytes) / elapsed,
     }
+
+
+# -- the host as a state ------------------------------------------------------------------------------------------
+SINCE = "host_begun"
+_DISK = ("read_count", "write_count", "read_bytes", "write_bytes")
+_UNITS = {"read_count": "count", "write_count": "count", "read_bytes": "bytes", "write_bytes": "bytes"}
+_PLAIN = (
+    StateColumn("name", ColumnRole.KEY),
+    StateColumn("unit", ColumnRole.WORD),
+    StateColumn("total", ColumnRole.COUNTER),
+    StateColumn("value", ColumnRole.GAUGE),
+)
+
+
+def host_identity(*, alone: bool) -> dict[str, Scalar]:
+    """Return who this host is and since when it runs; `alone`: no database says so."""
+    begun = datetime.fromtimestamp(psutil.boot_time(), UTC).isoformat()
+    found: dict[str, Scalar] = {SINCE: begun, "cpus": psutil.cpu_count()}
+    if alone:
+        found |= {BEGUN: begun, "host": socket.gethostname(), "instant_seconds": datetime.now(UTC).timestamp()}
+    return found
+
+
+def host_sections() -> dict[str, StateSection]:
+    """Return what this host counts and has."""
+    return {
+        "host": StateSection(_PLAIN, tuple(_host()), (SINCE,)),
+        "disks": StateSection(
+            (
+                StateColumn("device", ColumnRole.KEY),
+                *(StateColumn(name, ColumnRole.COUNTER, _UNITS[name]) for name in _DISK),
+            ),
+            tuple(_disks()),
+            (SINCE,),
+        ),
+    }
+
+
+def _host() -> Iterator[tuple[Scalar, ...]]:
+    cpu = psutil.cpu_times()
+    for name in ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"):
+        if hasattr(cpu, name):
+            yield (f"host_cpu_{name}_seconds", "s", float(getattr(cpu, name)), None)
+    memory = psutil.virtual_memory()
+    yield ("host_memory_used_bytes", "bytes", None, float(memory.used))
+    yield ("host_memory_available_bytes", "bytes", None, float(memory.available))
+    with contextlib.suppress(OSError, RuntimeError):
+        swap = psutil.swap_memory()
+        yield ("host_swap_used_bytes", "bytes", None, float(swap.used))
+        yield ("host_swapped_in_bytes", "bytes", float(swap.sin), None)
+        yield ("host_swapped_out_bytes", "bytes", float(swap.sout), None)
+
+
+def _disks() -> Iterator[tuple[Scalar, ...]]:
+    for device, found in sorted((psutil.disk_io_counters(perdisk=True) or {}).items()):
+        yield (device, *(float(getattr(found, name)) for name in _DISK))
+
+
+# -- threads of this process --------------------------------------------------------------------------------------
+_TASKS = Path("/proc/self/task")
+_LEAST_SECONDS = 0.02
+_SHARE = 0.05
+
+
+def thread_seconds() -> dict[int, float]:
+    """Return the CPU seconds of each thread of this process."""
+    if not _TASKS.is_dir():
+        return {each.id: each.user_time + each.system_time for each in psutil.Process().threads()}
+    found: dict[int, float] = {}
+    for task in _TASKS.iterdir():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            found[int(task.name)] = int((task / "schedstat").read_text().split()[0]) / 1e9
+    return found
+
+
+def busy_threads(before: Mapping[int, float], after: Mapping[int, float]) -> tuple[int | None, float]:
+    """Count the threads that worked, and sum what they used.
+
+    A thread worked when it used at least 5 % of what the busiest one used; below 20 ms in all nothing can be told.
+
+    Returns:
+        The count (None when it cannot be told) and CPU seconds.
+    """
+    used = [seconds - before.get(thread, 0.0) for thread, seconds in after.items()]
+    total = sum(used)
+    if total < _LEAST_SECONDS:
+        return None, total
+    return sum(1 for each in used if each >= _SHARE * max(used)), total
+
+
+class ThreadProvider:
+    """`duckstat`: threads that used CPU, and the CPU seconds of this process."""
+
+    name = "duckstat"
+    after_evidence = False
+
+    def __init__(self) -> None:
+        self._before: dict[int, float] = {}
+        self._peaks: dict[str, float] = {}
+
+    def begin(self) -> None:
+        self._peaks = {}
+        self._before = thread_seconds()
+
+    def sample(self, at_seconds: float) -> tuple[Sample, ...]:
+        del at_seconds
+        return ()
+
+    def end(self) -> tuple[Metric, ...]:
+        busy, seconds = busy_threads(self._before, thread_seconds())
+        if busy is not None:
+            self._peaks["busy_threads"] = float(busy)
+        self._peaks["cpu_seconds"] = seconds
+        return (Metric("db_cpu_seconds", seconds, "s", self.name),)
+
+    def peaks(self) -> Mapping[str, float]:
+        return dict(self._peaks)
+
+    def warnings(self) -> tuple[str, ...]:
+        return ()

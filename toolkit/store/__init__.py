@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 from toolkit.store.codec import experiment_from_json, experiment_to_json
 
 if TYPE_CHECKING:
-    from toolkit.store.errors import CANNOT_BE_WRITTEN
     from toolkit.store.journal import RunJournal
-    from toolkit.store.liveness import HEARTBEAT_SECONDS, lease_is_live
+    from toolkit.store.leases import lease_is_live
     from toolkit.store.store import Store
+
+CANNOT_BE_WRITTEN = frozenset({"TK-0401", "TK-0404"})
+"""A store that is full, read-only, away or locked: what may pass, and what nothing can be told meanwhile."""
+HEARTBEAT_SECONDS = 5.0
 
 __all__ = [
     "CANNOT_BE_WRITTEN",
@@ -51,11 +54,9 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     homes = {
-        "CANNOT_BE_WRITTEN": "errors",
-        "HEARTBEAT_SECONDS": "liveness",
         "RunJournal": "journal",
         "Store": "store",
-        "lease_is_live": "liveness",
+        "lease_is_live": "leases",
     }
     if name not in homes:
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`")

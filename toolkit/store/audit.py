@@ -21,9 +21,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
+from sqlalchemy import select
+
 from toolkit.config.actor import actor
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Actor, AuditEvent, AuditKind, AuditLine, AuditMark
+from toolkit.store import schema
+from toolkit.store.database import StorePart
 
 _TAIL_BYTES = 1 << 16
 _MOST_DETAILS = 100
@@ -273,3 +277,28 @@ def _is_still(path: Path, handle: int) -> bool:
     except FileNotFoundError:
         return False
     return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
+
+
+# -- how far each log was seen ------------------------------------------------------------------------------------
+_table = schema.audit_mark
+
+
+class AuditMarks(StorePart):
+    """Writes and reads marks."""
+
+    def audit_mark(self, path: str) -> AuditMark | None:
+        """Return how far a log was seen; None for one that never was."""
+        with self._database.read() as connection:
+            row = connection.execute(select(_table).where(_table.c.path == path)).first()
+        return None if row is None else AuditMark(row.log, row.line_count, row.last_hash)
+
+    def set_audit_mark(self, path: str, mark: AuditMark) -> None:
+        """Store how far a log was seen; of two processes the one that has seen more is right."""
+        with self._database.write("the mark of the audit log") as connection:
+            self._database.serialize(connection)
+            known = connection.execute(select(_table).where(_table.c.path == path)).first()
+            if known is not None and known.log == mark.log and known.line_count >= mark.lines:
+                return
+            connection.execute(_table.delete().where(_table.c.path == path))
+            values = {"log": mark.log, "line_count": mark.lines, "last_hash": mark.last}
+            connection.execute(_table.insert().values(path=path, marked_at=datetime.now(UTC), **values))

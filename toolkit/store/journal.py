@@ -17,8 +17,7 @@ from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import Scalar
 from toolkit.model.words import EntryState
 from toolkit.store import schema
-from toolkit.store.database import Database
-from toolkit.store.part import StorePart
+from toolkit.store.database import Database, StorePart
 
 OPEN_STATES = (EntryState.INTENDED.value, EntryState.MADE.value)
 _BEFORE = {

@@ -12,9 +12,8 @@ from sqlalchemy.schema import CreateSchema
 
 from toolkit.errors import ToolkitError
 from toolkit.store.database import POSTGRESQL_SCHEMA, Database
-from toolkit.store.location import StoreLocation
+from toolkit.store.location import StoreLocation, refuse_network
 from toolkit.store.migrations import bring_up_to_date, create_tables, version_of
-from toolkit.store.network import refuse_network
 from toolkit.store.schema import APPLICATION_ID
 
 _MAGIC = b"SQLite format 3\0"

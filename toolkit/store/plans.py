@@ -12,7 +12,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.plan_records import PlanNote, PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store import schema
-from toolkit.store.part import StorePart
+from toolkit.store.database import StorePart
 from toolkit.store.rows import AnyRow
 
 _night, _step, _note = schema.plan_run, schema.plan_step, schema.plan_note

@@ -27,7 +27,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from toolkit.store.values import instant_of, instant_text
+from toolkit.store.rows import instant_of, instant_text
 
 SCHEMA_VERSION = 9
 APPLICATION_ID = 0x64626174

@@ -7,18 +7,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from toolkit.store.audit import AuditLog
-from toolkit.store.audit_marks import AuditMarks
+from toolkit.store.audit import AuditLog, AuditMarks
 from toolkit.store.database import BUSY_SECONDS
-from toolkit.store.deleting import Deleting
 from toolkit.store.journal import Journals
 from toolkit.store.leases import Leases
 from toolkit.store.location import address_to_send, audit_path, default_path, find_place
-from toolkit.store.names import Names
 from toolkit.store.opening import open_database
 from toolkit.store.plans import Plans
-from toolkit.store.reading import RunReader
-from toolkit.store.runs import Runs
+from toolkit.store.reading import Names, RunReader
+from toolkit.store.runs import Deleting, Runs
 from toolkit.store.snapshots import Snapshots
 from toolkit.store.transfer import Transfer
 from toolkit.store.trials import Trials

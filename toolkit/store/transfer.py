@@ -16,10 +16,10 @@ from sqlalchemy import Boolean, Connection, Double, Integer, LargeBinary, Select
 from toolkit.errors import ToolkitError
 from toolkit.model.words import EntryState
 from toolkit.store import rows, schema
+from toolkit.store.database import StorePart, require_run
 from toolkit.store.journal import OPEN_STATES
-from toolkit.store.part import StorePart, require_run
 from toolkit.store.reading import read_run
-from toolkit.store.values import instant_of, instant_text
+from toolkit.store.rows import instant_of, instant_text
 
 FORMAT = 1
 _KIND = "dbatk run"

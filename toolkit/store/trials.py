@@ -14,8 +14,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.records import ItemRecord, Sample, TrialMark, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.store import rows, schema
-from toolkit.store.part import StorePart
-from toolkit.store.values import thin
+from toolkit.store.database import StorePart
+from toolkit.store.rows import thin
 
 
 class Trials(StorePart):

@@ -6,12 +6,16 @@ translates errors. Drivers are imported on connect only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Protocol
 
 from toolkit.model.address import Address
 from toolkit.model.protocols import Connection
+from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 
 __all__ = ["Access", "Address", "ProgramAccess", "SessionTag", "Target"]
@@ -117,3 +121,63 @@ class Target(Protocol):
     def close(self) -> None:
         """Give back what sessions share (DuckDB: the database file)."""
         ...
+
+
+# -- values -------------------------------------------------------------------------------------------------------
+def plain(value: object) -> Scalar:
+    """Return a value as text, number, boolean or None.
+
+    Instants become ISO 8601 in UTC, intervals seconds, bytes hexadecimal text.
+    """
+    if isinstance(value, datetime) and value.tzinfo:
+        value = value.astimezone(UTC)
+    match value:
+        case None | str() | bool() | int() | float():
+            return value
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case date():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case bytes():
+            return value.hex()
+    return str(value)
+
+
+def plain_rows(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> tuple[Row, ...]:
+    """Return rows as mappings from lower-case column names to plain scalars."""
+    names = [column.lower() for column in columns]
+    return tuple(dict(zip(names, map(plain, row), strict=True)) for row in rows)
+
+
+# -- binds --------------------------------------------------------------------------------------------------------
+_TOKEN = re.compile(
+    r"""(?P<skip>--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|::)|:(?P<name>[a-z][a-z0-9_]*)""",
+    re.DOTALL,
+)
+
+
+def translate(text: str, spell: Callable[[str], str], escape: Callable[[str], str] = str) -> str:
+    """Return the text with every bind spelled by `spell`; all other text goes through `escape`.
+
+    Args:
+        text: one statement with binds as `:name`.
+        spell: turns a bind's name into the driver's spelling.
+        escape: for drivers that give another character a meaning (psycopg's `%`).
+    """
+    parts: list[str] = []
+    at = 0
+    for match in _TOKEN.finditer(text):
+        parts.append(escape(text[at : match.start()]))
+        name = match["name"]
+        parts.append(spell(name) if name else escape(match[0]))
+        at = match.end()
+    parts.append(escape(text[at:]))
+    return "".join(parts)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names of the binds, in order, each once."""
+    found = (match["name"] for match in _TOKEN.finditer(text) if match["name"])
+    return tuple(dict.fromkeys(found))

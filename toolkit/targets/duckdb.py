@@ -14,9 +14,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
-from toolkit.targets.base import Access, ProgramAccess, SessionTag
-from toolkit.targets.binds import names_in, translate
-from toolkit.targets.scalars import plain_rows
+from toolkit.targets.base import Access, ProgramAccess, SessionTag, names_in, plain_rows, translate
 
 if TYPE_CHECKING:
     import duckdb

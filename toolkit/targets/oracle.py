@@ -16,10 +16,8 @@ from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
 from toolkit.targets import oracle_rman
-from toolkit.targets.base import Access, ProgramAccess, SessionTag
-from toolkit.targets.binds import names_in
+from toolkit.targets.base import Access, ProgramAccess, SessionTag, names_in, plain_rows
 from toolkit.targets.oracle_guard import LicenceGuard
-from toolkit.targets.scalars import plain_rows
 
 # DDL would commit a read-only transaction and go on, so a session that only reads is kept so here.
 _READS = re.compile(r"\s*(?:SELECT|WITH|SET\s+TRANSACTION\s+READ\s+ONLY)\b", re.IGNORECASE)

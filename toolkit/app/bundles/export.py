@@ -32,7 +32,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions
 from toolkit.executors.scripted import Bundled, bundle_files
-from toolkit.executors.scripted.files import digest
+from toolkit.executors.scripted.bundle import digest
 from toolkit.model.address import Address
 from toolkit.model.bill import Bill, bill_to_text
 from toolkit.model.bundle import MANIFEST, BundleTrial, Manifest

@@ -17,7 +17,7 @@ from toolkit.app.bundles.spooled import Recorder
 from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors.scripted.trial import APART
+from toolkit.executors.scripted.bundle import APART
 from toolkit.model.bill import ARTIFACT as BILL
 from toolkit.model.bundle import MANIFEST, Manifest
 from toolkit.model.experiment import Experiment, PlannedTrial

@@ -14,7 +14,7 @@ from toolkit.dialects.oracle.backup import client
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted import Bundled
-from toolkit.executors.scripted.files import digest
+from toolkit.executors.scripted.bundle import digest
 from toolkit.model.bundle import DRIVER, PLAN, SPOOLS, SUMS, script_name
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts

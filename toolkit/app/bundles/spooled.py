@@ -9,7 +9,7 @@ from datetime import datetime
 from toolkit.app.bundles.reading import SpooledAttempt
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
-from toolkit.executors.scripted.trial import APART, SNAPSHOT
+from toolkit.executors.scripted.bundle import APART, SNAPSHOT
 from toolkit.model.bundle import BundleTrial, Manifest
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
@@ -135,7 +135,7 @@ class Recorder:
         self, planned: PlannedTrial, pieces: Sequence[Piece], kept: MutableMapping[str, tuple[Row, ...]],
         peaks: MutableMapping[str, float], seconds: float,
     ) -> tuple[Metric, ...]:  # fmt: skip
-        """Say what the evidence tells besides the degree, as the runner does (`toolkit.runner.findings`)."""
+        """Say what the evidence tells besides the degree, as the runner does (`toolkit.runner.evidence`)."""
         told = self.dialect.work.tell(pieces[0].work, kept, peaks, seconds)
         self.warnings += [f"{planned.cell}: {sentence}" for sentence in told.sentences]
         if told.bytes is not None:

@@ -53,7 +53,7 @@ from toolkit.runner import (
     holding_lease,
     missing,
 )
-from toolkit.runner.backup import need_backup
+from toolkit.runner.leftovers import need_backup
 from toolkit.store import Store
 from toolkit.targets.base import Target
 

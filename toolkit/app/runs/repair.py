@@ -21,9 +21,8 @@ from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.runner import Changes, Undone, end_orphaned_sessions, interrupted
-from toolkit.runner.backup import need_backup
-from toolkit.runner.completed import note_completed
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
+from toolkit.runner.leftovers import need_backup, note_completed
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 from toolkit.targets.base import Target
 

@@ -27,7 +27,7 @@ from toolkit.model.values import Scalar
 from toolkit.model.words import Role
 from toolkit.rendering import step_of
 from toolkit.snapshots.brackets import Repositories
-from toolkit.snapshots.host_state import host_identity, host_sections
+from toolkit.snapshots.host import host_identity, host_sections
 from toolkit.snapshots.taking import Taking, read_state, watch_sessions
 from toolkit.store import Store
 

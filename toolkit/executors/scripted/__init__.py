@@ -4,6 +4,6 @@ What is timed or changes something is written as the runner sends it; our own re
 each row on a line of its own, so that no setting of the client decides how a spool reads.
 """
 
-from toolkit.executors.scripted.files import Bundled, bundle_files
+from toolkit.executors.scripted.bundle import Bundled, bundle_files
 
 __all__ = ["Bundled", "bundle_files"]

@@ -9,7 +9,7 @@ from functools import partial
 from toolkit.app.maintenance.guards.reader import GuardReader
 from toolkit.app.maintenance.guards.readings import GuardReading, GuardReadings
 from toolkit.model.guards import Guard
-from toolkit.runner.timeouts import TIMEOUT_SECONDS, within
+from toolkit.runner.monitor import TIMEOUT_SECONDS, within
 from toolkit.units import seconds
 
 _FIRST_LOOK_SECONDS = 2.0

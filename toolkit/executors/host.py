@@ -1,0 +1,230 @@
+"""What is done on this host besides running programs of a database: short commands, folders, questions.
+
+A command is an argument list, never a shell. Of folders only those that bear the mark of a run are changed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Probe
+from toolkit.model.folders import CONTENT, MARK_FILE, FolderAct
+from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.steps import Step
+from toolkit.model.values import Row
+from toolkit.model.words import ProbeKind
+
+
+# -- commands -----------------------------------------------------------------------------------------------------
+def run_command(argv: Sequence[str], *, limit_seconds: float = 60.0) -> str:
+    """Run a command and return its standard output, stripped.
+
+    Raises:
+        ToolkitError: TK-0203 when it is not there, fails, or takes too long; its error output is quoted.
+    """
+    shown = argv[0]
+    try:
+        done = subprocess.run(
+            list(argv),
+            capture_output=True,
+            text=True,
+            timeout=limit_seconds,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except FileNotFoundError:
+        raise ToolkitError(f"there is no command `{shown}`", code="TK-0203", hint="give its full path") from None
+    except PermissionError:
+        raise ToolkitError(f"`{shown}` may not be run", code="TK-0203", hint="check its permissions") from None
+    except subprocess.TimeoutExpired:
+        raise ToolkitError(
+            f"`{shown}` did not end within {limit_seconds:g} s", code="TK-0207", hint="run it by hand first"
+        ) from None
+    if done.returncode != 0:
+        reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no output"]
+        raise ToolkitError(
+            f"`{shown}` ended with {done.returncode}: {reason[0]}", code="TK-0203", hint="run it by hand first"
+        )
+    return done.stdout.strip()
+
+
+# -- folders with the mark of a run -------------------------------------------------------------------------------
+_MODE = 0o700
+
+
+def run_folder(step: Step) -> Answer:
+    """Do what a step of kind FOLDER says.
+
+    Raises:
+        DatabaseError: the system refused; its code is the name of the error number (`ENOSPC`).
+    """
+    act, path, more = FolderAct(step.argv[0]), Path(step.argv[1]), step.argv[2:]
+    try:
+        return _ACTS[act](path, more)
+    except OSError as error:
+        name = errno.errorcode.get(error.errno or 0, "OSError")
+        said = (error.strerror or type(error).__name__).lower()
+        message = f"cannot {act} the folder `{error.filename or path}`: {said}"
+        raise DatabaseError(message, code=name) from None
+
+
+def _make(path: Path, more: Sequence[str]) -> Answer:
+    path.mkdir(mode=_MODE)
+    handle = os.open(path / MARK_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(more[0] + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return Answer()
+
+
+def _look(path: Path, more: Sequence[str]) -> Answer:
+    del more
+    if not os.path.lexists(path):
+        return Answer()
+    state = path.lstat()
+    row: Row = {"identity": f"{state.st_dev}:{state.st_ino}", "mark": _mark(path), "born": None}
+    return Answer((row,))
+
+
+def _mark(path: Path) -> str | None:
+    """Return the mark of a folder of ours; an empty folder with a generated name was about to get one."""
+    if path.is_symlink() or not path.is_dir():
+        return None
+    try:
+        return (path / MARK_FILE).read_text(encoding="utf-8", errors="replace").strip()
+    except FileNotFoundError:
+        return None if any(path.iterdir()) else path.name
+
+
+def _measure(path: Path, more: Sequence[str]) -> Answer:
+    del more
+    total, count = 0, 0
+    for folder, _, files in os.walk(path):
+        for name in files:
+            total += (Path(folder) / name).lstat().st_size
+            count += 1
+    return Answer(({"byte_count": total, "file_count": count},))
+
+
+def _publish(path: Path, more: Sequence[str]) -> Answer:
+    """Move the content to its final name, which must be free, and remove our folder around it."""
+    final = Path(more[0])
+    if os.path.lexists(final):
+        raise FileExistsError(errno.EEXIST, "it is there already", str(final))
+    (path / CONTENT).rename(final)
+    _sync(final.parent)
+    shutil.rmtree(path)
+    return Answer()
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove(path: Path, more: Sequence[str]) -> Answer:
+    del more
+    if _mark(path) is None:
+        raise DatabaseError(f"`{path}` bears no mark of ours and stays", code="EPERM")
+    shutil.rmtree(path)
+    return Answer()
+
+
+_ACTS: dict[FolderAct, Callable[[Path, Sequence[str]], Answer]] = {
+    FolderAct.MAKE: _make,
+    FolderAct.LOOK: _look,
+    FolderAct.MEASURE: _measure,
+    FolderAct.PUBLISH: _publish,
+    FolderAct.REMOVE: _remove,
+}
+
+
+# -- what a backup must know of this host -------------------------------------------------------------------------
+_LIMIT_SECONDS = 15.0
+
+
+def read_probes(probes: Iterable[Probe], places: Iterable[str] = ()) -> Mapping[str, tuple[Row, ...]]:
+    """Return the answers by key.
+
+    Args:
+        probes: the questions.
+        places: folders of programs that the target's profile names.
+    """
+    told = tuple(places)
+    return {
+        probe.key: (_folder(probe) if probe.kind is ProbeKind.FOLDER else _program(probe, told),)
+        for probe in probes
+    }
+
+
+def _folder(probe: Probe) -> Row:
+    path = Path(probe.names[0])
+    is_there, is_folder = os.path.lexists(path), path.is_dir()
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    row: dict[str, str | int | None] = {
+        "asked_by": me,
+        "path": str(probe.names[0]),
+        "real_path": os.path.realpath(path),
+        "is_there": _word(is_there),
+        "is_folder": _word(is_folder),
+        "is_writable": _word(is_folder and os.access(path, os.W_OK | os.X_OK)),
+        "is_empty": "no",
+        "free_byte_count": None,
+        "owner": None,
+    }
+    if is_folder:
+        try:
+            row["owner"] = path.owner()
+            row["is_empty"] = _word(not any(path.iterdir()))
+            row["free_byte_count"] = shutil.disk_usage(path).free
+        except (OSError, KeyError):
+            row["is_writable"] = "no" if row["free_byte_count"] is None else row["is_writable"]
+    return row
+
+
+def _word(value: object) -> str:
+    return "yes" if value else "no"
+
+
+def _program(probe: Probe, places: tuple[str, ...]) -> Row:
+    path = _find(probe, places)
+    if path is None:
+        where = f"in `{probe.places[0]}`" if probe.places else "on PATH, nor where it usually is"
+        problem = f"`{probe.names[0]}` is not {where}"
+        return {"path": None, "version_text": None, "problem": problem}
+    try:
+        done = subprocess.run(
+            [path, *probe.arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LIMIT_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return {"path": path, "version_text": None, "problem": f"`{path}` cannot be run: {type(error).__name__}"}
+    said = (done.stdout or done.stderr).strip().splitlines()
+    failed = f"`{path}` ended with status {done.returncode}" if done.returncode else None
+    return {"path": path, "version_text": said[0][:200] if said else None, "problem": failed}
+
+
+def _find(probe: Probe, places: tuple[str, ...]) -> str | None:
+    for folder in probe.places or (*places, *probe.usual):
+        for name in probe.names:
+            place = Path(folder) / name
+            if place.is_file() and os.access(place, os.X_OK):
+                return str(place)
+    found = [] if probe.places else [shutil.which(name) for name in probe.names]
+    return next((each for each in found if each is not None), None)

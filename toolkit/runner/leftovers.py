@@ -1,0 +1,163 @@
+"""What an interrupted or ended run leaves: sessions at work, objects of a job, objects that need a backup."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from toolkit.dialects.base import Dialect
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions, end_orphans
+from toolkit.model.experiment import Experiment
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.records import ItemRecord, JournalEntry
+from toolkit.model.steps import Step
+from toolkit.model.values import Row, Scalar
+from toolkit.model.words import Effect, EntryState, Keep, Mode, Outcome
+from toolkit.rendering import step_of
+from toolkit.runner.changes import Changes
+from toolkit.runner.ownership import creates, named, ref_of
+from toolkit.store import Store
+from toolkit.targets.base import Target
+
+# -- sessions and programs ----------------------------------------------------------------------------------------
+_TIMEOUT_SECONDS = 30.0
+_LOOK_SECONDS = 0.2
+
+
+def end_orphaned_sessions(target: Target, dialect: Dialect, run: str) -> int:
+    """End sessions of a run that still work in the database, and wait until they are gone.
+
+    Returns:
+        How many there were.
+
+    Raises:
+        ToolkitError: TK-0308 when they may not be ended or do not go; the hint is the statement to ask for.
+    """
+    end_orphans(run)
+    sessions = Sessions(target, f"{run}-clean")
+    try:
+        found = _list(sessions, dialect, run)
+        for row in found:
+            _end(sessions, row)
+        begun = time.monotonic()
+        left = found
+        while left and time.monotonic() - begun < _TIMEOUT_SECONDS:
+            left = _list(sessions, dialect, run)
+            if left:
+                time.sleep(_LOOK_SECONDS)
+        if left:
+            raise ToolkitError(
+                f"{len(left)} session(s) of run {run} are still at work in the database",
+                code="TK-0308",
+                hint=f"ask for: {left[0]['kill_text']};",
+            )
+        return len(found)
+    finally:
+        sessions.close()
+
+
+def _list(sessions: Sessions, dialect: Dialect, run: str) -> tuple[Row, ...]:
+    return sessions.run(step_of(dialect, dialect.sessions_of(run))).rows
+
+
+def _end(sessions: Sessions, row: Row) -> None:
+    text = row["kill_text"]
+    if text is None:
+        return
+    try:
+        sessions.run(Step("end-session", str(text), effect=Effect.CHANGES))
+    except DatabaseError as error:
+        raise ToolkitError(
+            f"a session of the earlier attempt may not be ended: {error.sentence}",
+            code="TK-0308",
+            hint=f"ask for: {text};",
+            database_code=error.code,
+        ) from None
+
+
+# -- objects of a job ---------------------------------------------------------------------------------------------
+_MAKES_ONE = frozenset({"ctas", "index-build"})
+
+
+def note_completed(
+    run: str, experiment: Experiment, changes: Changes, store: Store, warn: Callable[[str], None]
+) -> bool:
+    """Record the object of a job (or of `--keep best`) that was made before client or connection were lost.
+
+    A CREATE is atomic: when the object exists, its name was free before, and it was born after we meant to make it
+    (on DuckDB, whose objects carry no birth: the file was our process's alone), the work was done. To be asked
+    before the journal is undone, which gives the object to its user.
+
+    Returns:
+        Whether there is such an object.
+    """
+    if experiment.mode is not Mode.JOB and experiment.keep is not Keep.BEST:
+        return False
+    found = changes.completed_job_objects()
+    noted = experiment.mode is Mode.JOB and experiment.operation in _MAKES_ONE and _noted_before(run, store)
+    for trial, label in found:
+        items = store.items_of(run, trial)
+        if any(item.label == label and item.outcome is Outcome.OK for item in items):
+            continue
+        ended = [each.attempt for each in store.load_run(run).trials if each.trial == trial]
+        begun = [each.attempt for each in store.unended_trials(run) if each.trial == trial]
+        attempt = max(ended + begun)
+        store.add_item(
+            run, trial, attempt, ItemRecord(label, Outcome.OK, reason="found complete after the interruption")
+        )
+        warn(f"`{label}` had been made before the interruption; its time is not known")
+    return bool(found) or noted
+
+
+def _noted_before(run: str, store: Store) -> bool:
+    """Tell whether an earlier look found the object: its entry in the journal is closed since."""
+    trials = {each.trial for each in store.load_run(run).trials}
+    return any(item.outcome is Outcome.OK for trial in trials for item in store.items_of(run, trial))
+
+
+# -- objects whose content is not in the redo log -----------------------------------------------------------------
+def need_backup(sessions: Sessions, dialect: Dialect, entries: Sequence[JournalEntry]) -> tuple[str, ...]:
+    """Say of every object that a run wrote without redo, and that is still there, since when it needs a backup.
+
+    Args:
+        sessions: of the run; nothing is asked when no entry speaks of such a change.
+        dialect: of its engine.
+        entries: all entries of the run, oldest first; the latest change of an object counts.
+
+    Raises:
+        DatabaseError: the connection was lost.
+    """
+    latest = {named(entry): entry for entry in entries if entry.proof.get("unlogged") and not _was_dropped(entry)}
+    sentences = []
+    for what, entry in latest.items():
+        if not _is_there(sessions, dialect, entry):
+            continue
+        since = entry.proof.get("born")
+        said = dialect.backup_sentence(what, since, _records(sessions, dialect, since))
+        if said is not None:
+            sentences.append(said)
+    return tuple(sentences)
+
+
+def _was_dropped(entry: JournalEntry) -> bool:
+    return entry.scratch and creates(entry) and entry.state is EntryState.UNDONE
+
+
+def _is_there(sessions: Sessions, dialect: Dialect, entry: JournalEntry) -> bool:
+    rows = sessions.run(step_of(dialect, dialect.identity(ref_of(entry)))).rows
+    known = entry.identity.get("identity") or entry.proof.get("identity")
+    return bool(rows) and known in (None, rows[0].get("identity"))
+
+
+def _records(sessions: Sessions, dialect: Dialect, since: Scalar) -> tuple[Row, ...] | None:
+    """Return what the server records of such changes; None when it may not be asked."""
+    call = dialect.backup_reads(since)
+    if call is None:
+        return None
+    try:
+        return sessions.run(step_of(dialect, call)).rows
+    except DatabaseError as error:
+        if error.lost:
+            raise
+        return None
