@@ -9,7 +9,7 @@ ARGS ?=
 SPREAD := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types contracts docs check chaos bench wheel pins clean
+.PHONY: help demo test lint format types contracts docs check chaos bench mutate wheel pins clean
 
 help:
 	@echo 'make demo       a sweep on an embedded database, and its report in dbatk-demo/'
@@ -22,6 +22,7 @@ help:
 	@echo 'make docs       write docs/reference anew'
 	@echo 'make chaos      a maintenance plan under 200 faults; SEED=7 FAULTS=50 chooses'
 	@echo 'make bench      the benchmarks'
+	@echo 'make mutate     AREA=statistics SAMPLE=200: changes that no test notices, see docs/mutations.md'
 	@echo 'make wheel      wheel and sdist in dist/'
 	@echo 'make pins       resolve requirements/*.txt anew'
 	@echo 'make clean      remove .venv, caches and dist/'
@@ -59,6 +60,9 @@ chaos: .venv/.test
 
 bench: .venv/.test
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+mutate: .venv/.dev
+	nice -n 15 $(BIN)/python tests/mutate.py $(AREA) $(or $(SAMPLE),100) $(or $(SEED),1)
 
 wheel: .venv/.dev
 	$(BIN)/python -m build --no-isolation --outdir dist .

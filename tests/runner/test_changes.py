@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from tests.runner.world import (
 )
 from tests.store.make import head
 from toolkit.errors import ToolkitError
+from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.records import JournalEntry
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Scalar
@@ -280,6 +282,132 @@ def test_a_backup_that_cannot_be_deleted_holds_up_no_other_trial(kept: Store) ->
     world.fail[OTHER] = refused()
     assert len(own.undo_all().left) == 1
     assert set(world.things) == {OTHER}
+
+
+# -- what an entry proves later -----------------------------------------------------------------------------------
+def proofs(kept: Store) -> list[dict[str, Scalar]]:
+    return [dict(entry.proof) for entry in kept.journal(RUN).entries()]
+
+
+def test_an_entry_of_a_creation_notes_that_the_name_was_free_and_the_instant(kept: Store) -> None:
+    world = World(now=77)
+    own = changes(world, kept)
+    own.intend([create(table()), create(folder(OUTER))], 1)
+    assert proofs(kept) == [{"free": True, "born": 77}, {"free": True, "born": 77}]
+    world.things["MADE"] = Thing("theirs")
+    own.intend([create(table("MADE", scratch=False))], 1)
+    assert proofs(kept)[-1] == {"free": False, "born": 77}
+
+
+def test_an_entry_of_a_change_notes_which_object_it_was_and_its_former_value(kept: Store) -> None:
+    world = World({"ORDERS_IX": Thing("7", born=1)})
+    own = changes(world, kept)
+    own.intend([replace(change(index(), "NOPARALLEL"), before="1")], 1)
+    assert proofs(kept) == [{"identity": "7", "before": "1"}]
+
+
+def test_an_entry_of_a_change_to_an_object_of_the_run_notes_its_identity_and_birth(kept: Store) -> None:
+    world = World(now=77)
+    own = changes(world, kept)
+    own.run([create(table())], 1)
+    world.now = 90
+    world.things.clear()
+    own.intend([change(table(), "NOPARALLEL")], 1)
+    assert proofs(kept)[-1] == {"identity": "made 1", "born": 77}
+
+
+def test_the_name_of_a_users_object_is_never_taken_for_one_of_the_run(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    own.intend([create(table("MADE", scratch=False), "x")], 1)
+    own.intend([change(table("MADE", scratch=False), "NOPARALLEL")], 1)
+    assert proofs(kept)[-1] == {"identity": None}
+
+
+@pytest.mark.parametrize(
+    ("step", "born"), [(create(table()), 77), (change(index(), "NOPARALLEL"), 90), (change(index()), 90)]
+)
+def test_what_redo_lacks_is_noted_with_an_instant_before_it(kept: Store, step: Step, born: int) -> None:
+    world = World({"ORDERS_IX": Thing("7", born=1)}, now=born)
+    own = changes(world, kept)
+    own.intend([replace(step, unlogged=True)], 1)
+    (proof,) = proofs(kept)
+    assert (proof["unlogged"], proof["born"]) == (True, born)
+
+
+def test_an_object_replaced_while_it_was_changed_is_told_by_its_former_identity(kept: Store) -> None:
+    world = World({"ORDERS_IX": Thing("7", born=1)})
+    own = changes(world, kept)
+    entries = own.intend([change(index(), "NOPARALLEL")], 1)
+    world.things["ORDERS_IX"] = Thing("8", born=90)
+    own.made(entries)
+    (entry,) = kept.journal(RUN).entries()
+    assert entry.identity == {"identity": "7"}
+
+
+def test_an_entry_outside_the_catalogue_does_not_end_the_round(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    preference = ObjectRef(ObjectKind.SETTING, QualifiedName("threads"))
+    entries = own.intend([change(preference, "RESET"), create(table())], 1)
+    world.run(create(table()))
+    own.made(entries)
+    assert states(kept) == ["made", "made"]
+
+
+def test_equal_changes_have_one_entry_and_equal_creations_each_their_own(kept: Store) -> None:
+    world = World({"ORDERS_IX": Thing("7", born=1)})
+    own = changes(world, kept)
+    again = change(index(), "NOPARALLEL")
+    own.intend([again, again, replace(again, undo=("OTHER",)), replace(again, unlogged=True)], 1)
+    assert len(states(kept)) == 3
+    own.intend([create(table()), create(table())], 1)
+    assert len(states(kept)) == 5
+
+
+def test_of_a_settled_trial_changes_are_closed_and_objects_of_the_user_left_to_him(kept: Store) -> None:
+    world = World({"ORDERS_IX": Thing("7", born=1)})
+    own = changes(world, kept)
+    own.run([change(index(), "NOPARALLEL"), create(table("MADE", scratch=False)), create(table())], 1)
+    own.run([create(table(f"DBATK_{KEY}_2"))], 2)
+    own.close_trial(1)
+    assert states(kept) == ["undone", "abandoned", "made", "made"]
+
+
+def test_the_statement_of_the_first_line_names_what_put_a_change_back(kept: Store) -> None:
+    world = World({"ORDERS_IX": Thing("7", born=1)})
+    own = changes(world, kept)
+    own.made(own.intend([change(index(), "BEGIN\n  x;\nEND;", " ", "ALTER INDEX NOPARALLEL")], 1))
+    assert own.undo_all().done == ("put back index `APP.ORDERS_IX` by BEGIN; ALTER INDEX NOPARALLEL",)
+
+
+def test_a_lost_session_is_opened_anew_once_for_an_undo(kept: Store) -> None:
+    lost = DatabaseError("ORA-03113: end-of-file", code="ORA-03113", lost=True)
+
+    class Broken(World):
+        times = 0
+
+        def run(self, step: Step, number: int = 0) -> Answer:
+            if step.effect is Effect.DROPS and self.times > 0:
+                self.times -= 1
+                raise lost
+            return super().run(step, number)
+
+    world = Broken()
+    own = made_one(world, kept)
+    world.times = 2
+    with pytest.raises(DatabaseError, match="end-of-file"):
+        own.undo_all()
+    world.times = 1
+    assert own.undo_all().done == (f"dropped table `APP.{NAME}`",)
+
+
+def test_a_fault_that_is_no_refusal_ends_the_undo(kept: Store) -> None:
+    world = World()
+    own = made_one(world, kept)
+    world.fail["DROP"] = ToolkitError("no room for the store", code="TK-0404")
+    with pytest.raises(ToolkitError, match="no room"):
+        own.undo_all()
 
 
 def setting(kept: Store, *command: str) -> None:

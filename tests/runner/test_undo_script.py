@@ -62,6 +62,31 @@ def test_it_is_on_disk_before_the_first_change_and_gone_after_the_last(kept: Sto
     assert told == [world.path]
 
 
+def test_it_lists_the_sessions_of_the_run_first(kept: Store) -> None:
+    own, path, _ = changes(World(), kept)
+    own.intend([create(table())], 1)
+    text = path.read_text()
+    sessions = text.index("-- sessions of the run")
+    assert sessions < text.index(f"'{RUN}'", sessions) < text.index("is ours, about to be made in trial 1")
+    assert ":run" not in text
+
+
+def test_it_is_in_utf_8_whatever_the_locale_says(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locale.getencoding", lambda: "ascii")
+    monkeypatch.setattr("locale.getpreferredencoding", lambda do_setlocale=True: "ascii")
+    world = World({"GRÖSSE": Thing("7 2026-11-21 05:13:42")})
+    own, path, _ = changes(world, kept)
+    own.intend([change(index("GRÖSSE"), "ALTER INDEX NOPARALLEL")], 1)
+    assert "GRÖSSE".encode() in path.read_bytes()
+
+
+def test_without_anything_to_undo_it_is_not_missed(kept: Store) -> None:
+    path = kept.undo_script(RUN)
+    script = UndoScript(path, DIALECT, RUN, "dwh")
+    script.write((), strictly=True)
+    assert not path.exists()
+
+
 def test_it_tells_what_was_made_from_what_was_only_meant(kept: Store) -> None:
     own, path, _ = changes(World(now=1795284000), kept)
     own.intend([create(table())], 1)
