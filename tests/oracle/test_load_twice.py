@@ -13,7 +13,7 @@ from tests.oracle.test_command_line import dbatk
 
 def rows_of(standin: Standin) -> int:
     """Count the rows of the user's table."""
-    counted = standin.engine.data.cursor().execute('SELECT COUNT(*) FROM "DBATK"."GTEST"').fetchone()
+    counted = standin.engine.cursor().execute('SELECT COUNT(*) FROM "DBATK"."GTEST"').fetchone()
     assert counted is not None
     return int(counted[0])
 

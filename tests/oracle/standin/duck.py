@@ -59,7 +59,7 @@ def as_oracle(error: duckdb.Error) -> Exception:
 
 
 def define_functions(data: duckdb.DuckDBPyConnection) -> None:
-    """Give DuckDB what queries of Oracle call."""
+    """Give an instance of DuckDB what queries of Oracle call."""
 
     def to_char(value: datetime.datetime, form: str) -> str:
         for oracle, python in _FORMATS:
@@ -67,6 +67,10 @@ def define_functions(data: duckdb.DuckDBPyConnection) -> None:
         return value.strftime(form)
 
     data.create_function("oracle_to_char", to_char, ["TIMESTAMP", "VARCHAR"], "VARCHAR")
+
+
+def define_macros(data: duckdb.DuckDBPyConnection) -> None:
+    """Give a database what queries of Oracle call and SQL can say."""
     data.execute(f"CREATE MACRO scn_to_timestamp(x) AS {SCN_BEGAN} + TO_SECONDS(CAST(x AS DOUBLE))")
     data.execute(
         "CREATE MACRO oracle_text(x) AS CASE WHEN TRY_CAST(x AS DOUBLE) = ROUND(TRY_CAST(x AS DOUBLE)) "

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import duckdb
 
-from tests.oracle.standin import blocks, breaks, grammar, indexes, observed, parallel, repository, tables
+from tests.oracle.standin import blocks, breaks, grammar, indexes, observed, parallel, repository, storage, tables
 from tests.oracle.standin.catalogue import VIEWS
-from tests.oracle.standin.duck import Rows, count, define_functions, ensure_schema, fetch, quote, run, spell
+from tests.oracle.standin.duck import Rows, count, ensure_schema, fetch, quote, run, spell
 from tests.oracle.standin.errors import ora, stack
 from tests.oracle.standin.faults import Fault
 from tests.oracle.standin.grammar import Command, Name
@@ -20,7 +20,7 @@ from tests.oracle.standin.index_work import IndexWork, fill
 from tests.oracle.standin.indexes import partition_table
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import Made, Session, State
-from tests.oracle.standin.statistics import define_package, literals
+from tests.oracle.standin.statistics import literals
 from tests.oracle.standin.translate import Translated, hinted_degree, translate
 
 _STATS_ARGUMENTS = frozenset(
@@ -50,12 +50,18 @@ class Engine(IndexWork):
         self.changing = threading.RLock()
         self.released = threading.Event()
         self.faults: list[Fault] = []
-        self.data = duckdb.connect()
-        self.dictionary = duckdb.connect()
-        define_functions(self.dictionary)
-        define_functions(self.data)
-        define_package(self.dictionary, self.state)
+        self.database = storage.new_database()
+        self.data = self.cursor()
         self._fill()
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return a connection to the data, for one session."""
+        return storage.cursor(self.database)
+
+    def close(self) -> None:
+        """Let the data go; sessions that are still there find nothing any more."""
+        self.data.close()
+        storage.drop_database(self.database)
 
     def begin_session(self, service: str) -> Session:
         """Open a session; its number is never used twice."""
@@ -327,35 +333,24 @@ class Engine(IndexWork):
         return {key: value for key, value in there.items() if f"USERENV.{key}" not in self.scenario.lacking}
 
     def _catalogue(self, session: Session, tables: list[str], translated: Translated) -> Rows:
-        with self.lock:
+        for view in sorted(set(tables)):
+            if view in self.scenario.denied:
+                raise ora(self.scenario.denied_code, view)
+            if view in self.scenario.lacking:
+                raise ora(942, view)
+        with self.lock, storage.dictionary() as dictionary:
+            dictionary.state = self.state
             for view in sorted(set(tables)):
-                if view in self.scenario.denied:
-                    raise ora(self.scenario.denied_code, view)
-                if view in self.scenario.lacking:
-                    raise ora(942, view)
-                self._load_view(session, view)
-            return fetch(self.dictionary, translated)
+                lacking = self.scenario.lacking
+                columns = [column for column in VIEWS[view] if f"{view}.{column[0]}" not in lacking]
+                dictionary.load(view, columns, self.rows(view, session))
+            return fetch(dictionary.connection, translated)
 
     def rows(self, view: str, session: Session) -> list[Mapping[str, object]]:
         """Return the rows of a catalogue view, as this session sees them."""
         own = self.scenario.views.get(view)
         found = self.state.rows_of(view, session) if own is None else own
         return [*found, *self.scenario.beside.get(view, ())]
-
-    def _load_view(self, session: Session, view: str) -> None:
-        lacking = self.scenario.lacking
-        columns = [column for column in VIEWS[view] if f"{view}.{column[0]}" not in lacking]
-        spelled = ", ".join(f"{quote(name)} {kind}" for name, kind in columns)
-        self.dictionary.execute(f"CREATE OR REPLACE TABLE {quote(view)} ({spelled})")
-        rows = self.rows(view, session)
-        names = [name for name, _ in columns]
-        for row in rows:
-            strange = set(row) - {name for name, _ in VIEWS[view]}
-            assert not strange, f"{view} has no columns {strange}"
-        if rows:
-            marks = ", ".join("?" for _ in names)
-            values = [[row.get(name) for name in names] for row in rows]
-            self.dictionary.executemany(f"INSERT INTO {quote(view)} VALUES ({marks})", values)
 
     def _refuse_after_direct_load(self, session: Session, translated: Translated) -> None:
         if any(name in session.loaded for name in translated.tables):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
+from seerdb.common import sqltext
 from seerdb.common.tns_consts import FIELD_VERSION_19_1
 from seerdb.server import ColumnMeta, Result, Server
 from seerdb.server.backend import BindVar, SessionInfo
@@ -21,6 +23,9 @@ from tests.oracle.standin.engine import Engine
 from tests.oracle.standin.errors import ora
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import Session
+
+# The library reads each statement's text several times, character by character, and there are few different ones.
+sqltext.strip_non_bind_text = functools.lru_cache(4096)(sqltext.strip_non_bind_text)
 
 _VARCHAR, _NUMBER, _DATE = 1, 2, 12
 
@@ -60,6 +65,13 @@ class _Server(Server):
         SERVING.client = client
         super()._serve(client, addr)
 
+    def end(self) -> None:
+        """Close, and wake the thread that waits for connections: by itself it looks twice a second."""
+        self._running = False
+        with suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+        self.close()
+
 
 class Backend:
     """Answers one session."""
@@ -68,7 +80,7 @@ class Backend:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.data = engine.data.cursor()
+        self.data = engine.cursor()
         self.socket: socket.socket = SERVING.client
         self.session: Session | None = None
 
@@ -156,8 +168,9 @@ def running_standin(scenario: Scenario | None = None) -> Iterator[Standin]:
         yield Standin("127.0.0.1", server.port, engine, engine.scenario.password)
     finally:
         engine.released.set()
-        server.close()
-        thread.join(5)
+        server.end()
+        thread.join(60)
+        engine.close()
 
 
 def _describe(name: str, kind: str) -> ColumnMeta:

@@ -254,13 +254,14 @@ def package_function(node: exp.Dot) -> exp.Expression:
     return exp.Anonymous(this="dbms_stats_report", expressions=place)
 
 
-def define_package(data: duckdb.DuckDBPyConnection, state: State) -> None:
+def define_package(data: duckdb.DuckDBPyConnection, current: Callable[[], State]) -> None:
     """Give the dictionary the functions of DBMS_STATS that a query may call."""
 
     def preference(name: str) -> str:
-        return state.statistics.preference(name)
+        return current().statistics.preference(name)
 
     def report(owner: str, table: str) -> str:
+        state = current()
         named = package_text(table, "") if table else None
         found = state.statistics.gather(state, package_text(owner, ""), named, {})
         return "\n".join(["Statistics Gathering Report", *(".".join(made.name) for made in found)])

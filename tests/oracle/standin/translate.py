@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import logging
 import re
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,9 @@ _BIND = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|:(?P<name>[A-Z
 _HINT = re.compile(
     r"(?P<no>NO_)?PARALLEL\s*\(\s*(?:(?P<alias>[A-Za-z]\w*)[\s,]+)?(?P<degree>\w+)\s*\)", re.IGNORECASE
 )
+
+# stand in a kept translation where the time of each execution goes
+_SYSDATE, _SYSTIMESTAMP = "(the time here)", "(the time in UTC)"
 
 
 @dataclass(frozen=True)
@@ -45,13 +49,35 @@ def translate(text: str, binds: Sequence[object], context: Mapping[str, str | No
     Raises:
         BackendError: ORA-00900 when it cannot be parsed, ORA-02003 for an unknown USERENV key.
     """
+    words = text.upper()
+    asked = {key: value for key, value in context.items() if key == "CURRENT_SCHEMA" or key in words}
+    known = _translated(text, tuple(asked.items()))
+    values = dict(zip(bind_names(text), binds, strict=True))
+    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    here = datetime.datetime.now().isoformat(" ", "seconds")
+    spelled = known.text.replace(_SYSDATE, here).replace(_SYSTIMESTAMP, now.isoformat(" "))
+    return Translated(spelled, [values[name] for name in known.names], known.tables, known.degree)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A translation as it is kept: with the names of its parameters, and marks where the time belongs."""
+
+    text: str
+    names: tuple[str, ...]
+    tables: tuple[tuple[str, str], ...]
+    degree: int | None
+
+
+@functools.lru_cache(maxsize=4096)
+def _translated(text: str, context: tuple[tuple[str, str | None], ...]) -> _Known:
+    """Translate a text once: parsing and spelling it is most of what an answer of the stand-in costs."""
     try:
         tree = sqlglot.parse_one(text, read="oracle")
     except sqlglot.errors.ParseError as error:
         raise ora(900, str(error)[:120]) from error
-    values = dict(zip(bind_names(text), binds, strict=True))
-    parameters: list[object] = []
-
+    known = dict(context)
+    names: list[str] = []
     degree = hinted_degree(text)
     for hint in list(tree.find_all(exp.Hint)):
         hint.pop()
@@ -60,17 +86,17 @@ def translate(text: str, binds: Sequence[object], context: Mapping[str, str | No
     # From the leaves up: what stands inside a rewritten node has been rewritten already.
     for node in reversed(list(tree.walk(bfs=False))):
         if isinstance(node, exp.Placeholder):
-            parameters.append(values[str(node.this)])
-            node.replace(sqlglot.parse_one(f"${len(parameters)}", read="duckdb"))
+            names.append(str(node.this))
+            node.replace(sqlglot.parse_one(f"${len(names)}", read="duckdb"))
             continue
-        changed = _rewrite(node, context)
+        changed = _rewrite(node, known)
         if changed is not node:
             node.replace(changed)
     named = [table for table in tree.find_all(exp.Table) if table.name]
     for table in named:
-        _qualify(table, str(context["CURRENT_SCHEMA"]))
+        _qualify(table, str(known["CURRENT_SCHEMA"]))
     tables = tuple((table.db or "", table.name) for table in named)
-    return Translated(tree.sql(dialect="duckdb", identify=True), parameters, tables, degree)
+    return _Known(tree.sql(dialect="duckdb", identify=True), tuple(names), tables, degree)
 
 
 def bind_names(text: str) -> list[str]:
@@ -98,7 +124,7 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
     if isinstance(node, exp.ToNumber):
         return exp.cast(node.this, "DOUBLE")
     if isinstance(node, exp.CurrentTimestamp):
-        return exp.cast(exp.Literal.string(datetime.datetime.now().isoformat(" ", "seconds")), "TIMESTAMP")
+        return exp.cast(exp.Literal.string(_SYSDATE), "TIMESTAMP")
     if isinstance(node, exp.DPipe):
         # Oracle joins a NULL as nothing.
         sides = (
@@ -107,10 +133,7 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
         )
         return exp.DPipe(this=next(sides), expression=next(sides))
     if isinstance(node, exp.Systimestamp):
-        return exp.cast(
-            exp.Literal.string(datetime.datetime.now(datetime.UTC).replace(tzinfo=None).isoformat(" ")),
-            "TIMESTAMP",
-        )
+        return exp.cast(exp.Literal.string(_SYSTIMESTAMP), "TIMESTAMP")
     if isinstance(node, exp.Anonymous) and node.name.upper() == "SYS_EXTRACT_UTC":
         # the only zone of the stand-in
         return node.expressions[0]
