@@ -9,4 +9,4 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-pytest_plugins = ["tests.guards", "tests.servers.fixtures"]
+pytest_plugins = ["tests.tidy", "tests.tiers", "tests.guards", "tests.servers.fixtures"]

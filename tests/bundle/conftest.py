@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.servers import forks
 from toolkit.model.records import RunRecord
 from toolkit.store import open_store
 
@@ -72,8 +73,7 @@ class Workshop:
             "DBATK_CONFIG": str(self.folder / "config"),
             "DBATK_PASSWORD": self.standin.password,
         }
-        command = [sys.executable, "-m", "toolkit", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        return forks.run("toolkit", *arguments, env=environment)
 
     def export(self, *arguments: str, **written: str) -> None:
         done = self.dbatk("export", str(self.write(**written)), "--out", str(self.bundle), *arguments)
@@ -100,7 +100,7 @@ class Workshop:
     def run(self, *arguments: str, where: str | None = None) -> tuple[int, str]:
         """Run run.sh to its end; return its status and what it said."""
         running = self.begin(*arguments, where=where)
-        said, _ = running.communicate(timeout=120)
+        said, _ = running.communicate(timeout=300)
         return running.returncode, said
 
     def ingest(self) -> subprocess.CompletedProcess[str]:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 import tomli_w
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
+from tests.tiers import examples
 from toolkit.design.approval_diff import differences
 from toolkit.design.approval_file import approval_path, dump_approval, load_approval
 from toolkit.design.canonical import plan_values
@@ -90,13 +91,13 @@ def places(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, .
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(some.integers())
 def test_order_of_keys_comments_and_blanks_do_not_change_the_hash(seed: int) -> None:
     assert meaning(spelled(PLAN, random.Random(seed))) == meaning(tomli_w.dumps(PLAN))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(some.sampled_from(places(PLAN)), some.booleans(), some.integers())
 def test_any_change_of_meaning_changes_the_hash(path: tuple[object, ...], leave_out: bool, seed: int) -> None:
     changed = deepcopy(dict(PLAN))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.servers import forks
 
 
 def dbatk(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[str, object]]:
@@ -22,8 +21,7 @@ def dbatk(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[st
         "DBATK_PASSWORD": standin.password,
     }
     sure = () if arguments[0] in ("doctor", "clean") else ("--not-production",)
-    command = [sys.executable, "-m", "toolkit", *arguments, "-t", standin.url, *sure, "--json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = forks.run("toolkit", *arguments, "-t", standin.url, *sure, "--json", env=environment)
     assert standin.password not in done.stdout + done.stderr
     return done.returncode, json.loads(done.stdout)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.oracle.standin import Scenario, running_standin, scenarios
+from tests.servers import forks
 
 SCREEN, WIDTH = 40, 80
 
@@ -25,8 +24,7 @@ def dbatk(scenario: Scenario, folder: Path, *arguments: str) -> tuple[int, str, 
             "DBATK_CONFIG": str(folder / "config"),
             "DBATK_PASSWORD": standin.password,
         }
-        command = [sys.executable, "-m", "toolkit", *arguments, "-t", standin.url]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        done = forks.run("toolkit", *arguments, "-t", standin.url, env=environment)
         return done.returncode, done.stdout, done.stderr, list(standin.statements)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.oracle.make import connect, target
 from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.servers import forks
 from toolkit.errors import ToolkitError
 from toolkit.model.words import Role
 from toolkit.targets.base import SessionTag
@@ -45,8 +44,7 @@ class Site:
     def __call__(self, *arguments: str) -> tuple[int, str]:
         places = {"DBATK_STORE": str(self.folder / "store.db"), "DBATK_CONFIG": str(self.folder / "config")}
         environment = {**os.environ, **places, "DBATK_PASSWORD": self.standin.password, "COLUMNS": "200"}
-        command = [sys.executable, "-m", "toolkit", *arguments]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        done = forks.run("toolkit", *arguments, env=environment)
         return done.returncode, done.stdout + done.stderr
 
     def query(self, text: str) -> tuple[str, ...]:

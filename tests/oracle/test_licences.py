@@ -7,11 +7,12 @@ from collections.abc import Callable
 from itertools import chain
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracle.make import ON_TABLES, assumed, realdata, steps, work
 from tests.oracle.test_judge import statements
+from tests.tiers import examples
 from toolkit.dialects.oracle import licences
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, TUNING, look, tokens
@@ -128,13 +129,13 @@ def _packs(text: str) -> set[str]:
     return {use.licence for use in look(text).uses}
 
 
-@settings(max_examples=600, deadline=None)
+@examples(600)
 @given(_LISTED, st.sampled_from(_PLACES), _BLANK, _FLIPS)
 def test_a_listed_object_is_found_wherever_it_stands(name: str, place: str, s: str, flips: list[bool]) -> None:
     assert _packs(place.format(n=_cased(name, flips), s=s))
 
 
-@settings(max_examples=800, deadline=None)
+@examples(800)
 @given(
     _LISTED, st.sampled_from(_CARRIERS), st.sampled_from(_WAYS), st.integers(0, 99), _BLANK, _FLIPS,
     st.sampled_from(["SELECT * FROM {n}", "BEGIN {n}.x; END;", 'select 1 from "SYS"."{n}" h', "{n}"]),
@@ -147,7 +148,7 @@ def test_a_listed_object_is_found_in_every_text_that_is_run(
     assert _packs(carrier.format(e=spelled, s=s)), spelled
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(_LISTED, st.lists(st.sampled_from(_CARRIERS), min_size=1, max_size=3), st.sampled_from(_WAYS), _BLANK)
 def test_a_listed_object_is_found_in_a_text_within_a_text(
     name: str, carriers: list[str], way: _Way, s: str
@@ -158,13 +159,13 @@ def test_a_listed_object_is_found_in_a_text_within_a_text(
     assert _packs(f"BEGIN EXECUTE IMMEDIATE {way(text, 5, s) if len(text) < 300 else _quoted(text)}; END;")
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(_FREE, st.sampled_from(_PLACES), _BLANK, _FLIPS)
 def test_a_free_object_passes_wherever_it_stands(name: str, place: str, s: str, flips: list[bool]) -> None:
     assert look(place.format(n=_cased(name, flips), s=s)).uses == ()
 
 
-@settings(max_examples=600, deadline=None)
+@examples(600)
 @given(_FREE, st.sampled_from(_CARRIERS), st.sampled_from(_WAYS), st.integers(0, 99), _BLANK)
 def test_a_free_object_passes_in_every_text_that_is_run(
     name: str, carrier: str, way: _Way, at: int, s: str
@@ -413,14 +414,14 @@ _SHREDS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(_SHREDS)
 def test_any_text_is_looked_at_without_an_error(shreds: list[str]) -> None:
     look(" ".join(shreds))
     look("".join(shreds))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=300))
 def test_any_characters_are_looked_at_without_an_error(text: str) -> None:
     look(text)

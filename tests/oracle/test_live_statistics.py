@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +15,7 @@ import pytest
 
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.statistics import Statistics
+from tests.servers.forks import Forked
 
 ONCE = ("--repeat", "1", "--warmup", "0")
 LIVE = ("stats", "gather", "--schema", "DBATK", "--degree", "1,4", *ONCE, "--on-live-objects")
@@ -65,7 +64,7 @@ class Bench:
     def statistics(self) -> Statistics:
         return self.standin.engine.state.statistics
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> Forked:
         environment = {
             **os.environ,
             "DBATK_STORE": str(self.folder / "store.db"),
@@ -73,14 +72,11 @@ class Bench:
             "DBATK_PASSWORD": self.standin.password,
         }
         where = () if arguments[:2] == ("runs", "show") else ("-t", self.standin.url)
-        command = [sys.executable, "-m", "toolkit", *arguments, *where]
-        return subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        return Forked("toolkit", *arguments, *where, env=environment)
 
     def run(self, *arguments: str) -> Answer:
         process = self.start(*arguments, *self.more, "--json")
-        out, said = process.communicate(timeout=120)
+        out, said = process.communicate(timeout=300)
         return Answer(process.returncode, json.loads(out), said)
 
     def unchanged(self) -> bool:
@@ -383,7 +379,7 @@ def test_a_job_under_publish_false_says_that_it_is_pending(tmp_path: Path) -> No
 # -- before a run -----------------------------------------------------------------------------------------------
 def _script(context: Bench, *arguments: str) -> str:
     process = context.start(*arguments, "--dry-run")
-    out, said = process.communicate(timeout=120)
+    out, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
     return out
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.oracle.standin import Standin
 from tests.oracle.standin.faults import AFTER, Fault, kill_client
+from tests.servers.forks import Forked
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "ctas-job": ("ctas", "--source", "GTEST", "--table", "MADE", "--degree", "4", "--nologging"),
@@ -52,18 +51,15 @@ def environment(standin: Standin, folder: Path) -> dict[str, str]:
     }
 
 
-def begin(standin: Standin, folder: Path, *arguments: str) -> subprocess.Popen[str]:
+def begin(standin: Standin, folder: Path, *arguments: str) -> Forked:
     """Begin a command in a process of its own."""
-    words = [sys.executable, "-m", "toolkit", *arguments, "--json"]
-    return subprocess.Popen(
-        words, env=environment(standin, folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return Forked("toolkit", *arguments, "--json", env=environment(standin, folder))
 
 
 def run(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[str, object]]:
     """Run a command to its end; return its exit status and its JSON document."""
     process = begin(standin, folder, *arguments)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert standin.password not in out + err
     assert out or process.returncode, err
     return process.returncode, json.loads(out) if out else {"said": err}
@@ -71,11 +67,11 @@ def run(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[str,
 
 def kill(standin: Standin, folder: Path, fault: Fault, *arguments: str) -> bool:
     """Run a command whose process is killed at a statement; tell whether it was."""
-    processes: list[subprocess.Popen[str]] = []
+    processes: list[Forked] = []
     fault.act = kill_client(lambda: processes[0].pid)
     standin.engine.faults.append(fault)
     processes.append(begin(standin, folder, *arguments, "-t", standin.url, "--not-production"))
-    out, err = processes[0].communicate(timeout=120)
+    out, err = processes[0].communicate(timeout=300)
     standin.engine.faults.clear()
     assert processes[0].returncode == -signal.SIGKILL or fault.struck is None, (out[-500:], err)
     return fault.struck is not None

@@ -27,13 +27,16 @@ def project_files() -> tuple[Path, ...]:
     )  # fmt: skip
 
 
-def sources(folder: str = "toolkit") -> Iterator[tuple[str, ast.Module, str]]:
-    """Yield name, tree and text of every Python file of a folder."""
+@functools.cache
+def sources(folder: str = "toolkit") -> tuple[tuple[str, ast.Module, str], ...]:
+    """Return name, tree and text of every Python file of a folder; nobody changes the trees."""
+    found = []
     for path in project_files():
         name = path.relative_to(ROOT).as_posix()
         if name.startswith(folder + "/") and path.suffix == ".py":
             text = path.read_text(encoding="utf-8")
-            yield name, ast.parse(text), text
+            found.append((name, ast.parse(text), text))
+    return tuple(found)
 
 
 def imported(tree: ast.AST) -> Iterator[str]:

@@ -8,10 +8,11 @@ from email.message import EmailMessage
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.readers.awr_samples import CLUSTER, STATSPACK, TEXT, html
+from tests.tiers import examples
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.readers.awr.report import Report, read_report
 from toolkit.readers.awr.tables import Numbers, guess_comma, instant
@@ -236,7 +237,7 @@ def survive(raw: bytes) -> Report | None:
     return report
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(SAMPLES, st.floats(0, 1))
 def test_a_report_cut_anywhere_is_never_taken_for_whole(text: str, share: float) -> None:
     kept = text[: int(len(text.rstrip()) * share)]
@@ -245,7 +246,7 @@ def test_a_report_cut_anywhere_is_never_taken_for_whole(text: str, share: float)
         assert report.faults
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(SAMPLES, st.lists(st.floats(0, 0.999), max_size=30), st.randoms(use_true_random=False))
 def test_lines_left_out_or_turned_about_do_no_harm(text: str, places: list[float], chance: Any) -> None:
     lines = text.replace("</tr>", "</tr>\n").split("\n")
@@ -256,7 +257,7 @@ def test_lines_left_out_or_turned_about_do_no_harm(text: str, places: list[float
     survive("\n".join(lines).encode())
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(SAMPLES, st.floats(0, 1), st.binary(max_size=300))
 def test_bytes_of_any_kind_do_no_harm(text: str, place: float, junk: bytes) -> None:
     raw = text.encode()

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tiers import examples
 from toolkit.report.layout import WIDTH, text_table, wrapped
 from toolkit.report.tables import left, right, table
 
@@ -62,7 +63,7 @@ def test_a_number_keeps_its_unit_beside_it() -> None:
         assert "\u00a0" not in "".join(lines)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4), st.tuples(*[st.booleans()] * 3))
 def test_no_table_is_wider_than_the_page_and_every_row_is_told(
     rows: list[tuple[str, str, str]], numeric: tuple[bool, bool, bool]

@@ -8,10 +8,11 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell, host_samples, metric, run_of, sweep, sweep_trials, trial
+from tests.tiers import examples
 from toolkit.analysis.compare import compare
 from toolkit.analysis.documents import run_document
 from toolkit.model.records import Artifact, RunRecord
@@ -133,7 +134,7 @@ def test_text_fits_eighty_columns_without_colour(run: RunRecord) -> None:
     assert "\x1b" not in text
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.text(max_size=200), st.text(max_size=60))
 def test_any_text_fits_eighty_columns(reason: str, name: str) -> None:
     failed = trial(1, cell(**{name: reason}), 1, None, outcome=Outcome.FAILED, reason=reason)
@@ -141,7 +142,7 @@ def test_any_text_fits_eighty_columns(reason: str, name: str) -> None:
     assert max(map(len, text.split("\n"))) <= 80
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.text(max_size=60))
 def test_any_text_leaves_the_page_whole(text: str) -> None:
     run = run_of([trial(1, cell(level=text), 1, 1.0, reason=text), trial(2, cell(level=1), 1, 2.0)], label=text)

@@ -3,12 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell, run_of, sweep, trial
 from tests.report.test_golden import measured, two_factors
 from tests.report.test_render import EVIL, evil_run
+from tests.tiers import examples
 from toolkit.model.records import ItemRecord, RunRecord
 from toolkit.model.words import Mode, Outcome
 from toolkit.report.summary import summary_text
@@ -77,7 +78,7 @@ def test_text_from_outside_reaches_the_terminal_without_control_characters(mode:
     assert "\\u001b[31mred" in text
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.text(max_size=150), st.text(max_size=150), st.sampled_from(Mode))
 def test_no_line_is_wider_than_eighty_columns(name: str, reason: str, mode: Mode) -> None:
     item = ItemRecord(name, Outcome.FAILED, reason=reason)

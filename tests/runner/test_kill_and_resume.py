@@ -5,24 +5,21 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.engines.arena import ROWS, Arena
+from tests.servers import forks
 from toolkit.app.results import listed_runs
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Outcome, RunState
 from toolkit.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 def drive(**told: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.runner.driver", json.dumps(told)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return forks.run("tests.runner.driver", json.dumps(told))
 
 
 def sweep(arena: Arena, store: Path, **more: Any) -> dict[str, Any]:
@@ -166,9 +163,7 @@ def test_a_run_that_is_alive_is_not_resumed(arena: Arena, tmp_path: Path) -> Non
     table = f"{arena.schema}.gtest"
     query = f"SELECT count(*) AS n FROM {table} a, {table} b WHERE a.id + b.id > 1 AND a.idname < b.idname"
     told = sweep(arena, store, options={"query": query, "table": f"{arena.schema}.made"})
-    command = [sys.executable, "-m", "tests.runner.driver", json.dumps(told)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as alive:
-        assert alive.stdout is not None
+    with forks.Forked("tests.runner.driver", json.dumps(told)) as alive:
         for line in alive.stdout:
             if line.startswith("trial-begun"):
                 break
@@ -176,7 +171,7 @@ def test_a_run_that_is_alive_is_not_resumed(arena: Arena, tmp_path: Path) -> Non
             (head,) = opened.list_runs()
         refused = drive(url=arena.url, store=str(store), resume=head.run)
         alive.send_signal(signal.SIGINT)
-        said, _ = alive.communicate(timeout=60)
+        said, _ = alive.communicate(timeout=300)
     assert refused.returncode == 5, refused.stdout
     assert "TK-0302" in refused.stdout
     assert alive.returncode == 130, said

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
+import functools
+import hashlib
 import importlib.util
 import os
 import pwd
@@ -26,6 +29,9 @@ from typing import Self
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+
+from tests.servers.parent import die_with_parent
+from tests.tidy import run_folder
 
 SETTINGS = {
     "max_connections": "40",
@@ -135,12 +141,31 @@ def as_user(user: pwd.struct_passwd | None) -> dict[str, object]:
     return {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
 
+_CLUSTER = ("-U", "dbatk", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+
+
+def _template(bin_dir: Path, shared: Path, run_as: dict[str, object]) -> Path:
+    """Return the cluster that all workers of a run copy; who comes first makes it."""
+    place = shared / f"cluster-{hashlib.sha256(os.fsencode(bin_dir)).hexdigest()[:12]}"
+    with (shared / f"{place.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.exists():
+            place.mkdir()
+            if isinstance(user := run_as.get("user"), int):
+                os.chown(place, user, -1)
+            subprocess.run(
+                [bin_dir / "initdb", "-D", place / "data", *_CLUSTER],
+                check=True, capture_output=True, cwd=place, **run_as,
+            )  # fmt: skip
+    return place / "data"
+
+
 def _initdb(bin_dir: Path, folder: Path, password: str, run_as: dict[str, object]) -> Path:
     data = folder / "data"
-    subprocess.run(
-        [bin_dir / "initdb", "-D", data, "-U", "dbatk", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"],
-        check=True, capture_output=True, cwd=folder, **run_as,
-    )  # fmt: skip
+    command: list[str | Path] = [bin_dir / "initdb", "-D", data, *_CLUSTER]
+    if shared := run_folder():
+        command = ["cp", "-a", _template(bin_dir, shared, run_as), data]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder, **run_as)
     rule = f"host all {PASSWORD_USER} 127.0.0.1/32 scram-sha-256\n"
     rules = data / "pg_hba.conf"
     rules.write_text(rule + rules.read_text())
@@ -174,7 +199,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def begun_from(bin_dir: Path, settings: dict[str, str] | None = None) -> Iterator[Server]:
     """Run a fresh server from these binaries; stopped and removed at the end, also after Ctrl-C."""
     user = unprivileged()
-    folder = Path(tempfile.mkdtemp(prefix="dbatk-pg-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="dbatk-pg-", dir=run_folder() or "/tmp"))
     password = secrets.token_hex(8)
     try:
         folder.chmod(0o711)
@@ -203,6 +228,7 @@ def serving(
         process = subprocess.Popen(
             [bin_dir / "postgres", "-D", data, *options],
             stdout=output, stderr=output, cwd=folder, start_new_session=True, **as_user(unprivileged()),
+            preexec_fn=functools.partial(die_with_parent, signal.SIGQUIT),  # noqa: PLW1509 - nothing else can ask for it
         )  # fmt: skip
     atexit.register(_stop, process)
     try:

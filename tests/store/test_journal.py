@@ -6,10 +6,10 @@ from collections.abc import Callable
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.store.make import RUN, head, step
+from tests.tiers import examples
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Journal
 from toolkit.model.records import JournalEntry
@@ -157,5 +157,5 @@ class JournalWalk(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-JournalWalk.TestCase.settings = settings(max_examples=10, stateful_step_count=12, deadline=None)
+JournalWalk.TestCase.settings = examples(20, stateful_step_count=12)
 test_any_walk_leaves_open_what_was_not_ended = JournalWalk.TestCase

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from tests.servers.forks import Forked
 from tests.store.make import RUN, head, trial
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.store import open_store
 
 RUNS = [f"20261121-051342-000{number}" for number in range(5)]
-ROOT = Path(__file__).parents[2]
-Begin = Callable[..., subprocess.Popen[str]]
+Begin = Callable[..., Forked]
 
 
 @pytest.fixture
 def begin(location: str) -> Iterator[Begin]:
     """Begins a writer on the store; writers left at the end are killed."""
-    begun: list[subprocess.Popen[str]] = []
+    begun: list[Forked] = []
 
-    def one(word: str, *rest: object) -> subprocess.Popen[str]:
-        command = [sys.executable, "-W", "error", "-m", "tests.store.writer", word, location, *map(str, rest)]
-        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def one(word: str, *rest: object) -> Forked:
+        process = Forked("tests.store.writer", word, location, *map(str, rest), stdin=subprocess.PIPE)
         begun.append(process)
         return process
 
@@ -37,19 +34,19 @@ def begin(location: str) -> Iterator[Begin]:
         process.communicate()
 
 
-def line(process: subprocess.Popen[str]) -> str:
+def line(process: Forked) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-def go(*processes: subprocess.Popen[str]) -> None:
+def go(*processes: Forked) -> None:
     """Let processes that are ready go on together."""
     for process in processes:
         assert line(process) == "ready"
     say(*processes)
 
 
-def say(*processes: subprocess.Popen[str]) -> None:
+def say(*processes: Forked) -> None:
     for process in processes:
         assert process.stdin is not None
         process.stdin.write("\n")

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.make import BEGAN, CELL, RUN, head, item, series, trial
+from tests.tiers import examples
 from toolkit.errors import ToolkitError
 from toolkit.model.records import Metric, TrialMark, TrialRecord
 from toolkit.model.values import Cell
@@ -165,7 +166,7 @@ records = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@examples(60)
 @given(record=records)
 def test_any_record_survives_the_store_and_the_way_into_another_one(
     store: Store, another: Store, record: TrialRecord

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import warnings
 
 from tests.store.make import BEGAN, CELL, head, item, step, trial
 from toolkit.errors import ToolkitError
@@ -78,6 +79,7 @@ def opening(store: Store, run: str) -> None:
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("error")
     word, location, *rest = sys.argv[1:]
     if word == "opening":
         print("ready", flush=True)

@@ -8,11 +8,12 @@ import string
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.analysis.awr.made import interval, origin
 from tests.readers.awr_samples import html
+from tests.tiers import examples
 from toolkit.analysis.awr.diff import compare_intervals
 from toolkit.analysis.awr.masking import Pseudonyms, mask_interval, mask_report
 from toolkit.analysis.awr.trend import trends
@@ -62,7 +63,7 @@ def masked(names: list[str], odd: str, day: int, salt: Pseudonyms) -> Interval:
     return mask_interval(named(names, odd, day), salt)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(names=some.lists(NAMES, min_size=11, max_size=11), odd=ODD)
 def test_no_name_is_left_in_any_form_of_a_comparison_or_a_series(names: list[str], odd: str) -> None:
     salt = Pseudonyms()
@@ -77,7 +78,7 @@ def test_no_name_is_left_in_any_form_of_a_comparison_or_a_series(names: list[str
         assert "987654321" not in text
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(name=NAMES, odd=ODD)
 def test_no_name_is_left_in_a_report(name: str, odd: str) -> None:
     raw = html(extra=f"<h3>Odd</h3><table><tr><th>User</th></tr><tr><td>{name}</td></tr></table>")
@@ -91,7 +92,7 @@ def test_no_name_is_left_in_a_report(name: str, odd: str) -> None:
     assert '"2025-03-02T10:00:00"' in found
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(text=some.text(some.characters(exclude_categories=["Cs"]), max_size=200))
 def test_a_statement_of_any_kind_keeps_words_of_sql_and_signs_only(text: str) -> None:
     left = Pseudonyms("s").sql(text)

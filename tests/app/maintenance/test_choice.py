@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit.app.maintenance.choice import Choice, NextStep, choose
@@ -240,7 +240,6 @@ def test_a_step_of_high_priority_is_done_every_night_and_the_others_rotate_behin
 names = st.sampled_from("abcde")
 
 
-@settings(deadline=None)
 @given(st.lists(names, unique=True, min_size=1), st.data())
 def test_every_step_of_a_plan_without_circles_gets_its_turn_once(order: list[str], data: st.DataObject) -> None:
     steps = [

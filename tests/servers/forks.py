@@ -1,0 +1,205 @@
+"""Processes for tests that kill, interrupt or watch one: forked from a server that has imported everything.
+
+`python -m toolkit` takes most of a second of work before the first statement, the imports of drivers and of the
+store above all. A fork of a process that has them is the same program at a twentieth of the cost: a process of its
+own with its own memory, signals, environment and streams, ended with the one that tests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import io
+import multiprocessing
+import os
+import pkgutil
+import runpy
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from multiprocessing import reduction
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import IO, Any, Self
+
+from tests.servers.parent import die_with_parent
+
+_LIBRARIES = (
+    "duckdb",
+    "numpy",
+    "oracledb",
+    "psycopg",
+    "sqlalchemy.dialects.sqlite",
+    "sqlalchemy.dialects.postgresql",
+)
+
+
+class _Stream:
+    """A file descriptor on its way to a process that a server forks."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def __getstate__(self) -> Any:
+        return reduction.DupFd(self.descriptor)
+
+    def __setstate__(self, sent: Any) -> None:
+        self.descriptor = sent.detach()
+
+
+class Forked:
+    """A process that runs a module as `python -m` would; answers as `subprocess.Popen` does."""
+
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | str | None = None,
+        stdin: int | None = None,
+        stderr: int = subprocess.PIPE,
+    ) -> None:
+        self.args = [module, *arguments]
+        self.returncode: int | None = None
+        self.stdin: IO[str] | None = None
+        self.stderr: IO[str] | None = None
+        with contextlib.ExitStack() as theirs:
+            reading, writing = os.pipe()
+            theirs.callback(os.close, writing)
+            self.stdout: IO[str] = os.fdopen(reading, encoding="utf-8", errors="replace")
+            streams = [_nothing(theirs), writing, writing]
+            if stdin == subprocess.PIPE:
+                streams[0], mine = os.pipe()
+                theirs.callback(os.close, streams[0])
+                self.stdin = os.fdopen(mine, "w", encoding="utf-8")
+            if stderr == subprocess.PIPE:
+                reading, streams[2] = os.pipe()
+                theirs.callback(os.close, streams[2])
+                self.stderr = os.fdopen(reading, encoding="utf-8", errors="replace")
+            given = (list(map(_Stream, streams)), dict(os.environ if env is None else env), str(cwd or Path.cwd()))
+            self._process: BaseProcess = _CONTEXT.Process(target=_become, args=(module, arguments, *given))
+            self._process.start()
+        assert self._process.pid is not None
+        self.pid: int = self._process.pid
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            self.returncode = self._process.exitcode
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        if self.poll() is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        assert self.returncode is not None
+        return self.returncode
+
+    def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
+        """Say something, read all there is to read, and wait for the end."""
+        if self.stdin is not None:
+            with contextlib.suppress(BrokenPipeError), self.stdin:
+                self.stdin.write(input or "")
+        texts = ["", ""]
+
+        def read(place: int, stream: IO[str]) -> None:
+            texts[place] = stream.read()
+
+        streams = [each for each in enumerate((self.stdout, self.stderr)) if each[1] is not None]
+        readers = [threading.Thread(target=read, args=each, daemon=True) for each in streams]
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join(timeout)
+            if reader.is_alive():
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        self.wait(timeout)
+        self._close()
+        return texts[0], texts[1]
+
+    def _close(self) -> None:
+        for stream in (self.stdin, self.stdout, self.stderr):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if raised[0] is not None:
+            self.kill()
+        self._close()
+        self.wait()
+
+
+def run(
+    module: str,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | str | None = None,
+    timeout: float = 300,
+) -> subprocess.CompletedProcess[str]:
+    """Run a module to its end in a forked process."""
+    with Forked(module, *arguments, env=env, cwd=cwd) as process:
+        out, err = process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(process.args, process.wait(), out, err)
+
+
+def _nothing(closing: contextlib.ExitStack) -> int:
+    opened = os.open(os.devnull, os.O_RDONLY)
+    closing.callback(os.close, opened)
+    return opened
+
+
+def _become(
+    module: str, arguments: tuple[str, ...], streams: list[_Stream], env: dict[str, str], cwd: str
+) -> None:
+    """Be what `python -m module` is."""
+    die_with_parent()
+    for target, stream in enumerate(streams):
+        os.dup2(stream.descriptor, target)
+    for stream in streams:
+        os.close(stream.descriptor)
+    sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False), encoding="utf-8")
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8")
+    sys.stderr = io.TextIOWrapper(
+        io.FileIO(2, "w", closefd=False), encoding="utf-8", write_through=True, errors="backslashreplace"
+    )
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def import_everything() -> None:
+    """Import what any command may need; called in the server."""
+    import toolkit
+
+    for name in _LIBRARIES:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for found in pkgutil.walk_packages(toolkit.__path__, "toolkit."):
+        if not found.name.endswith("__main__"):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(found.name)
+    gc.collect()
+    gc.freeze()
+
+
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["tests.servers.imported"])

@@ -1,0 +1,164 @@
+"""Nothing outlives a run of the tests: one folder for all its files, and no process after its end.
+
+The process that began the run makes the folder and lets `TMPDIR` point to it, so that whatever workers and servers
+write lies in it. A keeper, a process of its own, waits for the end of that process, however it ends, kills what is
+left of the run and removes the folder. A folder of a run that failed is kept until the next run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+VARIABLE = "DBATK_TESTS_FOLDER"
+_PREFIX = "dbatk-tests-"
+_LOCK = "lock"
+_PATIENCE_SECONDS = 60
+_ROOT = Path(__file__).resolve().parents[1]
+
+
+def run_folder() -> Path | None:
+    """Return the folder that all processes of this run share; None outside a run of the tests."""
+    named = os.environ.get(VARIABLE)
+    return Path(named) if named else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder in the process that began the run; its workers find it in the environment."""
+    if hasattr(config, "workerinput") or VARIABLE in os.environ:
+        return
+    place = Path("/tmp" if sys.platform == "linux" else tempfile.gettempdir())
+    _remove_old(place)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+    folder.chmod(0o711)  # root's PostgreSQL runs as somebody else
+    config.add_cleanup(_Run(folder).end)
+
+
+class _Run:
+    """What the process that began the run holds of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = _locked(folder)
+        self._before = os.environ.get("TMPDIR")
+        os.environ |= {VARIABLE: str(folder), "TMPDIR": str(folder)}
+        tempfile.tempdir = None
+        self._keeper = subprocess.Popen(
+            [sys.executable, "-m", "tests.tidy", str(folder)], cwd=_ROOT, stdin=subprocess.PIPE,
+            env={name: value for name, value in os.environ.items() if name != VARIABLE}, start_new_session=True,
+        )  # fmt: skip
+
+    def end(self) -> None:
+        """Let the keeper kill and remove what is left."""
+        del os.environ[VARIABLE], os.environ["TMPDIR"]
+        if self._before is not None:
+            os.environ["TMPDIR"] = self._before
+        tempfile.tempdir = None
+        assert self._keeper.stdin is not None
+        self._keeper.stdin.close()
+        self._keeper.wait()
+        os.close(self._lock)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Fail the run when a process of it is still there at its end; tell the keeper to keep files for a look."""
+    yield
+    folder = run_folder()
+    if folder is None or hasattr(session.config, "workerinput"):
+        return
+    _end_servers_of_forks()
+    left = _left_after(folder, _PATIENCE_SECONDS)
+    if left:
+        print("\nleft by the tests:", *(f"{pid}: {command}" for pid, command in left.items()), sep="\n  ")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        (folder / "keep").touch()
+
+
+def _end_servers_of_forks() -> None:
+    """End the helpers of `multiprocessing`, which otherwise end with this process."""
+    from multiprocessing import forkserver, resource_tracker
+
+    for helper in (forkserver._forkserver, resource_tracker._resource_tracker):
+        helper._stop()  # type: ignore[attr-defined]
+
+
+def processes_of(folder: Path) -> dict[int, str]:
+    """Return the processes of a run, by their environment, their folder or their command."""
+    found = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            pid = int(place.name)
+            command = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+            told = (place / "environ").read_bytes(), command.encode(), str((place / "cwd").readlink()).encode()
+            if command and any(str(folder).encode() in each for each in told):
+                found[pid] = command
+    return {pid: command for pid, command in found.items() if pid not in _ours() and "tests.tidy" not in command}
+
+
+def _ours() -> set[int]:
+    """This process and those above it: a run inside a run is no leftover of itself."""
+    pids, pid = set(), os.getpid()
+    while pid > 1:
+        pids.add(pid)
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return pids
+
+
+def _left_after(folder: Path, seconds: float) -> dict[int, str]:
+    """Return what is still there after processes that are ending had their time."""
+    until = time.monotonic() + seconds
+    while (left := processes_of(folder)) and time.monotonic() < until:
+        time.sleep(0.1)
+    return left
+
+
+def _locked(folder: Path) -> int:
+    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return lock
+
+
+def _remove_old(place: Path) -> None:
+    """Remove what runs left that failed, or that were killed together with their keeper."""
+    for folder in place.glob(f"{_PREFIX}*"):
+        try:
+            os.close(_locked(folder))
+        except OSError:
+            continue  # it is at work, or somebody else's
+        _sweep(folder, keep=False)
+
+
+def _sweep(folder: Path, *, keep: bool) -> None:
+    for pid in processes_of(folder):
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keep(folder: Path) -> None:
+    """Wait until whoever began this process is gone or says so, then sweep."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stdin.buffer.read()
+    keep = (folder / "keep").exists()
+    _sweep(folder, keep=keep)
+    if keep:
+        print(f"files of the failed tests: {folder}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    _keep(Path(sys.argv[1]))

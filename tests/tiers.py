@@ -1,0 +1,61 @@
+"""How much the tests do: the fast tier of `make test`, or all of `make test-full` (`DBATK_TESTS=full`).
+
+The fast tier leaves out what is marked `full`, thins long matrices and draws fewer examples. Every command, every
+engine and every kind of failure stays in it; docs/testing.md says what each tier holds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+FULL = os.environ.get("DBATK_TESTS") == "full"
+_FAST_EXAMPLES = 15
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+
+# No deadlines: how long an example takes is the machine's business.
+settings.register_profile(
+    "fast",
+    deadline=None,
+    max_examples=_FAST_EXAMPLES,
+    derandomize=True,
+    database=None,
+    suppress_health_check=_SLOW,
+)
+settings.register_profile("full", deadline=None, max_examples=100, database=None, suppress_health_check=_SLOW)
+settings.load_profile("full" if FULL else "fast")
+
+
+def examples(count: int, **more: Any) -> settings:
+    """Draw so many examples in the full tier, a tenth of them in the fast one."""
+    return settings(max_examples=count if FULL else max(_FAST_EXAMPLES, count // 10), **more)
+
+
+def thinned(values: Iterable[Any], every: int) -> list[Any]:
+    """Keep each so-manieth value in the fast tier, all in the full one; of tuples, the values of one test."""
+    return [
+        value if number % every == 0 else pytest.param(*_values(value), marks=pytest.mark.full)
+        for number, value in enumerate(values)
+    ]
+
+
+def _values(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only the full tier runs; who names a test by its id gets it."""
+    if FULL:
+        return
+    named = {word for word in config.args if "::" in word}
+    left_out = [
+        item for item in items
+        if item.get_closest_marker("full") and not any(item.nodeid.startswith(word) for word in named)
+    ]  # fmt: skip
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
