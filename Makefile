@@ -1,19 +1,20 @@
 # make demo   a sweep on an embedded database and its report, in about a minute
-# make test   the tests
+# make test   the tests, in minutes; make test-full adds what takes longer
 # make help   everything else
 # Each makes .venv and installs what it needs; only Python 3.11 or newer with pip must be there.
 
 BIN := .venv/bin
 ARGS ?=
-# Spread over the processors, whose number decides; what is left of a file goes to whoever is free.
-SPREAD := -n auto --dist worksteal
+# One worker more than processors, for many tests wait; tests that share costly processes stay together.
+SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types contracts docs check chaos bench mutate wheel pins clean
+.PHONY: help demo test test-full test-extra test-lowest lint format types contracts docs check chaos bench mutate wheel pins clean
 
 help:
 	@echo 'make demo       a sweep on an embedded database, and its report in dbatk-demo/'
-	@echo 'make test       the tests; ARGS="-k name" picks some, one after another'
+	@echo 'make test       the tests, in minutes; ARGS="-k name" picks some, one after another'
+	@echo 'make test-full  everything: make test, then what it leaves out, then the oldest versions we allow'
 	@echo 'make check      lint, types, contracts and tests'
 	@echo 'make lint       ruff: rules and format'
 	@echo 'make format     let ruff write the format'
@@ -27,6 +28,9 @@ help:
 	@echo 'make pins       resolve requirements/*.txt anew'
 	@echo 'make clean      remove .venv, caches and dist/'
 
+.venv-lowest/.lowest: requirements/lowest.txt pyproject.toml requirements/install
+	@VENV=.venv-lowest requirements/install lowest
+
 .venv/.%: requirements/%.txt pyproject.toml requirements/install
 	@requirements/install $*
 
@@ -35,6 +39,17 @@ demo: .venv/.core
 
 test: .venv/.test
 	$(BIN)/python -m pytest $(or $(ARGS),$(SPREAD))
+
+test-full: test test-extra test-lowest
+
+# what `make test` leaves out, every property at full strength, and a longer chaos
+test-extra: .venv/.test
+	DBATK_TESTS=extra DBATK_CHAOS_FAULTS=$(or $(FAULTS),30) $(BIN)/python -m pytest $(SPREAD)
+
+# a slice through all layers, with the lowest version of each direct dependency
+test-lowest: .venv-lowest/.lowest
+	.venv-lowest/bin/python -m pytest $(SPREAD) \
+		tests/engines tests/cli tests/store tests/readers tests/config tests/notify tests/oracle/test_command_line.py
 
 lint: .venv/.dev
 	$(BIN)/ruff check --output-format concise .
@@ -76,7 +91,8 @@ pins: .venv/.dev
 	$(PINS) --extra test -c requirements/dev.txt -o requirements/test.txt
 	$(PINS) -c requirements/dev.txt -o requirements/core.txt
 	$(PINS) -c requirements/dev.txt --no-emit-package duckdb --no-emit-package numpy -o requirements/reading.txt
+	$(PINS) --extra test --resolution lowest-direct -o requirements/lowest.txt
 
 clean:
-	rm -rf .venv dist build dbatk-demo .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf .venv .venv-lowest dist build dbatk-demo .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find toolkit tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""How much the tests do: the fast tier of `make test`, or all of `make test-full` (`DBATK_TESTS=full`).
+"""How much the tests do: the fast tier of `make test`, or more (`DBATK_TESTS`).
 
 The fast tier leaves out what is marked `full`, thins long matrices and draws fewer examples. Every command, every
 engine and every kind of failure stays in it; docs/testing.md says what each tier holds.
@@ -11,9 +11,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-FULL = os.environ.get("DBATK_TESTS") == "full"
+TIER = os.environ.get("DBATK_TESTS", "fast")
+"""`fast`, `extra` (what the fast tier leaves out, and every property at full strength), or `full` (both at once)."""
+FULL = TIER in ("extra", "full")
 _FAST_EXAMPLES = 15
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
@@ -48,14 +50,27 @@ def _values(value: Any) -> tuple[Any, ...]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only the full tier runs; who names a test by its id gets it."""
-    if FULL:
-        return
+    """Leave out what another tier runs; who names a test by its id gets it."""
     named = {word for word in config.args if "::" in word}
-    left_out = [
-        item for item in items
-        if item.get_closest_marker("full") and not any(item.nodeid.startswith(word) for word in named)
-    ]  # fmt: skip
+    taken, left_out = [], []
+    for item in items:
+        if "cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("cluster"))  # its processes take long to begin: once is enough
+        asked = _in_tier(item) or any(item.nodeid.startswith(word) for word in named)
+        (taken if asked else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        items[:] = taken
+
+
+def _in_tier(item: pytest.Item) -> bool:
+    only_full = item.get_closest_marker("full") is not None
+    if TIER == "fast":
+        return not only_full
+    return TIER == "full" or only_full or is_property(item)
+
+
+def is_property(item: pytest.Item) -> bool:
+    """Whether Hypothesis draws the examples of a test."""
+    made = getattr(item, "obj", None)
+    return is_hypothesis_test(made) or hasattr(getattr(item, "cls", None), "settings")

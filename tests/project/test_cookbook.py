@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from tests.project.tree import ROOT
+from tests.tiers import thinned
 
 ROWS = 20_000
 PAGES = sorted((ROOT / "docs/cookbook").glob("*.md"))
@@ -53,7 +54,7 @@ def _shown(page: Path) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", thinned(PAGES, 6), ids=lambda page: page.stem)
 def test_the_commands_of_a_page_end_as_it_shows(page: Path, folder: Path, cookbook: ModuleType) -> None:
     terminal = cookbook.Terminal(folder)
     for name, text in cookbook.files(page.read_text(encoding="utf-8")).items():

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,12 @@ def generator() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def known_commands(generator: ModuleType) -> dict[tuple[str, ...], Any]:
+    """The commands by their words, without `dbatk`."""
+    return {tuple(name.split()[1:]): command for name, command in generator.commands()}
 
 
 def test_the_generated_pages_are_those_committed(generator: ModuleType) -> None:
@@ -96,21 +103,22 @@ def _commands() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("page", "line"), _commands(), ids=lambda value: value.replace("docs/", "")[:60])
-def test_a_command_shown_exists_with_its_options(page: str, line: str, generator: ModuleType) -> None:
+def test_a_command_shown_exists_with_its_options(
+    page: str, line: str, generator: ModuleType, known_commands: dict[tuple[str, ...], Any]
+) -> None:
     words = shlex.split(line, comments=True)
     redirect = next((at for at, word in enumerate(words) if word in ("|", ">", ">>", "&&", "2>&1")), len(words))
     words = words[:redirect]
-    known = {name.split()[1:][0]: [] for name, _ in generator.commands()}
+    known = {name[0] for name in known_commands if name}
     if words[1].startswith("-"):
         assert words[1] in ("--help", "--version")
         return
     assert words[1] in known, f"{page}: no command `{words[1]}`"
-    commands = {tuple(name.split()[1:]): command for name, command in generator.commands()}
-    name = tuple(words[1:3]) if tuple(words[1:3]) in commands else tuple(words[1:2])
-    if name not in commands and words[1] in _SHORT:
+    name = tuple(words[1:3]) if tuple(words[1:3]) in known_commands else tuple(words[1:2])
+    if name not in known_commands and words[1] in _SHORT:
         name = (words[1], _SHORT[words[1]])
-    assert name in commands, f"{page}: no command `{' '.join(words[1:3])}`"
-    flags = {flag for one in generator.parameters(commands[name]) for flag in one.opts} | {"--help"}
+    assert name in known_commands, f"{page}: no command `{' '.join(words[1:3])}`"
+    flags = {flag for one in generator.parameters(known_commands[name]) for flag in one.opts} | {"--help"}
     used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     assert used <= flags, f"{page}: `{line}`"
 

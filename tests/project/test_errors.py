@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.project.tree import ROOT, sources
+from tests.project.tree import ROOT, texts
 from toolkit.dialects.oracle.errors import catalogue
 from toolkit.errors import CATALOGUE
 
@@ -12,12 +12,12 @@ _CODE = re.compile(r"TK-\d{4}")
 
 
 def test_every_code_is_raised_somewhere() -> None:
-    used = {code for name, _, text in sources() if name != "toolkit/errors.py" for code in _CODE.findall(text)}
+    used = {code for name, text in texts() if name != "toolkit/errors.py" for code in _CODE.findall(text)}
     assert set(CATALOGUE) - used == set()
 
 
 def test_every_code_used_is_declared() -> None:
-    used = {code for _, _, text in sources() for code in _CODE.findall(text)}
+    used = {code for _, text in texts() for code in _CODE.findall(text)}
     assert used - set(CATALOGUE) == set()
 
 

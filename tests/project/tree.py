@@ -28,15 +28,16 @@ def project_files() -> tuple[Path, ...]:
 
 
 @functools.cache
-def sources(folder: str = "toolkit") -> tuple[tuple[str, ast.Module, str], ...]:
-    """Return name, tree and text of every Python file of a folder; nobody changes the trees."""
-    found = []
-    for path in project_files():
-        name = path.relative_to(ROOT).as_posix()
-        if name.startswith(folder + "/") and path.suffix == ".py":
-            text = path.read_text(encoding="utf-8")
-            found.append((name, ast.parse(text), text))
-    return tuple(found)
+def texts(folder: str = "toolkit") -> tuple[tuple[str, str], ...]:
+    """Return name and text of every Python file of a folder."""
+    named = ((path.relative_to(ROOT).as_posix(), path) for path in project_files() if path.suffix == ".py")
+    return tuple((name, path.read_text(encoding="utf-8")) for name, path in named if name.startswith(folder + "/"))
+
+
+def sources(folder: str = "toolkit") -> Iterator[tuple[str, ast.Module, str]]:
+    """Yield name, tree and text of every Python file of a folder."""
+    for name, text in texts(folder):
+        yield name, ast.parse(text), text
 
 
 def imported(tree: ast.AST) -> Iterator[str]:

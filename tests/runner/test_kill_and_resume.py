@@ -12,6 +12,7 @@ import pytest
 
 from tests.engines.arena import ROWS, Arena
 from tests.servers import forks
+from tests.tiers import thinned
 from toolkit.app.results import listed_runs
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Outcome, RunState
@@ -61,7 +62,7 @@ def check_nothing_is_left(arena: Arena) -> None:
         assert arena.ask(scratch) == [(0,)]
 
 
-@pytest.mark.parametrize("die_at", [4, 9, 11, 14, 17, 20, 24, 28, 33])
+@pytest.mark.parametrize("die_at", thinned([14, 9, 4, 11, 17, 20, 24, 28, 33], 3))
 def test_a_sweep_killed_at_any_statement_is_resumed_without_loss(
     arena: Arena, tmp_path: Path, die_at: int
 ) -> None:
@@ -79,7 +80,7 @@ def test_a_sweep_killed_at_any_statement_is_resumed_without_loss(
     assert record.head.state is RunState.DONE
 
 
-@pytest.mark.parametrize("die_in", [0.0, 0.002, 0.01, 0.03])
+@pytest.mark.parametrize("die_in", thinned([0.01, 0.0, 0.002, 0.03], 4))
 def test_a_sweep_killed_in_the_middle_of_the_timed_statement_is_resumed(
     arena: Arena, tmp_path: Path, die_in: float
 ) -> None:
@@ -96,10 +97,14 @@ def test_a_sweep_killed_in_the_middle_of_the_timed_statement_is_resumed(
 
 @pytest.mark.parametrize(
     ("operation", "items", "die_at"),
-    [
-        *(("index-rebuild", {"gtest_idname", "gtest_k"}, at) for at in (8, 10, 12, 14, 16)),
-        *(("stats-gather", {"gtest", "nothing"}, at) for at in (9, 12, 15)),
-    ],
+    thinned(
+        [
+            *(("index-rebuild", {"gtest_idname", "gtest_k"}, at) for at in (12, 8, 10, 14)),
+            *(("stats-gather", {"gtest", "nothing"}, at) for at in (12, 9, 15)),
+            ("index-rebuild", {"gtest_idname", "gtest_k"}, 16),
+        ],
+        every=4,
+    ),
 )
 def test_a_job_killed_anywhere_does_each_item_exactly_once(
     arena: Arena, tmp_path: Path, operation: str, items: set[str], die_at: int
