@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 TIER = os.environ.get("DBATK_TESTS", "fast")
-"""`fast`, `extra` (what the fast tier leaves out, and every property at full strength), or `full` (both at once)."""
+"""`fast`, `extra` (what `fast` leaves out, and every property at full strength), or `full` (both at once)."""
 FULL = TIER in ("extra", "full")
 _FAST_EXAMPLES = 15
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
