@@ -42,7 +42,7 @@ test: .venv/.test
 
 test-full: test test-extra test-lowest
 
-# what `make test` leaves out, every property at full strength, and a longer chaos
+# what `make test` leaves out: long series, every property at full strength, faults in a plan, the wheel
 test-extra: .venv/.test
 	DBATK_TESTS=extra DBATK_CHAOS_FAULTS=$(or $(FAULTS),30) $(BIN)/python -m pytest $(SPREAD)
 
@@ -70,7 +70,7 @@ docs: .venv/.core
 check: lint types contracts test
 
 chaos: .venv/.test
-	DBATK_CHAOS_FAULTS=$(or $(FAULTS),200) DBATK_CHAOS_SEED=$(or $(SEED),$(shell date +%s)) \
+	DBATK_TESTS=full DBATK_CHAOS_FAULTS=$(or $(FAULTS),200) DBATK_CHAOS_SEED=$(or $(SEED),$(shell date +%s)) \
 		$(BIN)/python -m pytest tests/chaos $(ARGS)
 
 bench: .venv/.test

@@ -1,6 +1,6 @@
 """A plan of 50 steps survives whatever goes wrong: each step is done exactly once, or named with its reason.
 
-The short form runs with all tests. The long one: `make chaos`, or `DBATK_CHAOS_FAULTS=200 DBATK_CHAOS_SEED=7`.
+The short form runs with `make test-full`. The long one: `make chaos`, or `DBATK_CHAOS_FAULTS=200 DBATK_CHAOS_SEED=7`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.chaos.world import World, made_world
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import installed
 
-pytestmark = pytest.mark.postgresql
+pytestmark = [pytest.mark.postgresql, pytest.mark.full]
 FAULTS = int(os.environ.get("DBATK_CHAOS_FAULTS", "10"))
 SEED = int(os.environ.get("DBATK_CHAOS_SEED", "1"))
 _CALM_NIGHTS = 4

@@ -12,6 +12,7 @@ from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.guarded import Living
 from tests.oracle.standin.scenario import ViewRow
+from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import PlanTarget, places_of, run_plan
 from toolkit.app.maintenance.guards import guard_rows
@@ -141,7 +142,7 @@ NEEDED = {
 }
 
 
-@pytest.mark.parametrize("guard", list(NEEDED))
+@pytest.mark.parametrize("guard", thinned(NEEDED, 3))
 def test_a_refused_view_is_said_once_and_asked_once(guard: Guard, store: Store) -> None:
     guards, view = NEEDED[guard]
     with running_standin(Scenario(denied=frozenset({view}))) as standin:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
 from toolkit.dialects.oracle import snapshot_sources
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -150,6 +152,7 @@ def judge(found: dict[str, str], tmp_path: Path) -> str:
     return "" if done.returncode == 0 else done.stdout
 
 
+@pytest.mark.full
 def test_every_statement_stands_before_two_grammars_and_broken_ones_fall(tmp_path: Path) -> None:
     found = statements()
     assert len(found) > 120

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.oracle.make import ON_TABLES, assumed, realdata, steps, work
 from tests.oracle.test_judge import statements
-from tests.tiers import examples
+from tests.tiers import examples, thinned
 from toolkit.dialects.oracle import licences
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, TUNING, look, tokens
@@ -442,7 +442,7 @@ _LONG = {
 }
 
 
-@pytest.mark.parametrize("shape", _LONG)
+@pytest.mark.parametrize("shape", thinned(_LONG, 3))
 def test_the_work_is_linear_in_the_length_of_the_text(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, read = _LONG[shape], 0
 

@@ -9,11 +9,14 @@ import sys
 from datetime import date
 from pathlib import Path
 
+import pytest
+
 from tests.live.page import Finding, write_findings
 from tests.oracle.standin import Scenario, running_standin
 from tests.project.tree import ROOT
 
 
+@pytest.mark.full
 def test_the_live_suite_holds_against_the_stand_in_and_writes_its_page(tmp_path: Path) -> None:
     page = tmp_path / "verified.md"
     shutil.copy(ROOT / "docs/verified.md", page)

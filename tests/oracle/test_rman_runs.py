@@ -183,6 +183,7 @@ def test_one_file_for_four_channels_is_said_before_and_after(site: Site, dbatk: 
     assert "4 channels for 1 data files" in said and "3 of 4 channels had nothing to do" in said
 
 
+@pytest.mark.full
 def test_the_published_sweep_rises_with_the_channels_to_its_ceiling(site: Site, dbatk: Dbatk) -> None:
     """Sun T5240, 2008: 20 data files, compressed, 5 MB/s at one channel, 80 MB/s at 20, one format a channel."""
     files = [{"number": n, "name": f"/u01/t{n}.dbf", "bytes": 10 * _MB} for n in range(1, 21)]

@@ -13,6 +13,7 @@ import pytest
 from tests.oracle.make import connect, target
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.blocks import spread
+from tests.tiers import thinned
 from toolkit.app.runs.execute import Approvals, start
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.protocols import Event
@@ -106,7 +107,7 @@ def test_indexes_rows_and_logging_of_the_copy_cost_an_insert_no_round_trip_of_th
     assert len(made) == (0 if options.get("bare") else 3)
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", thinned(OPTIONS, 3))
 def test_refused_views_cost_the_first_trial_no_more_than_the_others(name: OperationName, tmp_path: Path) -> None:
     with swept(name, tmp_path, Scenario(denied=REFUSED)) as (standin, marks, run):
         asked = asked_in(standin, marks)
@@ -115,7 +116,7 @@ def test_refused_views_cost_the_first_trial_no_more_than_the_others(name: Operat
     assert max(map(len, asked)) <= 12, "\n".join(max(asked, key=len))
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", thinned(OPTIONS, 3))
 def test_on_the_clock_only_the_timed_statement_is_sent_in_the_workers_session(
     name: OperationName, tmp_path: Path
 ) -> None:

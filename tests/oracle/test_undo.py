@@ -12,6 +12,7 @@ from tests.oracle import wreck
 from tests.oracle.make import target
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Act, Fault, break_connection, fail_with, kill_session
+from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.repair import CleanReport, clean
@@ -36,7 +37,7 @@ KILLS = [
 ]
 
 
-@pytest.mark.parametrize(("operation", "words", "when", "made"), KILLS)
+@pytest.mark.parametrize(("operation", "words", "when", "made"), thinned(KILLS, 3))
 def test_a_client_killed_at_a_statement_leaves_nothing_that_clean_does_not_put_back(
     operation: str, words: str, when: str, made: str | None, tmp_path: Path
 ) -> None:
@@ -117,7 +118,7 @@ STEPS: list[tuple[Act, OperationName, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("act", "operation", "words", "when"), STEPS)
+@pytest.mark.parametrize(("act", "operation", "words", "when"), thinned(STEPS, 7))
 def test_what_breaks_beneath_a_job_leaves_degree_and_logging_as_they_were(
     act: Act, operation: OperationName, words: str, when: str, tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ import pytest
 from tests.project.tree import ROOT
 from toolkit import __version__
 
+pytestmark = pytest.mark.full
+
 
 def _run(*argv: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     # nothing of the checkout may leak in

@@ -175,6 +175,7 @@ def test_a_stop_ends_what_runs_in_order_and_begins_nothing_more(means: Means, st
     assert no_lease_is_left(store) and not store.open_entries_all()
 
 
+@pytest.mark.full
 def test_what_worker_after_worker_leaves_behind_is_done_exactly_once_by_the_others(
     folder: Path, store: Store, databases: Server, cluster: DaskCluster
 ) -> None:
