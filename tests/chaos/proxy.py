@@ -38,7 +38,7 @@ class Proxy:
         try:
             if self._refuses:
                 raise ConnectionRefusedError
-            server = socket.create_connection(("127.0.0.1", self._upstream), timeout=5)
+            server = socket.create_connection(("127.0.0.1", self._upstream), timeout=60)
         except OSError:
             _close(client, reset=True)
             return

@@ -1,6 +1,7 @@
 """A plan of 50 steps survives whatever goes wrong: each step is done exactly once, or named with its reason.
 
-The short form runs with `make test-full`. The long one: `make chaos`, or `DBATK_CHAOS_FAULTS=200 DBATK_CHAOS_SEED=7`.
+The short form runs with `make test-full`, the long one with `make chaos`: `DBATK_CHAOS_FAULTS=200
+DBATK_CHAOS_SEED=7`.
 """
 
 from __future__ import annotations

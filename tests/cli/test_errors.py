@@ -181,7 +181,7 @@ def test_a_signal_while_a_password_command_runs_ends_with_130(home: Path, number
     while not (home / "begun").exists():
         assert process.poll() is None
     process.send_signal(number)
-    _, shown = process.communicate(timeout=30)
+    _, shown = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Traceback" not in shown
 

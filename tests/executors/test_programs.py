@@ -116,7 +116,7 @@ def test_a_program_that_does_not_listen_is_killed_with_its_children(monkeypatch:
     with pytest.raises(DatabaseError) as caught:
         works.run(python(STUBBORN), ProgramAccess(), judge)
     assert caught.value.cancelled
-    gone = psutil.wait_procs([psutil.Process(pid) for pid in children if psutil.pid_exists(pid)], timeout=10)
+    gone = psutil.wait_procs([psutil.Process(pid) for pid in children if psutil.pid_exists(pid)], timeout=120)
     assert not [each for each in gone[1] if each.status() != psutil.STATUS_ZOMBIE]
 
 
@@ -146,6 +146,6 @@ def test_programs_of_a_dead_run_are_found_and_ended() -> None:
 
 def _until_named(pid: int) -> None:
     """Wait until the child has become the program: between fork and exec it shows our environment."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while b"DBATK_RUN" not in Path(f"/proc/{pid}/environ").read_bytes() and time.monotonic() < deadline:
         os.sched_yield()

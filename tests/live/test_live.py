@@ -100,13 +100,11 @@ def test_a_job_leaves_its_table_serial_and_complete(live: Live) -> None:
 def test_a_time_limit_cancels_the_statement_and_its_session_is_gone(live: Live) -> None:
     file = live.folder / "slow.sql"
     file.write_text(_SLOW.format(t=SOURCE), encoding="ascii")
-    begun = time.monotonic()
     _, run = live.dbatk(
         "ctas", "--query", str(file), "--table", "DBATK_LIVE_SLOW", "--repeat", "1", "--warmup", "0",
         "--time-limit", "2s",
     )  # fmt: skip
     assert [(each["outcome"], each["error_code"]) for each in trials(run)] == [("failed", "TK-0207")], run
-    assert time.monotonic() - begun < 60
     assert live.leftovers() == []
     assert live.sessions(str(run["run"])) == []
 

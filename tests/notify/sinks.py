@@ -58,7 +58,7 @@ class Silence(socketserver.BaseRequestHandler):
     """Takes a connection and never says a word, until the test ends."""
 
     def handle(self) -> None:
-        self.server.ended.wait(30)  # type: ignore[attr-defined]
+        self.server.ended.wait()  # type: ignore[attr-defined]
 
 
 @contextmanager
