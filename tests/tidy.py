@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from multiprocessing import util
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ class _Run:
         if self._before is not None:
             os.environ["TMPDIR"] = self._before
         tempfile.tempdir = None
+        util._run_finalizers()  # type: ignore[attr-defined]  # its sockets lie in the folder
         assert self._keeper.stdin is not None
         self._keeper.stdin.close()
         self._keeper.wait()

@@ -17,6 +17,8 @@ TIER = os.environ.get("DBATK_TESTS", "fast")
 """`fast`, `extra` (what `fast` leaves out, and every property at full strength), or `full` (both at once)."""
 FULL = TIER in ("extra", "full")
 _FAST_EXAMPLES = 15
+_COSTLY = {"browser", "cluster"}
+"""Fixtures whose processes take long to begin: their tests stay with one worker."""
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
 # No deadlines: how long an example takes is the machine's business.
@@ -49,13 +51,14 @@ def _values(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what another tier runs; who names a test by its id gets it."""
     named = {word for word in config.args if "::" in word}
     taken, left_out = [], []
     for item in items:
-        if "cluster" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("cluster"))  # its processes take long to begin: once is enough
+        for shared in _COSTLY & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group(shared))
         asked = _in_tier(item) or any(item.nodeid.startswith(word) for word in named)
         (taken if asked else left_out).append(item)
     if left_out:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 
 from tests.analysis.awr.made import interval, origin, segments
 from tests.report.test_page_in_browser import browser, opened
+from tests.tiers import thinned
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.model.interval import InputOutput, Interval, Listing, Segment, Statement, Wait
@@ -83,9 +85,9 @@ PAGES = ["evil", "plain", "evil trend", "trends"]
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"), thinned(itertools.product(PAGES, [390, 1280], ["light", "dark"]), 3)
+)
 def test_no_script_runs_nothing_is_asked_for_and_nothing_scrolls_sideways(
     browser: Browser, addresses: dict[str, str], name: str, width: int, scheme: str
 ) -> None:
