@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.servers.parent import die_with_parent
+
 TIMEOUT_SECONDS = 240
 """Processes begin slowly on a machine that is busy with other tests."""
 ROOT = Path(__file__).parents[2]
@@ -85,4 +87,5 @@ class DaskCluster:
                 stdout=log,
                 stderr=log,
                 env={**os.environ, "PYTHONPATH": str(ROOT), **self.environment, **environment},
+                preexec_fn=die_with_parent,  # noqa: PLW1509 - nothing else can ask for it
             )

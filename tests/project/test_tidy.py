@@ -1,0 +1,94 @@
+"""Nothing outlives a run of the tests, however it ends: tried with runs of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.project.tree import ROOT
+from tests.tidy import VARIABLE
+
+_HEAD = """
+import os, signal, subprocess, sys, tempfile
+from pathlib import Path
+from tests import tidy
+tidy._PATIENCE_SECONDS = 0.2
+
+def begin():
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    Path("pids").open("a").write(f"{os.environ['DBATK_TESTS_FOLDER']} {process.pid}\\n")
+    return process
+"""
+_TIDY = """
+def test(tmp_path):
+    Path(tempfile.mkdtemp(), "file").touch()
+    process = begin()
+    process.kill()
+    process.wait()
+"""
+_LEAVING = """
+def test():
+    begin()
+"""
+_KILLED = """
+def test():
+    begin()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+Run = Callable[..., tuple[int, str, Path, list[int]]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Runs a file of tests; gives status, what was shown, the folder of the run, and the processes begun."""
+
+    def one(text: str, *arguments: str) -> tuple[int, str, Path, list[int]]:
+        (tmp_path / "test_one.py").write_text(_HEAD + text)
+        environment = {name: value for name, value in os.environ.items() if name not in (VARIABLE, "TMPDIR")}
+        environment = {name: value for name, value in environment.items() if not name.startswith("PYTEST_")}
+        ended = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "tests.tidy", *arguments, "test_one.py"],
+            cwd=tmp_path, env=environment | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        begun = [line.split() for line in (tmp_path / "pids").read_text().splitlines()]
+        return ended.returncode, ended.stdout + ended.stderr, Path(begun[0][0]), [int(pid) for _, pid in begun]
+
+    return one
+
+
+def gone(pids: list[int]) -> bool:
+    """Wait until processes are gone; zombies of a killed parent count as gone."""
+    there = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
+    _, left = psutil.wait_procs(there, timeout=120)
+    return not [each for each in left if each.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_a_run_that_ends_well_leaves_no_file(run: Run) -> None:
+    status, shown, folder, _ = run(_TIDY)
+    assert status == 0, shown
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.full)])
+def test_a_process_that_is_left_fails_the_run_and_is_killed(run: Run, workers: tuple[str, ...]) -> None:
+    status, shown, folder, begun = run(_LEAVING, *workers)
+    assert status == 1, shown
+    assert re.search(rf"left by the tests:\s+{begun[0]}: ", shown)
+    assert f"files of the failed tests: {folder}" in shown
+    assert gone(begun)
+
+
+def test_a_run_that_is_killed_takes_everything_with_it(run: Run) -> None:
+    status, _, folder, begun = run(_KILLED)
+    assert status == -9
+    assert gone(begun)
+    assert not folder.exists()
