@@ -7,6 +7,7 @@ own with its own memory, signals, environment and streams, ended with the one th
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -199,6 +200,7 @@ def import_everything() -> None:
                 importlib.import_module(found.name)
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)  # or nanobind takes DuckDB's objects for leaks when the server ends
 
 
 _CONTEXT = multiprocessing.get_context("forkserver")
