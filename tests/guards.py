@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import ipaddress
 import socket
 from typing import Any
 
 import pytest
+
+from toolkit.cli import main as command_line
 
 
 def is_local(family: int, address: object) -> bool:
@@ -40,3 +44,8 @@ def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
     guarded("connect")
     guarded("connect_ex")
+
+
+# Building the command line is an eighth of what a test of a command costs, and a process does it once.
+_built = functools.cache(command_line.build_app)
+command_line.build_app = lambda: copy.copy(_built())
