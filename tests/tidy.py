@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Run:
-    """What the process that began the run holds of it."""
+    """What the main process of a run owns: its folder, and the keeper."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -75,7 +75,7 @@ class _Run:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
-    """Fail the run when a process of it is still there at its end; tell the keeper to keep files for a look."""
+    """Fail the run when one of its processes is still there at its end; keep the files of a run that failed."""
     yield
     folder = run_folder()
     if folder is None or hasattr(session.config, "workerinput"):
@@ -104,8 +104,8 @@ def processes_of(folder: Path) -> dict[int, str]:
         with suppress(OSError, ValueError):
             pid = int(place.name)
             command = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-            told = (place / "environ").read_bytes(), command.encode(), str((place / "cwd").readlink()).encode()
-            if command and any(str(folder).encode() in each for each in told):
+            traces = (place / "environ").read_bytes(), command.encode(), str((place / "cwd").readlink()).encode()
+            if command and any(str(folder).encode() in trace for trace in traces):
                 found[pid] = command
     return {pid: command for pid, command in found.items() if pid not in _ours() and "tests.tidy" not in command}
 
@@ -152,7 +152,7 @@ def _sweep(folder: Path, *, keep: bool) -> None:
 
 
 def _keep(folder: Path) -> None:
-    """Wait until whoever began this process is gone or says so, then sweep."""
+    """Wait until the parent process closes the pipe or is gone, then sweep."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()

@@ -35,12 +35,12 @@ settings.load_profile("full" if FULL else "fast")
 
 
 def examples(count: int, **more: Any) -> settings:
-    """Draw so many examples in the full tier, a tenth of them in the fast one."""
+    """Draw this many examples at full strength, a tenth of them in the fast tier."""
     return settings(max_examples=count if FULL else max(_FAST_EXAMPLES, count // 10), **more)
 
 
 def thinned(values: Iterable[Any], every: int) -> list[Any]:
-    """Keep each so-manieth value in the fast tier, all in the full one; of tuples, the values of one test."""
+    """Keep every n-th value in the fast tier, beginning with the first, and all of them in the others."""
     return [
         value if number % every == 0 else pytest.param(*_values(value), marks=pytest.mark.full)
         for number, value in enumerate(values)
@@ -53,7 +53,7 @@ def _values(value: Any) -> tuple[Any, ...]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what another tier runs; who names a test by its id gets it."""
+    """Leave out what another tier runs; a test named by its id always runs."""
     named = {word for word in config.args if "::" in word}
     taken, left_out = [], []
     for item in items:

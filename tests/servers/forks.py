@@ -1,4 +1,4 @@
-"""Processes for tests that kill, interrupt or watch one: forked from a server that has imported everything.
+"""Processes for tests that kill, interrupt or watch them, forked from a server that has imported everything.
 
 `python -m toolkit` takes most of a second of work before the first statement, the imports of drivers and of the
 store above all. A fork of a process that has them is the same program at a twentieth of the cost: a process of its
@@ -39,7 +39,7 @@ _LIBRARIES = (
 
 
 class _Stream:
-    """A file descriptor on its way to a process that a server forks."""
+    """A file descriptor that is sent to a forked process."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -99,7 +99,7 @@ class Forked:
         return self.returncode
 
     def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
-        """Say something, read all there is to read, and wait for the end."""
+        """Write the input, read both streams to their end, and wait for the process."""
         if self.stdin is not None:
             with contextlib.suppress(BrokenPipeError), self.stdin:
                 self.stdin.write(input or "")
@@ -168,7 +168,7 @@ def _nothing(closing: contextlib.ExitStack) -> int:
 def _become(
     module: str, arguments: tuple[str, ...], streams: list[_Stream], env: dict[str, str], cwd: str
 ) -> None:
-    """Be what `python -m module` is."""
+    """Run in the forked process what `python -m module` would run."""
     die_with_parent()
     for target, stream in enumerate(streams):
         os.dup2(stream.descriptor, target)

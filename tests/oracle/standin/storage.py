@@ -101,7 +101,7 @@ _dictionary = functools.cache(Dictionary)
 
 @atexit.register
 def _close() -> None:
-    """Let go before the interpreter ends: nanobind prints a page about every object that is left."""
+    """Close before the interpreter exits: nanobind reports every object that is left as a leak."""
     for opened in (_data, _dictionary):
         if opened.cache_info().currsize:
             opened().close()
