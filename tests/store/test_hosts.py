@@ -114,7 +114,7 @@ def held_far(store: Store, run: str) -> None:
 def test_a_holder_out_of_sight_that_is_heard_of_again_lives(store: Store) -> None:
     held_far(store, RUN)
     stop = Waiting(lambda: move_heartbeat(store, 5))
-    with pytest.raises(ToolkitError, match="on `far`"), holding_lease(store, "db", OTHER, stop, patient=stop):
+    with pytest.raises(ToolkitError, match="on `far`"), holding_lease(store, "db", OTHER, stop, waiting=stop):
         raise AssertionError("two hold the lease")
 
 
@@ -128,7 +128,7 @@ def test_a_holder_that_stays_silent_is_taken_over_from_without_hands(
         monkeypatch.setattr(database, "now", lambda connection: real(connection) + timedelta(seconds=21))
 
     stop = Waiting(lambda: None, pass_time)
-    with pytest.raises(AssertionError, match="never"), holding_lease(store, "db", OTHER, stop, patient=stop):
+    with pytest.raises(AssertionError, match="never"), holding_lease(store, "db", OTHER, stop, waiting=stop):
         held = store.lease_of("db")
         assert held is not None and held.run == OTHER
         raise AssertionError("never")
@@ -141,7 +141,7 @@ def test_a_lease_of_the_same_run_is_waited_for_however_lively_its_holder_is(stor
     assert lease is not None
     beats = [lambda: move_heartbeat(store, 5)] * 3
     stop = Waiting(*beats, lambda: store.release(lease))
-    with holding_lease(store, "db", RUN, stop, patient=stop):
+    with holding_lease(store, "db", RUN, stop, waiting=stop):
         held = store.lease_of("db")
         assert held is not None and held.host != "far"
 
@@ -150,6 +150,6 @@ def test_who_waits_for_a_lease_can_be_stopped(store: Store) -> None:
     held_far(store, RUN)
     stop = Waiting()
     stop.meanwhile = [stop.request]
-    with pytest.raises(ToolkitError) as caught, holding_lease(store, "db", RUN, stop, patient=stop):
+    with pytest.raises(ToolkitError) as caught, holding_lease(store, "db", RUN, stop, waiting=stop):
         raise AssertionError("two hold the lease")
     assert caught.value.code == "TK-0130"

@@ -140,9 +140,9 @@ def _called(spec: Spec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.upper() for word in _CALL.findall(_without_strings(spec))))
 
 
-def _refused_reads(facts: Facts, said: set[str]) -> Iterator[Check]:
+def _refused_reads(facts: Facts, known: set[str]) -> Iterator[Check]:
     for key, message in facts.refused.items():
-        if key not in said:
+        if key not in known:
             sentence = (message.strip().splitlines() or [""])[0]
             yield Check(key, "note", f"could not be read: {sentence}", "it is not judged", "grant the view named")
 

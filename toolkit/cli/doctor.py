@@ -237,7 +237,7 @@ def _grant_script(found: Doctor) -> str:
     head = [
         "-- Grants missing for dbatk: least privilege, each with what it is for.",
         "-- Run as SYS or a user with GRANT ANY OBJECT PRIVILEGE, in the container that is measured.",
-        "-- Leave out what should not be given: what it is for is then not read or not done, and said.",
+        "-- Leave out what should not be given: what it is for is then not read or not done, with a warning.",
     ]
     groups: dict[str, list[str]] = {}
     for grant in found.grants:

@@ -70,8 +70,8 @@ def run_folder(step: Step) -> Answer:
         return _ACTS[act](path, more)
     except OSError as error:
         name = errno.errorcode.get(error.errno or 0, "OSError")
-        said = (error.strerror or type(error).__name__).lower()
-        message = f"cannot {act} the folder `{error.filename or path}`: {said}"
+        reason = (error.strerror or type(error).__name__).lower()
+        message = f"cannot {act} the folder `{error.filename or path}`: {reason}"
         raise DatabaseError(message, code=name) from None
 
 
@@ -95,7 +95,7 @@ def _look(path: Path, more: Sequence[str]) -> Answer:
 
 
 def _mark(path: Path) -> str | None:
-    """Return the mark of a folder of ours; an empty folder with a generated name was about to get one."""
+    """Return the mark of a folder; an empty folder with a generated name was about to get one."""
     if path.is_symlink() or not path.is_dir():
         return None
     try:
@@ -161,9 +161,9 @@ def read_probes(probes: Iterable[Probe], places: Iterable[str] = ()) -> Mapping[
         probes: the questions.
         places: folders of programs that the target's profile names.
     """
-    told = tuple(places)
+    folders = tuple(places)
     return {
-        probe.key: (_folder(probe) if probe.kind is ProbeKind.FOLDER else _program(probe, told),)
+        probe.key: (_folder(probe) if probe.kind is ProbeKind.FOLDER else _program(probe, folders),)
         for probe in probes
     }
 
@@ -215,9 +215,9 @@ def _program(probe: Probe, places: tuple[str, ...]) -> Row:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return {"path": path, "version_text": None, "problem": f"`{path}` cannot be run: {type(error).__name__}"}
-    said = (done.stdout or done.stderr).strip().splitlines()
+    lines = (done.stdout or done.stderr).strip().splitlines()
     failed = f"`{path}` ended with status {done.returncode}" if done.returncode else None
-    return {"path": path, "version_text": said[0][:200] if said else None, "problem": failed}
+    return {"path": path, "version_text": lines[0][:200] if lines else None, "problem": failed}
 
 
 def _find(probe: Probe, places: tuple[str, ...]) -> str | None:

@@ -64,7 +64,7 @@ class Sessions:
         """Run a step in the session it asks for; a code it tolerates gives an empty answer.
 
         Raises:
-            DatabaseError: whatever else the database said.
+            DatabaseError: any other error of the database.
         """
         if step.kind in ON_HOST:
             return self._run_on_host(step)
@@ -129,11 +129,11 @@ class Sessions:
             lost.close()
 
     def abandon(self, role: Role, number: int = 0) -> None:
-        """Give up a session that does not answer, without waiting for its farewell either."""
+        """Give up a session that does not answer, without waiting for it to close."""
         with self._lock:
             silent = self._open.pop((role, number), None)
         if silent is not None:
-            threading.Thread(target=silent.close, daemon=True, name="farewell").start()
+            threading.Thread(target=silent.close, daemon=True, name="close").start()
 
     def close(self) -> None:
         """Close all sessions; never raises."""
@@ -170,7 +170,7 @@ def refused(dialect: Dialect, error: DatabaseError, what: str = "") -> ToolkitEr
 
     Args:
         dialect: knows the engine's errors.
-        error: what the database said.
+        error: of the database.
         what: what was tried; opens the sentence.
     """
     advice = dialect.explain(error.code, error.message)
@@ -188,9 +188,9 @@ Ask = Callable[[Step], Answer]
 
 @dataclass(slots=True)
 class Refusals:
-    """Parts that were refused in this run: name of the part, and what the database said."""
+    """Parts that were refused in this run: name of the part, and the message of the database."""
 
-    said: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
 
     def read(self, step: Step, ask: Ask) -> tuple[Row, ...]:
         """Return the rows of all parts that are not refused.
@@ -202,7 +202,7 @@ class Refusals:
         Raises:
             DatabaseError: when the session is lost.
         """
-        left = [part for part in step.parts if part.name not in self.said] if step.parts else [step]
+        left = [part for part in step.parts if part.name not in self.messages] if step.parts else [step]
         if not left:
             return ()
         try:
@@ -223,7 +223,7 @@ class Refusals:
 
     def _refuse(self, part: Step, error: DatabaseError | ToolkitError) -> None:
         _raise_when_lost(error)
-        self.said[part.name] = error.sentence
+        self.messages[part.name] = error.sentence
 
 
 def _raise_when_lost(error: DatabaseError | ToolkitError) -> None:

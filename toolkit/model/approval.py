@@ -18,7 +18,7 @@ class Approved:
     """What is approved; everything that has a part in the hash.
 
     Names of our own objects, ids of runs, times and the seed are no part of it: they differ each time. Nor are the
-    objects that a schema or a pattern of the plan stands for: they are what the catalogue says at night.
+    objects that a schema or a pattern of the plan stands for: they are what the catalogue says when the plan runs.
 
     Attributes:
         name: of the plan or the experiment.

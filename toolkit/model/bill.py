@@ -27,7 +27,7 @@ class LicenceStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """One licence on the bill: what is used of it, and on what ground.
+    """One licence on the bill: what is used of it, and why it may be.
 
     `by`, `on` and `until` are the declaration's, days as ISO 8601; None where nothing had to be declared.
     """
@@ -43,14 +43,14 @@ class Position:
 
     @property
     def sentence(self) -> str:
-        """One line: title, things, ground."""
-        ground = self.reason
+        """One line: title, things, reason."""
+        reason = self.reason
         if self.status is LicenceStatus.DECLARED:
             until = f" until {self.until}" if self.until else " without an end"
-            ground = f"you declared it: {self.by} on {self.on},{until}"
+            reason = f"you declared it: {self.by} on {self.on},{until}"
         if self.status is LicenceStatus.REFUSED:
-            ground = f"refused: {self.reason}"
-        return f"{self.title} ({', '.join(self.things)}): {ground}"
+            reason = f"refused: {self.reason}"
+        return f"{self.title} ({', '.join(self.things)}): {reason}"
 
 
 @dataclass(frozen=True, slots=True)

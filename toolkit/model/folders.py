@@ -1,6 +1,6 @@
-"""Folders of ours on this host: what can be done to one, as the arguments of a step.
+"""Folders that dbatk makes on this host: what can be done to one, as the arguments of a step.
 
-A folder of ours holds a file with the mark of its run and, beside it, what a program writes; so a program finds an
+Such a folder holds a file with the mark of its run and, beside it, what a program writes; so a program finds an
 empty place, and whoever cleans up after a crash finds out whose it is. A backup that stays is moved out of it when
 it is complete, so that nothing half made ever bears its name.
 """
@@ -32,7 +32,7 @@ class FolderAct(StrEnum):
 
 
 def path_of(ref: ObjectRef) -> str:
-    """Return the path of a folder of ours."""
+    """Return the path of such a folder."""
     return f"{(ref.name.schema or '').rstrip('/')}/{ref.name.name}"
 
 

@@ -23,7 +23,7 @@ class Guard(StrEnum):
     LOAD = "max_load"
     """Load average of the database's host, divided by its CPUs."""
     LOCK_WAITERS = "max_lock_waiters"
-    """Sessions of others that wait for locks behind a session of ours."""
+    """Sessions of others that wait for locks behind a session of the plan run."""
     BLOCKING = "max_blocking"
     """Seconds that one of them has waited."""
 
@@ -44,7 +44,7 @@ class OnBreach(StrEnum):
     WAIT = "wait"
     """It goes on."""
     STOP = "stop"
-    """It is stopped, and goes on in the next night."""
+    """It is stopped, and goes on in the next plan run."""
 
 
 class Unreadable(StrEnum):

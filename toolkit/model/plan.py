@@ -37,7 +37,7 @@ class SchedulerWindows(StrEnum):
     """What the windows of a database's own scheduler mean to a plan."""
 
     WARN = "warn"
-    """It is said when they overlap."""
+    """A warning is shown when they overlap."""
     AVOID = "avoid"
     """No step begins or goes on while one is open."""
     INSIDE = "inside"
@@ -103,7 +103,7 @@ class PlanStep:
         name: unique in the plan.
         operation: what is done.
         options: single values, as in an experiment.
-        levels: one level for each factor that is said.
+        levels: one level for each factor that is given.
         best_of: for each factor named, the measurement whose best cell gives its level.
         target: another target than the plan's.
         needs: steps that must have ended well before.

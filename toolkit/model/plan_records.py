@@ -1,4 +1,4 @@
-"""What became of a plan: one night, and each of its steps on each target."""
+"""What became of a plan: one run of it, and each of its steps on each target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StepState(StrEnum):
     SKIPPED = "skipped"
     """Not begun, for a reason that is right: its condition did not hold."""
     STOPPED = "stopped"
-    """Not begun or not ended, because of the window, a guard, a signal: the next night goes on."""
+    """Not begun or not ended, because of the window, a guard, a signal: the next plan run goes on."""
     FAILED = "failed"
 
 
@@ -27,7 +27,7 @@ ENDED_WELL = frozenset({StepState.DONE, StepState.SKIPPED})
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """One step on one target in one night; times that were expected come from its own history."""
+    """One step on one target in one plan run; times that were expected come from its own history."""
 
     position: int
     target: str
@@ -68,7 +68,7 @@ class PlanNote:
 
 @dataclass(frozen=True, slots=True)
 class PlanRunRecord:
-    """One execution of a plan: what people call a night."""
+    """One execution of a plan."""
 
     plan_run: str
     plan: str

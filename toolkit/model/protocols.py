@@ -105,7 +105,7 @@ class Journal(Protocol):
         ...
 
     def made(self, entry: int, identity: Mapping[str, Scalar]) -> None:
-        """Record that it was made, and what proves that it is ours."""
+        """Record that it was made, and what proves that this run made it."""
         ...
 
     def undone(self, entry: int) -> None:
@@ -113,7 +113,7 @@ class Journal(Protocol):
         ...
 
     def abandon(self, entry: int) -> None:
-        """Record that the intended change never happened or is no longer ours to undo."""
+        """Record that the intended change never happened or is no longer to be undone."""
         ...
 
     def open_entries(self) -> Sequence[JournalEntry]:

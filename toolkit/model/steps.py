@@ -16,7 +16,7 @@ from toolkit.model.words import Effect, ObjectKind, Role, StepKind
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """What a step creates, changes or drops. `ours` means: under a name we generated."""
+    """What a step creates, changes or drops. `scratch` means: under a generated name."""
 
     kind: ObjectKind
     name: QualifiedName
@@ -58,12 +58,12 @@ class Step:
     keep_as: str | None = None
     limit_seconds: float | None = None
     own_read: bool = False
-    """A plain SQL file of ours that only reads: a script names it instead of showing it."""
+    """A plain SQL file of dbatk that only reads: a script names it instead of showing it."""
     argv: tuple[str, ...] = ()
     """Of a program: its argument list (`text` shows it; of RMAN `text` is the script it reads from its standard
     input). Of a folder: what is done to it, and to which (see `toolkit.model.folders`)."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables that a program gets beside ours; nothing secret."""
+    """Variables that a program gets beside the usual ones; nothing secret."""
     as_user: str | None = None
     """The user of this host as whom root runs a program; nobody else can choose."""
     without: tuple[str, ...] = ()

@@ -141,4 +141,4 @@ LICENCES = (
     "advanced_security",
     "real_application_testing",
 )
-"""What can be declared: the packs and options that a statement of ours or of a user's may need."""
+"""What can be declared: the packs and options that a statement may need."""

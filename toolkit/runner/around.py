@@ -110,15 +110,15 @@ def wait_for_calm(context: RunContext) -> None:
     if limit is None or host is None:
         return
     begun = time.monotonic()
-    told = False
+    announced = False
     while (part := host.others_now(_LOOK_SECONDS, context.stop.wait)) > CALM_BELOW:
         if context.stop.requested:
             return
         if time.monotonic() - begun > limit:
             context.warn("the host did not become calm within --quiet-wait before every trial")
             return
-        if not told:
-            told = True
+        if not announced:
+            announced = True
             context.events.emit(Event("waiting", f"others use {100 * part:.0f} % of the host's CPU"))
 
 
@@ -162,7 +162,7 @@ def _end(context: RunContext, bracket: BracketProvider, begun: RepositorySnapsho
     if ended is None:
         _warn(context, bracket)
         return
-    metrics = bracket.told(begun, ended)
+    metrics = bracket.difference(begun, ended)
     _warn(context, bracket)
     document = {
         "provider": bracket.name,

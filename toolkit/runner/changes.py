@@ -1,8 +1,9 @@
 """Makes changes of the database under the journal, and undoes them.
 
 An entry is `intended` before a change and `made` after it, with what proves that the object is the one we made.
-What is undone later is looked at again first: an object that is not provably ours is never touched, but listed
-with the statement to run by hand. The undo script on disk is written before what it undoes, and kept in step.
+What is undone later is looked up again first: an object that this run did not provably make is never touched, but
+listed with the statement to run by hand. The undo script on disk is written before what it undoes, and kept in
+step.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from toolkit.runner.undo_script import UndoScript
 
 Kept = dict[str, tuple[Row, ...]]
 _REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0303"})
-"""What is said of one entry, while the others are still undone: a command failed, a guard refused."""
+"""Errors of one entry, with which the others are still undone: a command failed, a guard refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Changes:
         """Run steps in order and return the rows that are kept as evidence.
 
         Raises:
-            DatabaseError: what the database said; entries of changes not made stay `intended`.
+            DatabaseError: of the database; entries of changes not made stay `intended`.
             ToolkitError: TK-0205 when a generated name is in use.
         """
         kept: Kept = {}
@@ -103,8 +104,8 @@ class Changes:
         The undo script is on disk when this returns.
 
         Raises:
-            ToolkitError: TK-0205 when something that is not ours bears a generated name, TK-0405 when the undo
-                script cannot be written.
+            ToolkitError: TK-0205 when something that this run did not make bears a generated name, TK-0405 when
+                the undo script cannot be written.
         """
         self._stop.refuse_if_disowned()
         entries = []
@@ -148,7 +149,7 @@ class Changes:
             self._script.write(self._journal.open_entries(), strictly=before_a_change)
 
     def _proof(self, step: Step, ref: ObjectRef) -> Mapping[str, Scalar]:
-        """Note what tells later whether the object is ours, what it was before, and what redo will lack."""
+        """Note what proves later that this run made the object, what it was before, and what redo will lack."""
         proof: dict[str, Scalar] = {}
         if step.effect is Effect.CREATES:
             proof = self._absence(ref)
@@ -186,10 +187,10 @@ class Changes:
         return rows[0] if rows else None
 
     def made(self, entries: Iterable[Intended]) -> None:
-        """Write what proves that each object is ours; what does not exist, or did before, was not made by us."""
+        """Write what proves that this run made each object that exists and did not exist before."""
         self._stop.refuse_if_disowned()
-        told = tuple(entries)
-        for each in told:
+        made = tuple(entries)
+        for each in made:
             if each.object.kind not in IN_CATALOGUE:
                 self._journal.made(each.entry, {})
                 continue
@@ -200,11 +201,11 @@ class Changes:
                 self._journal.abandon(each.entry)
             else:
                 self._journal.made(each.entry, {"identity": identity})
-        if told:
+        if made:
             self._tell()
 
     def _drop(self, step: Step, ref: ObjectRef) -> None:
-        """Drop an object that the journal says we made; nothing else is ever dropped.
+        """Drop an object that the journal says this run made; nothing else is ever dropped.
 
         An object that is no longer provably the one stays: the entry remains open, and cleanup lists it.
         """
@@ -253,7 +254,7 @@ class Changes:
         self._tell()
 
     def release(self, refs: Iterable[ObjectRef]) -> None:
-        """Give scratch objects to the user (`--keep all`): they are no longer ours to drop."""
+        """Give scratch objects to the user (`--keep all`): the run no longer drops them."""
         for ref in refs:
             for entry in self._open_of(ref):
                 self._journal.abandon(entry.entry)
@@ -261,7 +262,7 @@ class Changes:
 
     # -- after a crash ------------------------------------------------------------------------------------------
     def completed_job_objects(self) -> tuple[tuple[int, str], ...]:
-        """Return trial and name of objects of a job (not ours) that a killed attempt provably made."""
+        """Return trial and name of objects of a job (no scratch objects) that a killed attempt provably made."""
         found = []
         for entry in self._journal.open_entries():
             if entry.scratch or not creates(entry) or entry.trial is None:
@@ -280,7 +281,7 @@ class Changes:
         return self._undo_entries([each for each in self._journal.open_entries() if each.trial is not None])
 
     def undo_all(self) -> Undone:
-        """Undo every open entry of the run that is provably ours."""
+        """Undo every open entry of the run whose object it provably made."""
         return self._undo_entries(self._journal.open_entries())
 
     def _undo_entries(self, entries: Sequence[JournalEntry]) -> Undone:
@@ -306,7 +307,7 @@ class Changes:
         return Undone(tuple(done), tuple(left))
 
     def _undo_or_say(self, entry: JournalEntry, *, again: bool = False) -> tuple[str, bool]:
-        """Undo one entry; what is refused is said of it, and the others are undone all the same.
+        """Undo one entry; when that is refused, the others are undone all the same.
 
         A session that was lost meanwhile is opened anew, once: every undo may be run twice.
         """

@@ -200,7 +200,7 @@ class _Clock:
 
     # -- in the main thread ------------------------------------------------------------------------------------
     def _gather(self) -> list[ItemResult]:
-        """Collect results until every worker said None; look at limit and stop at least once a tick."""
+        """Collect results until every worker has sent None; check limit and stop at least once a tick."""
         results: list[ItemResult] = []
         working = self._workers
         while working:

@@ -194,6 +194,6 @@ class RunContext:
             return
         self.warned.add(sentence)
         self.events.emit(Event("warning", sentence))
-        # Warnings are said while things are put back, which goes on; the next result that cannot be kept raises.
+        # Warnings are shown while things are put back, which goes on; the next result that cannot be kept raises.
         with suppress(ToolkitError):
             self.store.warn(self.run, sentence)

@@ -110,12 +110,12 @@ def tell(
     peaks: MutableMapping[str, float],
     seconds: float,
 ) -> TrialFindings:
-    """Say the doubts, put size and CPU seconds where the record is made from, and return all that was told."""
-    told = context.dialect.work.tell(work, kept, peaks, seconds)
-    for sentence in told.sentences:
+    """Warn of doubts, put size and CPU seconds where the record is made from, and return the findings."""
+    found = context.dialect.work.tell(work, kept, peaks, seconds)
+    for sentence in found.sentences:
         context.warn(f"{planned.cell}: {sentence}")
-    if told.bytes is not None:
-        kept.setdefault("bytes", ({"byte_count": told.bytes},))
-    if told.cpu_seconds is not None:
-        peaks.setdefault("cpu_seconds", told.cpu_seconds)
-    return told
+    if found.bytes is not None:
+        kept.setdefault("bytes", ({"byte_count": found.bytes},))
+    if found.cpu_seconds is not None:
+        peaks.setdefault("cpu_seconds", found.cpu_seconds)
+    return found

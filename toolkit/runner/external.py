@@ -98,7 +98,7 @@ class _ExternalFactor:
         return proof
 
     def _put_back(self, undo_sql: str, before: str) -> bool:
-        """Put the former value back; when that fails it is said, and the trial's own result stands."""
+        """Put the former value back; when that fails there is a warning, and the trial's own result stands."""
         try:
             self._do(self.how.undo, undo_sql, before)
         except (DatabaseError, ToolkitError) as error:

@@ -24,7 +24,7 @@ _MAKES_ROWS = frozenset({"ctas", "insert"})
 
 
 class Circumstances(Protocol):
-    """What must be known of a run to judge a trial: a bench has it, and whoever reads trials run elsewhere."""
+    """What must be known of a run to judge a trial: a run context has it, and so has the reader of a bundle."""
 
     @property
     def experiment(self) -> Experiment: ...

@@ -21,28 +21,28 @@ _LOOK_SECONDS = 1.0
 
 @contextmanager
 def holding_lease(
-    store: Store, target: str, run: str, stop: Stop, *, patient: Stop | None = None
+    store: Store, target: str, run: str, stop: Stop, *, waiting: Stop | None = None
 ) -> Iterator[None]:
     """Hold the lease of a target, with a heartbeat every 5 s, until the block ends.
 
-    A lease that is no longer ours stops the run; `stop.look` asks for it at once.
+    A lease that another process has taken stops the run; `stop.look` asks for it at once.
 
     Args:
         store: where it is kept.
         target: what it is of.
         run: who works.
         stop: asked to end when the lease is lost.
-        patient: wait for one whose holder is out of sight and silent, until it is heard of or its lease ends, and
-            for one that another process holds for this very run; a stop given here ends the wait.
+        waiting: wait for a lease whose holder runs on another host and sends no heartbeat, until it does or its
+            lease ends, and for one that another process holds for this very run; a stop ends the wait.
 
     Raises:
         ToolkitError: TK-0302 when a live run holds it; the message says who and since when.
     """
-    lease = store.acquire_lease(target, run) if patient is None else _patiently(store, target, run, patient)
+    lease = store.acquire_lease(target, run) if waiting is None else _acquired(store, target, run, waiting)
     ended = threading.Event()
 
     def beat() -> None:
-        # A store that is locked or full for a moment costs a beat, not the run.
+        # A store that is locked or full for a moment costs a heartbeat, not the run.
         with suppress(ToolkitError):
             if not ended.is_set() and not store.heartbeat(lease):
                 _lost(store, lease, stop)
@@ -64,7 +64,7 @@ def holding_lease(
             store.release(lease)
 
 
-def _patiently(store: Store, target: str, run: str, stop: Stop) -> Lease:
+def _acquired(store: Store, target: str, run: str, stop: Stop) -> Lease:
     first: Holder | None = None
     while True:
         try:
@@ -81,7 +81,7 @@ def _patiently(store: Store, target: str, run: str, stop: Stop) -> Lease:
 
 
 def known_alive(holder: Holder, first: Holder | None) -> bool:
-    """Tell whether a holder was seen, or heard of since we first looked."""
+    """Tell whether a holder can be seen, or has sent a heartbeat since the first look."""
     return holder.in_sight or first is None or holder.lease.heartbeat_at != first.lease.heartbeat_at
 
 
@@ -102,7 +102,7 @@ def _lost(store: Store, lease: Lease, stop: Stop) -> None:
 
 # -- all targets of a plan ----------------------------------------------------------------------------------------
 class Locks:
-    """The locks that one night holds."""
+    """The locks that one plan run holds."""
 
     def __init__(self, store: Store, run: str) -> None:
         self._store, self._run = store, run
@@ -113,7 +113,7 @@ class Locks:
         """Why some could not be had, by name."""
 
     def take(self, names: Sequence[str], stop: Stop) -> None:
-        """Take all that can be had; wait for those of silent holders out of sight, until they are heard of."""
+        """Take all that can be had; wait for those whose holder cannot be seen and sends no heartbeat."""
         first = {name: self._store.holder_of(name) for name in self._acquire(names)}
         while waiting := [name for name in first if name in self.refused and not self._is_alive(name, first)]:
             if stop.wait(_LOOK_SECONDS):
@@ -139,12 +139,12 @@ class Locks:
     def release(self, name: str) -> None:
         """Give a lock back: its target is done."""
         with self._turn:
-            ours = name in self._held
+            held = name in self._held
             self._held.discard(name)
             self._watchers.pop(name, None)
         # A store that cannot be written keeps the lease; it dies with this process.
         with suppress(ToolkitError):
-            lease = self._store.lease_of(name) if ours else None
+            lease = self._store.lease_of(name) if held else None
             if lease is not None and lease.run == self._run:
                 self._store.release(lease)
 
@@ -154,8 +154,8 @@ class Locks:
             self.release(name)
 
     def beat(self) -> None:
-        """Say that we are at work, and stop what works under a lock that is no longer ours."""
-        # A store that is locked or full for a moment costs a beat, not the night.
+        """Send a heartbeat, and stop what works under a lock that another process has taken."""
+        # A store that is locked or full for a moment costs a heartbeat, not the plan run.
         with suppress(ToolkitError):
             still = self._store.heartbeat_all(self._run)
             with self._turn:

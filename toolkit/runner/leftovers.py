@@ -134,9 +134,9 @@ def need_backup(sessions: Sessions, dialect: Dialect, entries: Sequence[JournalE
         if not _is_there(sessions, dialect, entry):
             continue
         since = entry.proof.get("born")
-        said = dialect.backup_sentence(what, since, _records(sessions, dialect, since))
-        if said is not None:
-            sentences.append(said)
+        sentence = dialect.backup_sentence(what, since, _records(sessions, dialect, since))
+        if sentence is not None:
+            sentences.append(sentence)
     return tuple(sentences)
 
 

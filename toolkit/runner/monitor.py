@@ -168,7 +168,7 @@ def learn_refusals(context: RunContext, stages: Stages) -> None:
     for provider in context.providers:
         if isinstance(provider, CounterProvider):
             in_time(context, provider, partial(_read_once, provider), None)
-    with suppress(DatabaseError, ToolkitError):  # what fails here fails again in the trial, and is told there
+    with suppress(DatabaseError, ToolkitError):  # what fails here fails again in the trial, and is reported there
         for step in stages.evidence:
             if step.parts and step.own_read and not step.tolerates:
                 context.refusals.read(step, lambda part: context.sessions.run(part, 0))

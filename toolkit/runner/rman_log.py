@@ -48,8 +48,8 @@ def not_whole(rows: Iterable[Row]) -> DatabaseError | None:
     row = next(iter(rows), None)
     if row is None or row.get("outcome") not in {LogOutcome.FAILED, LogOutcome.INCOMPLETE}:
         return None
-    said = str(row.get("cause") or row.get("missing") or "the log is not whole")
-    return DatabaseError(said, code=str(row["outcome"]), headline=f"RMAN's log says `{row['outcome']}`: {said}")
+    text = str(row.get("cause") or row.get("missing") or "the log is not whole")
+    return DatabaseError(text, code=str(row["outcome"]), headline=f"RMAN's log says `{row['outcome']}`: {text}")
 
 
 def _summary(log: Log, lost: set[str]) -> Row:
@@ -118,12 +118,12 @@ def _spans(lines: Sequence[OutputLine]) -> dict[str, list[Span]]:
         found = _CHANNEL.search(line.text)
         if found is None:
             continue
-        channel, said = found[1], found[2]
-        if said.startswith("starting piece"):
+        channel, text = found[1], found[2]
+        if text.startswith("starting piece"):
             begun[channel] = line.at_seconds
-        elif said.startswith(_BEGINS):
+        elif text.startswith(_BEGINS):
             begun.setdefault(channel, line.at_seconds)
-        elif said.startswith(_ENDS) and channel in begun:
+        elif text.startswith(_ENDS) and channel in begun:
             spans[channel].append((begun.pop(channel), line.at_seconds))
     return spans
 

@@ -27,7 +27,7 @@ class Stop:
         self.because: ToolkitError | None = None
         """Why, when it was no signal."""
         self.disowned = False
-        """Whether another process goes on with this very run: nothing of it is ours to undo any more."""
+        """Whether another process goes on with this very run: this process must undo nothing of it any more."""
 
     @property
     def requested(self) -> bool:

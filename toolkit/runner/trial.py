@@ -37,7 +37,7 @@ from toolkit.store import CANNOT_BE_WRITTEN
 class EndedTrial:
     """A trial that ended: its record, and whether a session was lost, so that nothing was put back.
 
-    `errors` is what the database said in full, where that is more than the record's one line.
+    `errors` holds the messages of the database in full, where they are more than the record's one line.
     """
 
     record: TrialRecord
@@ -105,9 +105,9 @@ def run_trial(
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
     if state.timed is not None and state.error is None:
-        told = tell(context, planned, pieces[0].work, state.kept, state.peaks, state.timed.elapsed_seconds)
-        state.metrics += told.metrics
-        state.items = told.items
+        found = tell(context, planned, pieces[0].work, state.kept, state.peaks, state.timed.elapsed_seconds)
+        state.metrics += found.metrics
+        state.items = found.items
         state.metrics += gathering.counted(state.kept)
     judged = judge_trial(context, state.timed, state.error, pieces, state.kept, state.peaks, state.notices)
     if judged.has_time:
@@ -197,7 +197,7 @@ def _stop_watching(context: RunContext, state: TrialState, sampler: Sampler, sta
 
 
 def _read_evidence(context: RunContext, state: TrialState, stages: Stages) -> None:
-    """Read what tells the granted degree; what is refused is left out and said, for the work itself is done."""
+    """Read the granted degree; what is refused is left out with a warning, for the work itself is done."""
     with state.phase("evidence"):
         read: dict[str, tuple[Row, ...]] = {}
         for step in stages.evidence:
@@ -211,12 +211,12 @@ def _read_evidence(context: RunContext, state: TrialState, stages: Stages) -> No
                     return
                 context.warn(f"evidence was refused (`{step.name}`): {error.sentence}")
     state.kept.update(read)
-    for name, sentence in context.refusals.said.items():
+    for name, sentence in context.refusals.messages.items():
         context.warn(f"evidence was refused (`{name}`): {sentence}")
 
 
 def _ask_worker(context: RunContext, state: TrialState, step: Step, read: dict[str, tuple[Row, ...]]) -> None:
-    """Run a step of the evidence; several reads in one go without those that are refused, and under one key."""
+    """Run a step of the evidence; several reads are one statement without those that are refused."""
     if not step.own_read or step.keep_as is None or step.tolerates:
         _in_worker(context, state, step, 0)
         return
@@ -236,7 +236,7 @@ def _end(context: RunContext, state: TrialState, *, after_evidence: bool) -> Non
 
 
 def _journal_made(context: RunContext, state: TrialState, entries: Sequence[Intended]) -> None:
-    """Write what proves that the objects are ours; after a lost session the intention has to do."""
+    """Write what proves that this run made the objects; after a lost session the intention has to do."""
     if state.lost:
         return
     try:
@@ -249,7 +249,7 @@ def _journal_made(context: RunContext, state: TrialState, entries: Sequence[Inte
 def _after(context: RunContext, state: TrialState, stages: Stages) -> None:
     """Put the workers back and conclude, also after a failure; a lost session has nothing to put back.
 
-    What cannot be put back does not make the measured time wrong: it is said, and stays in the journal.
+    What cannot be put back does not make the measured time wrong: a warning says so, and it stays in the journal.
     """
     if state.lost:
         for number in range(stages.timed.workers):
@@ -283,7 +283,7 @@ def _put_worker_back(context: RunContext, state: TrialState, stages: Stages, num
 def _conclude(context: RunContext, state: TrialState, stages: Stages) -> None:
     """Settle or drop what the trial made; after a failure the journal knows what there is to settle.
 
-    What a job made stays in the journal while the store cannot be written: that it was made is told there alone.
+    What a job made stays in the journal while the store cannot be written: there alone it is recorded.
     """
     trial = state.planned.number
     if context.job and state.error is not None and state.error.code in CANNOT_BE_WRITTEN:

@@ -36,7 +36,7 @@ class UndoScript:
         dialect: spells the statements.
         run: the run's id.
         target: what a user gives with `-t`, without secrets.
-        on_first: told the path when the file is first written.
+        on_first: called with the path when the file is first written.
     """
 
     path: Path
@@ -44,7 +44,7 @@ class UndoScript:
     run: str
     target: str
     on_first: Callable[[Path], None] = lambda _: None
-    _told: bool = field(default=False, init=False)
+    _announced: bool = field(default=False, init=False)
 
     def write(self, entries: Sequence[JournalEntry], *, strictly: bool) -> None:
         """Bring the file in step with the open entries, newest first; nothing left removes it.
@@ -71,8 +71,8 @@ class UndoScript:
                     hint="nothing was changed; give the store (--store) a place that is writable and has room",
                 ) from None
             return
-        if not self._told:
-            self._told = True
+        if not self._announced:
+            self._announced = True
             self.on_first(self.path)
 
     def _text(self, entries: Sequence[JournalEntry]) -> str | None:
@@ -138,7 +138,7 @@ def _plain(text: str) -> Step:
 
 
 def _in_order(entries: Iterable[JournalEntry]) -> list[JournalEntry]:
-    """Put tables of ours first, as an undo does: their indexes and attributes go with them."""
+    """Put scratch tables first, as an undo does: their indexes and attributes go with them."""
     return sorted(entries, key=lambda each: each.object_kind != "table")
 
 

@@ -56,7 +56,7 @@ class Workers:
         self._now.pop(number, None)
 
     def set_up(self, sessions: Sessions, stages: Stages) -> None:
-        """Set sessions up before the first trial; what fails here fails again in the trial, and is told there."""
+        """Set sessions up before the first trial; what fails here fails again, and is reported, in the trial."""
         for number in range(stages.timed.workers if stays(stages) else 0):
             with suppress(DatabaseError, ToolkitError):
                 identity = sessions.get(Role.WORKER, number).identity

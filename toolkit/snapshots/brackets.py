@@ -1,7 +1,7 @@
 """Brackets: a snapshot of the database's own before and after, checked, and what lies between as metrics.
 
 A bracket of a trial is taken only when the trial is expected to take long; what a snapshot costs would be most of
-a short one. What cannot be taken or trusted is said, never a zero.
+a short one. What cannot be taken or trusted is a warning, never a zero.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Repositories:
         return "\n".join(lines) + "\n"
 
     def extras(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> dict[str, tuple[Row, ...]]:
-        """Return what more is told where it is granted."""
+        """Return what more can be read where it is granted."""
         binds = {**_range_binds(begin, end), "instance": begin.instance}
         return {name: self._optional(call, binds) for name, call in self.repository.extras.items()}
 
@@ -250,10 +250,10 @@ class BracketProvider:
         if self.begun is None:
             return ()
         after = self.attempt()
-        return () if after is None else self.told(self.begun, after)
+        return () if after is None else self.difference(self.begun, after)
 
     def attempt(self) -> RepositorySnapshot | None:
-        """Take a snapshot; what goes wrong is said."""
+        """Take a snapshot; what goes wrong is a warning."""
         try:
             return self.repositories.take()
         except ToolkitError as error:
@@ -262,7 +262,7 @@ class BracketProvider:
             self._said.append(f"{error.sentence}; {error.hint}")
             return None
 
-    def told(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> tuple[Metric, ...]:
+    def difference(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> tuple[Metric, ...]:
         """Check a bracket and return its metrics."""
         try:
             faults = self.repositories.check(begin, end)

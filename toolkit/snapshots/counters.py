@@ -5,7 +5,7 @@ A file returns metric_name, metric_value, metric_unit and metric_kind. A `counte
 must be the same before and after: a server that was restarted, or other sessions than before, count from another
 begin; its unit says whose names it guards (`all`, or how they end). A counter that went down was reset in between.
 A counter of the instance that counts less than our own sessions did (`x` and `x (session)`) is not of the whole
-instance. All of these are left out and said so, for a negative difference would be a lie and zero another.
+instance. All of these are left out with a warning: a negative difference would be wrong, and so would zero.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def reads_of(engine: str, files: Sequence[str], binds: Mapping[str, Scalar]) -> 
 class CounterProvider:
     """Snapshot files, and optionally sample files, of one engine.
 
-    `ask` runs a step on the monitor session, and opens a new one after a lost one. What cannot be read is said and
-    fails no trial. Files of the same columns are read in one statement; one that is refused is left out.
+    `ask` runs a step on the monitor session, and opens a new one after a lost one. What cannot be read is a
+    warning and fails no trial. Files of the same columns are read in one statement without those that are refused.
 
     Args:
         name: of the provider; the source of its metrics.
@@ -175,7 +175,7 @@ class CounterProvider:
         except (DatabaseError, ToolkitError) as error:
             self._warn(f"`{'`, `'.join(files)}` could not be read: {error.sentence}")
             return ()
-        for name, sentence in self._refusals.said.items():
+        for name, sentence in self._refusals.messages.items():
             if name.partition("/")[2] in files:
                 self._warn(f"`{name.partition('/')[2]}` could not be read: {sentence}")
         return rows

@@ -263,10 +263,10 @@ def thread_seconds() -> dict[int, float]:
 def busy_threads(before: Mapping[int, float], after: Mapping[int, float]) -> tuple[int | None, float]:
     """Count the threads that worked, and sum what they used.
 
-    A thread worked when it used at least 5 % of what the busiest one used; below 20 ms in all nothing can be told.
+    A thread worked when it used at least 5 % of what the busiest one used; below 20 ms in all nothing is known.
 
     Returns:
-        The count (None when it cannot be told) and CPU seconds.
+        The count (None when it is not known) and CPU seconds.
     """
     used = [seconds - before.get(thread, 0.0) for thread, seconds in after.items()]
     total = sum(used)

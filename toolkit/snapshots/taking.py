@@ -1,4 +1,4 @@
-"""Reads the state of a database once, for a snapshot: what is refused is left out and said."""
+"""Reads the state of a database once, for a snapshot: what is refused is left out with a warning."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from toolkit.store.store import Store
 
 CANNOT_BE_WRITTEN = frozenset({"TK-0401", "TK-0404"})
-"""A store that is full, read-only, away or locked: what may pass, and what nothing can be told meanwhile."""
+"""A store that is full, read-only, away or locked: what may pass, and what keeps nothing meanwhile."""
 HEARTBEAT_SECONDS = 5.0
 
 __all__ = [

@@ -153,8 +153,10 @@ def parse_line(raw: bytes) -> AuditLine | None:
         data = json.loads(raw)
         who = Actor(**{**data["who"], "command": tuple(data["who"].get("command", ()))})
         known = {one.name for one in fields(AuditEvent)}
-        said = {name: value for name, value in data.items() if name in known}
-        event = AuditEvent(**{**said, "kind": AuditKind(data["kind"]), "details": tuple(said.get("details", ()))})
+        values = {name: value for name, value in data.items() if name in known}
+        event = AuditEvent(
+            **{**values, "kind": AuditKind(data["kind"]), "details": tuple(values.get("details", ()))}
+        )
         return AuditLine(int(data["number"]), str(data["at"]), who, event, data["before"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -175,16 +177,16 @@ def _new_lines(handle: int, event: AuditEvent, known: AuditMark | None) -> Itera
     else:
         number, last, torn = _last(handle, size)
         before = hash_of(last)
-        for told in _told(handle, number, last, torn, known):
+        for noticed in _events_of(handle, number, last, torn, known):
             number += 1
-            line = _line(number, told, before)
+            line = _line(number, noticed, before)
             before = hash_of(line)
             yield line
     yield _line(number + 1, event, before)
 
 
-def _told(handle: int, number: int, last: bytes, torn: bool, known: AuditMark | None) -> Iterator[AuditEvent]:
-    """Yield what is to be said of the lines there: what the store knows of them is lost with the next line."""
+def _events_of(handle: int, number: int, last: bytes, torn: bool, known: AuditMark | None) -> Iterator[AuditEvent]:
+    """Yield events about lines cut or altered: the next line replaces what the store knows of them."""
     if torn:
         reason = "the line before was cut short: a power failure, or a full disk"
         yield AuditEvent(AuditKind.LINE_CUT, reason=reason)
@@ -208,10 +210,10 @@ def _continues(first: bytes, known: AuditMark) -> bool:
 
 
 def _line(number: int, event: AuditEvent, before: str | None) -> bytes:
-    said = {name: value for name, value in asdict(_bounded(event)).items() if value not in (None, (), "")}
+    values = {name: value for name, value in asdict(_bounded(event)).items() if value not in (None, (), "")}
     who = {name: value for name, value in asdict(actor()).items() if value not in (None, (), "")}
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return json.dumps({"number": number, "at": at, **said, "who": who, "before": before}).encode("ascii")
+    return json.dumps({"number": number, "at": at, **values, "who": who, "before": before}).encode("ascii")
 
 
 def _bounded(event: AuditEvent) -> AuditEvent:

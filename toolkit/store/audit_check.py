@@ -105,15 +105,15 @@ def _removed(parsed: list[AuditLine | None], earlier: Path | None) -> Iterator[t
     first = parsed[0] if parsed else None
     if first is None or len(first.event.details) < 2:
         return
-    said = first.event.details[1]
+    expected = first.event.details[1]
     if earlier is None:
-        yield 1, f"an earlier log lay here and is gone ({said})"
+        yield 1, f"an earlier log lay here and is gone ({expected})"
         return
     before = AuditLog(earlier)
     raws = list(before.lines())
     shown = f"after log {log_name(raws[0])}: {len(raws)} lines, the last {hash_of(raws[-1])}" if raws else ""
-    if shown != said:
-        yield 1, f"`{earlier}` is not the log that lay here before ({said})"
+    if shown != expected:
+        yield 1, f"`{earlier}` is not the log that lay here before ({expected})"
     for at, fault in verify(before).faults:
         yield 1, f"`{earlier}`, line {at}: {fault}"
 

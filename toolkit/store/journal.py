@@ -71,7 +71,7 @@ class RunJournal:
         return entry
 
     def made(self, entry: int, identity: Mapping[str, Scalar]) -> None:
-        """Record that it was made, and what proves that it is ours."""
+        """Record that it was made, and what proves that this run made it."""
         self._move(entry, EntryState.MADE, identity=_pack(identity))
 
     def undone(self, entry: int) -> None:
@@ -79,7 +79,7 @@ class RunJournal:
         self._move(entry, EntryState.UNDONE)
 
     def abandon(self, entry: int) -> None:
-        """Record that the intended change never happened or is no longer ours to undo."""
+        """Record that the intended change never happened or is no longer to be undone."""
         self._move(entry, EntryState.ABANDONED)
 
     def entries(self) -> Sequence[JournalEntry]:

@@ -73,7 +73,7 @@ def _keep_what_was_verified(connection: Connection) -> None:
         connection.execute(text(f"ALTER TABLE plan_step ADD COLUMN {column}"))
 
 
-def _tell_hosts_apart(connection: Connection) -> None:
+def _distinguish_hosts(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE lease ADD COLUMN boot TEXT"))
 
 
@@ -106,7 +106,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(3, "what a snapshot read is one compressed document", _keep_states),
     Migration(4, "plan runs, and what became of each step", _keep_plans),
     Migration(5, "what was verified of a step, and the rows it worked on", _keep_what_was_verified),
-    Migration(6, "hosts of one name are told apart by their boot", _tell_hosts_apart),
+    Migration(6, "hosts of one name are distinguished by their boot", _distinguish_hosts),
     Migration(7, "how far the audit log was seen, so that it is missed when it is cut", _keep_marks),
     Migration(8, "what a plan run waited for, and what could not be watched", _keep_notes_of_plan_runs),
     Migration(9, "a scratch object is called so", _name_scratch_objects),

@@ -1,4 +1,4 @@
-"""Open a store: make a new one, bring an older one up to date, refuse what is not ours and leave it untouched."""
+"""Open a store: make a new one, bring an older one up to date, leave a file of another program untouched."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def open_database(place: StoreLocation, busy_seconds: float) -> Database:
     """Open the store at a place; a place that is empty becomes a new store.
 
     Raises:
-        ToolkitError: TK-0401 cannot be written, TK-0402 not ours or damaged, TK-0403 of a newer version,
+        ToolkitError: TK-0401 cannot be written, TK-0402 of another program or damaged, TK-0403 of a newer version,
             TK-0404 locked.
     """
     if place.path is not None:
@@ -40,7 +40,7 @@ def open_database(place: StoreLocation, busy_seconds: float) -> Database:
 
 
 def _make_ready(database: Database, busy_seconds: float) -> None:
-    if not _is_ours(database):
+    if not _is_a_store(database):
         if database.is_sqlite:
             _switch_to_wal(database, busy_seconds)
         with database.write("a new store") as connection:
@@ -53,7 +53,7 @@ def _make_ready(database: Database, busy_seconds: float) -> None:
         _tighten(database.place.path)
 
 
-def _is_ours(database: Database) -> bool:
+def _is_a_store(database: Database) -> bool:
     """Tell our store from an empty place; refuse anything else without touching it."""
     with database.read() as connection:
         tables = inspect(connection).get_table_names(schema=None if database.is_sqlite else POSTGRESQL_SCHEMA)
@@ -122,7 +122,7 @@ def _refuse_other_files(path: Path) -> None:
 
 
 def _tighten(path: Path) -> None:
-    """Take other users' rights from a store of ours that has got some."""
+    """Take other users' rights from a store that has got some."""
     status = path.stat()
     if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) != _FILE_MODE:
         path.chmod(_FILE_MODE)

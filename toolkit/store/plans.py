@@ -1,4 +1,4 @@
-"""Keeps what became of plans: nights, and each step on each target."""
+"""Keeps what became of plans: their runs, and each step on each target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolkit.store import schema
 from toolkit.store.database import StorePart
 from toolkit.store.rows import AnyRow
 
-_night, _step, _note = schema.plan_run, schema.plan_step, schema.plan_note
+_plan_run, _step, _note = schema.plan_run, schema.plan_step, schema.plan_note
 _LISTS = ("steps", "notes")
 _PART = 500
 _STEP_COLUMNS = tuple(_step.c[each.name] for each in fields(StepRecord))
@@ -24,13 +24,13 @@ _OPEN = (StepState.WAITING.value, StepState.RUNNING.value)
 
 
 class Plans(StorePart):
-    """Writes and reads the nights of plans."""
+    """Writes and reads plan runs."""
 
     def begin_plan_run(self, record: PlanRunRecord) -> None:
-        """Store a night and all its steps, which wait."""
+        """Store a plan run and all its steps, which wait."""
         with self._database.write(f"plan `{record.plan}`") as connection:
             values = {name: value for name, value in asdict(record).items() if name not in _LISTS}
-            connection.execute(_night.insert().values(values | {"state": record.state.value}))
+            connection.execute(_plan_run.insert().values(values | {"state": record.state.value}))
             if record.steps:
                 connection.execute(_step.insert(), [_row(record.plan_run, step) for step in record.steps])
 
@@ -46,7 +46,7 @@ class Plans(StorePart):
                 raise _unknown(plan_run)
 
     def note_plan_run(self, plan_run: str, note: PlanNote) -> None:
-        """Store what happened in a night beside its steps; durable on return."""
+        """Store what happened in a plan run beside its steps; durable on return."""
         with self._database.write(f"plan run `{plan_run}`") as connection:
             self._database.serialize(connection)
             known = select(func.count()).select_from(_note).where(_note.c.plan_run == plan_run)
@@ -54,44 +54,44 @@ class Plans(StorePart):
             connection.execute(_note.insert().values(asdict(note) | {"plan_run": plan_run, "position": position}))
 
     def end_plan_run(self, plan_run: str, state: RunState, at: datetime, stopped_by: str | None = None) -> None:
-        """Store how a night ended, when, and what stopped it.
+        """Store how a plan run ended, when, and what stopped it.
 
         Raises:
-            ToolkitError: TK-0109 when no such night is stored.
+            ToolkitError: TK-0109 when no such plan run is stored.
         """
         with self._database.write(f"plan run `{plan_run}`") as connection:
             values = {"state": state.value, "ended_at": at, "stopped_by": stopped_by}
-            done = connection.execute(update(_night).where(_night.c.plan_run == plan_run).values(values))
+            done = connection.execute(update(_plan_run).where(_plan_run.c.plan_run == plan_run).values(values))
             if done.rowcount != 1:
                 raise _unknown(plan_run)
 
     def plan_runs(
         self, plan: str | None = None, limit: int = 100, *, with_steps: bool = True
     ) -> list[PlanRunRecord]:
-        """Return the newest nights, of one plan or of all, newest first, with or without their steps."""
-        query = select(_night).order_by(_night.c.began_at.desc(), _night.c.plan_run.desc()).limit(limit)
+        """Return the newest plan runs, of one plan or of all, newest first, with or without their steps."""
+        query = select(_plan_run).order_by(_plan_run.c.began_at.desc(), _plan_run.c.plan_run.desc()).limit(limit)
         if plan is not None:
-            query = query.where(_night.c.plan == plan)
+            query = query.where(_plan_run.c.plan == plan)
         with self._database.read() as connection:
-            nights = connection.execute(query).all()
-            steps = _steps(connection, [night.plan_run for night in nights]) if with_steps else {}
-        return [_record(night, steps.get(night.plan_run, ())) for night in nights]
+            runs = connection.execute(query).all()
+            steps = _steps(connection, [run.plan_run for run in runs]) if with_steps else {}
+        return [_record(run, steps.get(run.plan_run, ())) for run in runs]
 
     def plan_runs_to_tell(self, plan: str, limit: int = 100) -> list[PlanRunRecord]:
-        """Return the newest nights of a plan as monitoring needs them: the last two whole, of the others little.
+        """Return the newest runs of a plan as monitoring needs them: the last two whole, of the others little.
 
-        Of an older night only those steps are there that ended well, or ended otherwise, for the last time.
+        Of an older plan run only those steps are there that ended well, or ended otherwise, for the last time.
         """
-        nights = self.plan_runs(plan, limit, with_steps=False)
-        whole = [night.plan_run for night in nights[:2]]
+        runs = self.plan_runs(plan, limit, with_steps=False)
+        whole = [run.plan_run for run in runs[:2]]
         number = func.row_number().over(
             partition_by=(_step.c.target, _step.c.step, _step.c.state == StepState.DONE.value),
             order_by=_step.c.began_at.desc(),
         )
         ended = (
             select(_step, number.label("number"))
-            .join(_night, _night.c.plan_run == _step.c.plan_run)
-            .where(_night.c.plan == plan, _step.c.began_at.is_not(None), _step.c.ended_at.is_not(None))
+            .join(_plan_run, _plan_run.c.plan_run == _step.c.plan_run)
+            .where(_plan_run.c.plan == plan, _step.c.began_at.is_not(None), _step.c.ended_at.is_not(None))
             .subquery()
         )
         columns = [column for column in ended.c if column.name != "number"]
@@ -101,59 +101,61 @@ class Plans(StorePart):
             for row in connection.execute(query):
                 found.setdefault(row.plan_run, []).append(_step_record(row))
             steps = found | _steps(connection, whole)
-        return [replace(night, steps=tuple(steps.get(night.plan_run, ()))) for night in nights]
+        return [replace(run, steps=tuple(steps.get(run.plan_run, ()))) for run in runs]
 
     def targets_of(self, step: str, plan: str | None = None) -> list[tuple[str, str]]:
-        """Return the plans and targets that nights know a step on, sorted."""
+        """Return the plans and targets that plan runs know a step on, sorted."""
         query = (
-            select(_night.c.plan, _step.c.target).distinct().join(_night, _night.c.plan_run == _step.c.plan_run)
+            select(_plan_run.c.plan, _step.c.target)
+            .distinct()
+            .join(_plan_run, _plan_run.c.plan_run == _step.c.plan_run)
         )
-        query = query.where(_step.c.step == step).order_by(_night.c.plan, _step.c.target)
+        query = query.where(_step.c.step == step).order_by(_plan_run.c.plan, _step.c.target)
         if plan is not None:
-            query = query.where(_night.c.plan == plan)
+            query = query.where(_plan_run.c.plan == plan)
         with self._database.read() as connection:
             return [(row.plan, row.target) for row in connection.execute(query)]
 
     def step_names(self, plan: str | None = None) -> list[str]:
-        """Return the names of all steps that nights know, sorted."""
-        query = select(_step.c.step).distinct().join(_night, _night.c.plan_run == _step.c.plan_run)
+        """Return the names of all steps that plan runs know, sorted."""
+        query = select(_step.c.step).distinct().join(_plan_run, _plan_run.c.plan_run == _step.c.plan_run)
         if plan is not None:
-            query = query.where(_night.c.plan == plan)
+            query = query.where(_plan_run.c.plan == plan)
         with self._database.read() as connection:
             return sorted(connection.execute(query).scalars())
 
     def load_plan_run(self, plan_run: str) -> PlanRunRecord:
-        """Return one night with its steps and notes.
+        """Return one plan run with its steps and notes.
 
         Raises:
-            ToolkitError: TK-0109 when no such night is stored.
+            ToolkitError: TK-0109 when no such plan run is stored.
         """
         with self._database.read() as connection:
-            night = connection.execute(select(_night).where(_night.c.plan_run == plan_run)).first()
-            if night is None:
+            run = connection.execute(select(_plan_run).where(_plan_run.c.plan_run == plan_run)).first()
+            if run is None:
                 raise _unknown(plan_run)
             steps = _steps(connection, [plan_run]).get(plan_run, ())
-            return replace(_record(night, steps), notes=_notes(connection, plan_run))
+            return replace(_record(run, steps), notes=_notes(connection, plan_run))
 
     def steps_on(self, plan_run: str, target: str) -> list[StepRecord]:
-        """Return the steps of a night on one target, in their order."""
+        """Return the steps of a plan run on one target, in their order."""
         query = select(_step).where(_step.c.plan_run == plan_run, _step.c.target == target)
         with self._database.read() as connection:
             return [_step_record(row) for row in connection.execute(query.order_by(_step.c.position))]
 
     def open_steps(self, plan: str, target: str) -> list[tuple[str, StepRecord]]:
-        """Return the steps on a target that nights of a plan have not ended, each with its night."""
+        """Return the steps on a target that plan runs of a plan have not ended, each with its plan run."""
         query = (
             select(_step)
-            .join(_night, _night.c.plan_run == _step.c.plan_run)
-            .where(_night.c.plan == plan, _night.c.state == RunState.RUNNING.value)
+            .join(_plan_run, _plan_run.c.plan_run == _step.c.plan_run)
+            .where(_plan_run.c.plan == plan, _plan_run.c.state == RunState.RUNNING.value)
             .where(_step.c.target == target, _step.c.state.in_(_OPEN))
         )
         with self._database.read() as connection:
             return [(row.plan_run, _step_record(row)) for row in connection.execute(query)]
 
     def is_open(self, plan_run: str, target: str | None = None) -> bool:
-        """Tell whether a night has a step, on one target or any, that has not ended."""
+        """Tell whether a plan run has a step, on one target or any, that has not ended."""
         query = select(_step.c.position).where(_step.c.plan_run == plan_run, _step.c.state.in_(_OPEN))
         if target is not None:
             query = query.where(_step.c.target == target)
@@ -161,11 +163,11 @@ class Plans(StorePart):
             return connection.execute(query.limit(1)).first() is not None
 
     def step_history(self, plan: str, step: str, target: str, limit: int = 100) -> list[StepRecord]:
-        """Return what became of a step on a target, newest first, without the nights it was not begun in."""
+        """Return what became of a step on a target, newest first, without the plan runs it was not begun in."""
         query = (
             select(_step)
-            .join(_night, _night.c.plan_run == _step.c.plan_run)
-            .where(_night.c.plan == plan, _step.c.step == step, _step.c.target == target)
+            .join(_plan_run, _plan_run.c.plan_run == _step.c.plan_run)
+            .where(_plan_run.c.plan == plan, _step.c.step == step, _step.c.target == target)
             .where(_step.c.began_at.is_not(None))
             .order_by(_step.c.began_at.desc())
             .limit(limit)
@@ -185,8 +187,8 @@ class Plans(StorePart):
             for at in range(0, len(targets), _PART):
                 newest = (
                     select(*_STEP_COLUMNS, number.label("number"))
-                    .join(_night, _night.c.plan_run == _step.c.plan_run)
-                    .where(_night.c.plan == plan, _step.c.step.in_(steps), _step.c.began_at.is_not(None))
+                    .join(_plan_run, _plan_run.c.plan_run == _step.c.plan_run)
+                    .where(_plan_run.c.plan == plan, _step.c.step.in_(steps), _step.c.began_at.is_not(None))
                     .where(_step.c.target.in_(targets[at : at + _PART]))
                     .subquery()
                 )
@@ -199,12 +201,12 @@ class Plans(StorePart):
         return found
 
 
-def _steps(connection: Connection, nights: Sequence[str]) -> dict[str, tuple[StepRecord, ...]]:
-    query = select(_step).where(_step.c.plan_run.in_(nights)).order_by(_step.c.plan_run, _step.c.position)
+def _steps(connection: Connection, runs: Sequence[str]) -> dict[str, tuple[StepRecord, ...]]:
+    query = select(_step).where(_step.c.plan_run.in_(runs)).order_by(_step.c.plan_run, _step.c.position)
     found: dict[str, list[StepRecord]] = {}
     for row in connection.execute(query):
         found.setdefault(row.plan_run, []).append(_step_record(row))
-    return {night: tuple(steps) for night, steps in found.items()}
+    return {run: tuple(steps) for run, steps in found.items()}
 
 
 def _notes(connection: Connection, plan_run: str) -> tuple[PlanNote, ...]:

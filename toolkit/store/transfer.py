@@ -55,8 +55,8 @@ class Transfer(StorePart):
         """Put an exported run into this store and return its id.
 
         Raises:
-            ToolkitError: TK-0106 when the document is damaged or none of ours, TK-0403 when it is of a newer
-                version, TK-0901 when the run is stored already. Nothing is changed then.
+            ToolkitError: TK-0106 when the document is damaged or not an exported run, TK-0403 when a newer version
+                wrote it, TK-0901 when the run is stored already. Nothing is changed then.
         """
         try:
             tables = _checked(document)

@@ -1,6 +1,6 @@
 """Oracle over python-oracledb: thin by default, thick when the profile says so.
 
-Every statement is looked at by the licence guard, told to the observer and sent by `cursor.execute`; SQLAlchemy's
+Every statement is checked by the licence guard, shown to the observer and sent by `cursor.execute`; SQLAlchemy's
 `text()` would take a `:name` inside DDL for a bind. The path of a URL is a service name, never a SID.
 """
 

@@ -25,9 +25,9 @@ _DEFAULT_PORT = 1521
 
 def folder_of(access: Access) -> str | None:
     """Return where the profile, or ORACLE_HOME, says that rman is."""
-    said = dict(access.options).get("bin_dir")
+    given = dict(access.options).get("bin_dir")
     home = os.environ.get("ORACLE_HOME")
-    return said or (str(Path(home) / "bin") if home else None)
+    return given or (str(Path(home) / "bin") if home else None)
 
 
 def access_of(access: Access, inspect: Callable[[str], None]) -> ProgramAccess:
@@ -58,15 +58,15 @@ def access_of(access: Access, inspect: Callable[[str], None]) -> ProgramAccess:
 def _line(access: Access) -> tuple[str, tuple[str, ...]]:
     """Return the connect string as RMAN reads it, and what of it is secret."""
     options = dict(access.options)
-    said = options.get(_OPTION)
-    if said is not None:
-        if _SAID.fullmatch(said) is None:
+    given = options.get(_OPTION)
+    if given is not None:
+        if _SAID.fullmatch(given) is None:
             raise ToolkitError(
                 f"`{_OPTION}` is no way for RMAN to connect",
                 code="TK-0201",
                 hint="`/`, `/ as sysbackup` or `/@alias as sysbackup` (a wallet); a password never stands there",
             )
-        return (said, ()) if said == "/" else (f'"{said}"', ())
+        return (given, ()) if given == "/" else (f'"{given}"', ())
     mode = options.get("mode", "").lower()
     if mode not in _ADMINISTRATIVE:
         return "/", ()

@@ -61,7 +61,7 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the scripts are made from: facts, whether they were assumed, and what the database said of itself."""
+    """What the scripts are made from: facts, whether they were assumed, and what identifies the database."""
 
     facts: Facts
     target_name: str = ""

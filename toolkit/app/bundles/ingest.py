@@ -185,8 +185,8 @@ def _head(manifest: Manifest, experiment: Experiment, records: Sequence[TrialRec
 def _keep(folder: Folder, facts: Facts, store: Store) -> None:
     """Keep what explains the run: where it took place, the facts, the scripts and the spools as received."""
     run = folder.manifest.run
-    said = read_attempt(folder.around("check"))
-    rows: dict[str, tuple[Row, ...]] = {key: tuple(found) for key, found in said.kept.items() if APART not in key}
+    check = read_attempt(folder.around("check"))
+    rows: dict[str, tuple[Row, ...]] = {key: tuple(found) for key, found in check.kept.items() if APART not in key}
     server = rows.get("server", ())
     seen = replace(
         facts,

@@ -104,7 +104,7 @@ def record_of(
     error = error or rman_log.not_whole(rows.get(rman_log.LOG, ()))
     kept: dict[str, tuple[Row, ...]] = {**rows, rman_log.PIECES: tuple(_placed(rows, log))}
     seconds = (ended - begun).total_seconds()
-    told, granted = dialect.work.tell(work, kept, {}, seconds), dialect.work.granted(work, kept, {}, ())
+    found, granted = dialect.work.tell(work, kept, {}, seconds), dialect.work.granted(work, kept, {}, ())
     asked = degree_level(planned.cell)
     outcome = Outcome.DOWNGRADED if granted.downgraded else Outcome.OK
     return TrialRecord(
@@ -116,8 +116,8 @@ def record_of(
         requested_degree=asked if isinstance(asked, int) else None,
         granted_degree=granted.degree,
         granted_source=granted.source,
-        items=told.items,
-        metrics=told.metrics if error is None else (),
+        items=found.items,
+        metrics=found.metrics if error is None else (),
     )  # fmt: skip
 
 

@@ -136,13 +136,13 @@ class Recorder:
         peaks: MutableMapping[str, float], seconds: float,
     ) -> tuple[Metric, ...]:  # fmt: skip
         """Say what the evidence tells besides the degree, as the runner does (`toolkit.runner.evidence`)."""
-        told = self.dialect.work.tell(pieces[0].work, kept, peaks, seconds)
-        self.warnings += [f"{planned.cell}: {sentence}" for sentence in told.sentences]
-        if told.bytes is not None:
-            kept.setdefault("bytes", ({"byte_count": told.bytes},))
-        if told.cpu_seconds is not None:
-            peaks.setdefault("cpu_seconds", told.cpu_seconds)
-        return (*told.metrics, *gathering.counted(kept))
+        found = self.dialect.work.tell(pieces[0].work, kept, peaks, seconds)
+        self.warnings += [f"{planned.cell}: {sentence}" for sentence in found.sentences]
+        if found.bytes is not None:
+            kept.setdefault("bytes", ({"byte_count": found.bytes},))
+        if found.cpu_seconds is not None:
+            peaks.setdefault("cpu_seconds", found.cpu_seconds)
+        return (*found.metrics, *gathering.counted(kept))
 
     def _client_metric(self, read: AttemptRead, judged: JudgedTrial) -> tuple[Metric, ...]:
         seconds = _client_seconds(read)

@@ -88,7 +88,7 @@ class TargetRun:
             if self._place.refused is not None:
                 raise self._place.refused
             with (
-                holding_lease(night.store, target.lease_key, night.plan_run, self.stop, patient=night.stop),
+                holding_lease(night.store, target.lease_key, night.plan_run, self.stop, waiting=night.stop),
                 self._holding_file(),
             ):
                 close_killed_nights(night.store, night.plan.name, night.plan_run, self._place.name, night.now())

@@ -47,12 +47,12 @@ def _refuse_elsewhere(experiment: Experiment, facts: Facts, target: Target) -> N
     Raises:
         ToolkitError: TK-0305.
     """
-    said = experiment.options.get("destination")
+    destination = experiment.options.get("destination")
     there, here = str(facts.value(client.INSTANCE, "host_name") or ""), platform.node()
-    if said is None or not there or there.partition(".")[0].lower() == here.partition(".")[0].lower():
+    if destination is None or not there or there.partition(".")[0].lower() == here.partition(".")[0].lower():
         return
     if "@" in target.programs_access("").opening:
-        place = said[0] if isinstance(said, tuple) and said else said
+        place = destination[0] if isinstance(destination, tuple) and destination else destination
         raise ToolkitError(
             f"`{place}` is a folder of this host (`{here}`), and the channels of RMAN write on `{there}`, "
             "where the database runs",

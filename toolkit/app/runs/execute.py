@@ -86,7 +86,7 @@ def start(
         target: where.
         store: where results go.
         approvals: what the user allowed.
-        events: told what happens.
+        events: receives what happens.
         policy: what the target's profile says; nothing for a URL.
         stop: asked between and during trials; signals set it when this is the main thread.
         under: the execution of a plan that this run is part of; it holds the target's lease.

@@ -1,4 +1,4 @@
-"""Fits what was said to the target it was said of: its engine, and what its profile says."""
+"""Fits an experiment to its target: the engine, and what the profile says."""
 
 from __future__ import annotations
 

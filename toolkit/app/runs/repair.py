@@ -1,4 +1,4 @@
-"""What an interrupted run left: found again, put back, and told; `resume` goes on from here, `clean` ends here."""
+"""What an interrupted run left: found, undone and reported; `resume` goes on from here, `clean` ends here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from toolkit.targets.base import Target
 
 _ENDED_BADLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED})
 _LOST = CANNOT_BE_WRITTEN | {"TK-0202", END_UNKNOWN}
-"""Of our own errors those of a session that was lost, and of a store that could not be told."""
+"""Errors of dbatk that mean a lost session, or a store that could not be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def clean(
         target: where to look.
         run: only this run; None takes every run of this database with open journal entries.
         store: where the journal is.
-        events: told what happens.
+        events: receives what happens.
         allow_commands: whether a setting of this host may be put back by the command its factor named.
         under: the execution of a plan that asks; what it holds itself is not in its way.
 

@@ -1,4 +1,4 @@
-"""Where the undo script of a run is kept, and who is told."""
+"""Where the undo script of a run is kept."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from toolkit.store import Store
 
 
 def undo_script(head: RunHead, store: Store, dialect: Dialect, events: Events) -> UndoScript:
-    """Return the undo script of a run; its path is told once, when the first change is about to be made."""
+    """Return the undo script of a run; its path is announced once, when the first change is about to be made."""
 
-    def told(path: Path) -> None:
+    def announce(path: Path) -> None:
         events.emit(Event("undo", f"undo script, should this process die: {path}", {"path": str(path)}))
 
-    return UndoScript(store.undo_script(head.run), dialect, head.run, head.experiment.target, told)
+    return UndoScript(store.undo_script(head.run), dialect, head.run, head.experiment.target, announce)
 
 
 def undo_script_left(store: Store, run: str) -> Path | None:

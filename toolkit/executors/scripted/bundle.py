@@ -94,7 +94,7 @@ class Writer:
         self._snapshot(scribe)
 
     def _snapshot(self, scribe: Scribe) -> None:
-        """Read the counters; what may not be read is said and stops nothing."""
+        """Read the counters; what may not be read is a warning and stops nothing."""
         scribe.go_on()
         scribe.say("stage", "snapshot")
         for file in self.snapshots:

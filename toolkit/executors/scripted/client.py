@@ -28,13 +28,13 @@ _QUALIFIED = 2
 
 
 def columns_of(query: str) -> tuple[str, ...]:
-    """Return the names of a query's columns, in capitals.
+    """Return the names of a query's columns, in capitals: each is named by `AS`, or is a column of a table.
 
     Args:
         query: one SELECT; of a WITH the last, of a UNION the first counts.
 
     Raises:
-        ValueError: it names none: a fault of ours.
+        ValueError: it names none: a fault of dbatk.
     """
     found: list[str] = []
     item: list[str] = []
@@ -113,7 +113,7 @@ class Scribe:
         self.lines.append(_STOP)
 
     def go_on(self) -> None:
-        """Let an error be told, and go on."""
+        """Let an error be reported, and go on."""
         self._stopping = False
         self.lines.append(_GO_ON)
 
@@ -170,8 +170,8 @@ class Scribe:
         columns = columns_of(query)
         values: dict[str, ContextValue] = {"mark": f"{self._head}|row|{key}|", "columns": columns, "query": query}
         self.say("rows", key, *columns)
-        said = self.lines.pop()
-        return [said, *written(render_call(self._dialect, Call("bundle_rows", values)))]
+        line = self.lines.pop()
+        return [line, *written(render_call(self._dialect, Call("bundle_rows", values)))]
 
     def _binds(self, step: Step) -> None:
         for name, value in step.binds.items():

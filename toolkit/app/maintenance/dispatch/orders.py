@@ -190,7 +190,7 @@ class Orders:
         """Close what an order left open, once nobody is at work on its target any more."""
         night, key = self._night, place.resolved.target.lease_key
         try:
-            with holding_lease(night.store, key, night.plan_run, Stop(), patient=Stop()):
+            with holding_lease(night.store, key, night.plan_run, Stop(), waiting=Stop()):
                 self._give_up(place, reason)
         except ToolkitError as error:
             night.refused.append(error)
