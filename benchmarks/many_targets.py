@@ -31,7 +31,7 @@ from time import perf_counter
 
 import duckdb
 
-from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 
 LIMIT_SECONDS = 5.0

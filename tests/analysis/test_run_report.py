@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from toolkit.analysis.run_report import StepStory, run_report_of, trend_of
-from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 
 BEGAN = datetime(2026, 11, 21, 22, tzinfo=UTC)

@@ -15,7 +15,7 @@ from toolkit.app.runs.repair import clean
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.runid import run_key
+from toolkit.model.records import run_key
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import Factor, QualifiedName
 from toolkit.model.words import Effect, Keep, Mode, ObjectKind, Outcome, RunState

@@ -13,7 +13,7 @@ import duckdb
 from tests.chaos.nights import Night
 from tests.chaos.plan import FILE, LINKS, MORE, ROWS, SERVER, Chain, chains
 from tests.chaos.world import World
-from toolkit.model.plan_records import StepState
+from toolkit.model.plan import StepState
 from toolkit.store import open_store
 
 _STATUSES = frozenset({0, 1, 3, 5, 130, -9})

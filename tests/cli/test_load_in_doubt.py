@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from toolkit.app.maintenance.target_run import TargetRun
-from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.plan import StepRecord, StepState
 from toolkit.runner import trial
 from toolkit.store import Store
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from toolkit.app import maintenance
-from toolkit.model.plan_records import StepState
+from toolkit.model.plan import StepState
 from toolkit.store import open_store
 
 PLAN = """

@@ -20,7 +20,7 @@ from toolkit.design.canonical import plan_values
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.approval import Approval, Approved
+from toolkit.model.audit import Approval, Approved
 
 PLAN: Mapping[str, object] = {
     "plan": {

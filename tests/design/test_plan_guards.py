@@ -9,8 +9,7 @@ import pytest
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.guards import Guard, Guards, OnBreach, Unreadable
-from toolkit.model.plan import MaintenancePlan
+from toolkit.model.plan import Guard, Guards, MaintenancePlan, OnBreach, Unreadable
 
 HEAD = '[plan]\nname = "n"\ntarget = "dwh"\n'
 STEP = '[[step]]\noperation = "stats-gather"\ntable = "G"\n'

@@ -12,8 +12,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import degree_factor
-from toolkit.model.records import RunRecord
-from toolkit.model.runid import run_key
+from toolkit.model.records import RunRecord, run_key
 from toolkit.model.values import Factor, Level
 from toolkit.model.words import Keep, Mode, OperationName, Outcome, RunState
 from toolkit.store.store import Store

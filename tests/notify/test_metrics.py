@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.notify.nights import BEGAN, night, step
 from toolkit.app.notices import tell
 from toolkit.config.notices import Notices
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import PlanRunRecord
 from toolkit.notify.metrics import exposition
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

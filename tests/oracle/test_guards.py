@@ -18,9 +18,7 @@ from toolkit.app.maintenance import PlanTarget, places_of, run_plan
 from toolkit.app.maintenance.guards import guard_rows
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
-from toolkit.model.guards import Guard
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import Guard, MaintenancePlan, PlanRunRecord
 from toolkit.store import Store, open_store
 
 STATS = '[[step]]\nname = "stats"\noperation = "stats-gather"\ntable = "GTEST"\n'

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.analysis.test_run_report import night, step
 from toolkit.analysis.run_report import StepStory, run_report_of, trend_of
-from toolkit.model.plan_records import StepState
+from toolkit.model.plan import StepState
 from toolkit.report.run_report import (
     run_report_document,
     run_report_page,

@@ -9,7 +9,7 @@ import pytest
 
 from tests.store.make import BEGAN, RUN, head
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store.store import Store
 

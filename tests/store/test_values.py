@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.make import series
-from toolkit.model.records import Sample
-from toolkit.model.runid import new_run_id, run_key
+from toolkit.model.records import Sample, new_run_id, run_key
 from toolkit.model.values import Scalar
 from toolkit.store.rows import SAMPLES_KEPT, instant_of, instant_text, pack, thin, unpack
 

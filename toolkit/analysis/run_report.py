@@ -9,7 +9,7 @@ from statistics import median
 
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
 from toolkit.analysis.shifts import FEWEST, Shift, shifts
-from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.units import byte_size, counted, seconds
 
 _SLOWER = 1.5

@@ -10,7 +10,7 @@ from toolkit.config.notices import Notices, NotifyOn, Recipient, load_notices
 from toolkit.config.secrets import resolver
 from toolkit.config.writing import replace_file
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import PlanRunRecord
 from toolkit.notify.deliver import LIMIT_SECONDS, DeliveryAddress, deliver
 from toolkit.notify.message import (
     Message,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolkit.app.approving import Subject
     from toolkit.app.maintenance import PlanTarget
     from toolkit.app.targets import ResolvedTarget
-    from toolkit.model.approval import Approval
+    from toolkit.model.audit import Approval
     from toolkit.model.experiment import Experiment
     from toolkit.model.plan import MaintenancePlan
     from toolkit.store import Store

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from toolkit.app.maintenance import PlanTarget
     from toolkit.app.maintenance.dispatch import Dispatcher
-    from toolkit.model.plan import MaintenancePlan
-    from toolkit.model.plan_records import PlanRunRecord
+    from toolkit.model.plan import MaintenancePlan, PlanRunRecord
     from toolkit.store import Store
 
 
@@ -115,7 +114,7 @@ def _dry_run(plan: MaintenancePlan, arguments: Arguments) -> int:
 
 
 def _status(record: PlanRunRecord) -> int:
-    from toolkit.model.plan_records import ENDED_WELL
+    from toolkit.model.plan import ENDED_WELL
     from toolkit.model.words import RunState
 
     if all(step.state in ENDED_WELL for step in record.steps):

@@ -85,7 +85,7 @@ def _short_target(text: str) -> str:
 def _show(arguments: Arguments) -> int:
     from toolkit.analysis.documents import run_document
     from toolkit.app.results import find_run
-    from toolkit.app.runs.undoing import undo_script_left
+    from toolkit.app.runs.repair import undo_script_left
     from toolkit.report.render import render
 
     with _store(arguments) as store:

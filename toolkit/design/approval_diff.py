@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from toolkit.model.approval import Approved, Value
+from toolkit.model.audit import Approved, Value
 
 _LONGEST = 60
 _STEPS = "plan steps"

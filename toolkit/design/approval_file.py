@@ -7,7 +7,7 @@ from pathlib import Path
 
 from toolkit.documents import TomlDocument, read_document
 from toolkit.errors import ToolkitError
-from toolkit.model.approval import Approval, Approved, Value
+from toolkit.model.audit import Approval, Approved, Value
 from toolkit.model.values import Level
 
 FORMAT = 1

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from datetime import date, time
 from enum import Enum
 
-from toolkit.model.approval import Value
+from toolkit.model.audit import Value
 from toolkit.model.experiment import Experiment
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.values import Level

@@ -23,7 +23,7 @@ from typing import TypeVar
 from toolkit.design.head import read_between, read_duration, read_text, read_whole, read_word
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
-from toolkit.model.guards import Guard, Guards, OnBreach, Unreadable
+from toolkit.model.plan import Guard, Guards, OnBreach, Unreadable
 from toolkit.units import parse_bytes
 
 _T = TypeVar("_T")

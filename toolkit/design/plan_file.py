@@ -41,8 +41,7 @@ from toolkit.design.head import (
 from toolkit.design.plan_step import PLAIN_NAME, read_step
 from toolkit.design.window import read_windows
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, read_document
-from toolkit.model.guards import Guards
-from toolkit.model.plan import AtDeadline, MaintenancePlan, PlanStep, SchedulerWindows
+from toolkit.model.plan import AtDeadline, Guards, MaintenancePlan, PlanStep, SchedulerWindows
 from toolkit.model.window import Windows
 
 _T = TypeVar("_T")

@@ -25,9 +25,8 @@ from toolkit.design.rows import ROW_KEYS, read_counted_rows, read_expected_rows
 from toolkit.documents import TomlDocument, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.guards import Guards
 from toolkit.model.operations import every_option, operations
-from toolkit.model.plan import ExpectedRows, OnFailure, PlanStep
+from toolkit.model.plan import ExpectedRows, Guards, OnFailure, PlanStep
 from toolkit.model.values import Level
 from toolkit.model.words import Mode
 

@@ -11,10 +11,9 @@ from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Probe, Query
-from toolkit.model.folders import FolderAct, content_of, path_of
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import Metric
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import FolderAct, ObjectRef, content_of, path_of
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Effect, Keep, Mode, ObjectKind, ProbeKind, Role, StepKind
 from toolkit.units import byte_size

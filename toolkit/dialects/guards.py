@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolkit.model.guards import Guard
+from toolkit.model.plan import Guard
 
 COLUMNS: Mapping[Guard, tuple[str, ...]] = {
     # :ours -> how many sessions of others are at work; `hidden_sessions` are those whose state is not shown

@@ -15,9 +15,8 @@ from pathlib import Path
 
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Probe
-from toolkit.model.folders import CONTENT, MARK_FILE, FolderAct
 from toolkit.model.protocols import Answer, DatabaseError
-from toolkit.model.steps import Step
+from toolkit.model.steps import CONTENT, MARK_FILE, FolderAct, Step
 from toolkit.model.values import Row
 from toolkit.model.words import ProbeKind
 

@@ -1,18 +1,99 @@
-"""A maintenance plan as written: ordered operations for a window, and what each waits for."""
+"""A plan: ordered steps on targets within a window and under guards, and what became of each of its runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from toolkit.model.experiment import OptionValue
-from toolkit.model.guards import Guards
 from toolkit.model.values import Level
 from toolkit.model.window import Windows
-from toolkit.model.words import OperationName
+from toolkit.model.words import OperationName, RunState
 
 
+# -- guards -------------------------------------------------------------------------------------------------------
+class Guard(StrEnum):
+    """What is watched; the words of the plan file."""
+
+    ACTIVE_SESSIONS = "max_active_sessions"
+    """Sessions of others at work at an instant."""
+    LAG = "max_lag"
+    """Seconds that the slowest standby is behind."""
+    TABLESPACE = "min_free.tablespace"
+    """Free bytes of the fullest tablespace that the plan's objects lie in."""
+    TEMP = "min_free.temp"
+    """Free bytes of temporary space."""
+    RECOVERY_AREA = "min_free.recovery_area"
+    """Free bytes of the recovery area, or of the disk with the write-ahead log."""
+    LOAD = "max_load"
+    """Load average of the database's host, divided by its CPUs."""
+    LOCK_WAITERS = "max_lock_waiters"
+    """Sessions of others that wait for locks behind a session of the plan run."""
+    BLOCKING = "max_blocking"
+    """Seconds that one of them has waited."""
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the limit is a lower one."""
+        return self in SPACES
+
+
+SPACES = frozenset({Guard.TABLESPACE, Guard.TEMP, Guard.RECOVERY_AREA})
+OF_LOCKS = frozenset({Guard.LOCK_WAITERS, Guard.BLOCKING})
+"""Guards that concern only the step whose sessions others wait for."""
+
+
+class OnBreach(StrEnum):
+    """What becomes of a step that runs when a limit is passed; none begins in either case."""
+
+    WAIT = "wait"
+    """It goes on."""
+    STOP = "stop"
+    """It is stopped, and goes on in the next plan run."""
+
+
+class Unreadable(StrEnum):
+    """What a plan does when a guard cannot be read."""
+
+    CONTINUE = "continue"
+    """It says so once, and goes on without it."""
+    STOP = "stop"
+    """It takes the limit for passed."""
+
+
+WAIT_WITHOUT_WINDOW_SECONDS = 3600.0
+"""How long a step waits at most when neither the plan nor a window says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """Limits, and what passing one means.
+
+    Attributes:
+        limits: of each guard that is watched: seconds, bytes, counts.
+        on_breach: what becomes of a running step.
+        unreadable: what a guard that cannot be read means.
+        wait_at_most_seconds: how long a step waits for its begin; None until the window closes.
+        every_seconds: how often is looked.
+        looks: how many looks in a row must show a limit passed before a running step is stopped.
+    """
+
+    limits: Mapping[Guard, float] = field(default_factory=dict)
+    on_breach: OnBreach = OnBreach.WAIT
+    unreadable: Unreadable = Unreadable.CONTINUE
+    wait_at_most_seconds: float | None = None
+    every_seconds: float = 10.0
+    looks: int = 3
+
+    def passed(self, guard: Guard, value: float) -> bool:
+        """Tell whether a value lies beyond the limit."""
+        limit = self.limits[guard]
+        return value < limit if guard.at_least else value > limit
+
+
+# -- as written ---------------------------------------------------------------------------------------------------
 class OnFailure(StrEnum):
     """What a plan does when a step has failed for good."""
 
@@ -161,3 +242,80 @@ class MaintenancePlan:
 
     def step(self, name: str) -> PlanStep:
         return next(step for step in self.steps if step.name == name)
+
+
+# -- as run -------------------------------------------------------------------------------------------------------
+class StepState(StrEnum):
+    """How far a step of a plan is, or how it ended."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    SKIPPED = "skipped"
+    """Not begun, for a reason that is right: its condition did not hold."""
+    STOPPED = "stopped"
+    """Not begun or not ended, because of the window, a guard, a signal: the next plan run goes on."""
+    FAILED = "failed"
+
+
+ENDED_WELL = frozenset({StepState.DONE, StepState.SKIPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One step on one target in one plan run; times that were expected come from its own history."""
+
+    position: int
+    target: str
+    step: str
+    state: StepState = StepState.WAITING
+    reason: str | None = None
+    run: str | None = None
+    """The run that did it, the last one where it was tried again."""
+    tries: int = 0
+    began_at: datetime | None = None
+    ended_at: datetime | None = None
+    expected_seconds: float | None = None
+    slow_seconds: float | None = None
+    size_bytes: float | None = None
+    """What it worked on, where that is known: expectations are scaled by it."""
+    size_rows: float | None = None
+    """The same in rows, by the catalogue's estimate, for engines and views that tell no bytes."""
+    verified: str | None = None
+    """What was looked at afterwards and found right, and how."""
+    unverified: str | None = None
+    """What could not be looked at, and why."""
+
+    @property
+    def elapsed_seconds(self) -> float | None:
+        if self.began_at is None or self.ended_at is None:
+            return None
+        return (self.ended_at - self.began_at).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNote:
+    """What happened on a target beside its steps: what was waited for, what could not be watched."""
+
+    target: str
+    text: str
+    noted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRunRecord:
+    """One execution of a plan."""
+
+    plan_run: str
+    plan: str
+    plan_hash: str
+    state: RunState
+    began_at: datetime
+    host: str
+    text: str
+    ended_at: datetime | None = None
+    window_begin: datetime | None = None
+    window_end: datetime | None = None
+    stopped_by: str | None = None
+    steps: tuple[StepRecord, ...] = ()
+    notes: tuple[PlanNote, ...] = ()

@@ -7,8 +7,10 @@ Only `timed` is on the clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role, StepKind
@@ -61,7 +63,7 @@ class Step:
     """A plain SQL file of dbatk that only reads: a script names it instead of showing it."""
     argv: tuple[str, ...] = ()
     """Of a program: its argument list (`text` shows it; of RMAN `text` is the script it reads from its standard
-    input). Of a folder: what is done to it, and to which (see `toolkit.model.folders`)."""
+    input). Of a folder: what is done to it, and to which (see `toolkit.model.steps`)."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that a program gets beside the usual ones; nothing secret."""
     as_user: str | None = None
@@ -146,3 +148,46 @@ class Stages:
     worker_end: tuple[Step, ...] = ()
     conclude: tuple[Step, ...] = ()
     cleanup: tuple[Step, ...] = ()
+
+
+# -- folders as objects of steps ----------------------------------------------------------------------------------
+MARK_FILE = ".dbatk"
+CONTENT = "backup"
+
+
+class FolderAct(StrEnum):
+    """What is done to a folder.
+
+    Arguments: `make PATH MARK`, `look PATH`, `measure PATH`, `publish PATH FINAL`, `remove PATH`.
+    """
+
+    MAKE = "make"
+    LOOK = "look"
+    MEASURE = "measure"
+    PUBLISH = "publish"
+    REMOVE = "remove"
+
+
+def path_of(ref: ObjectRef) -> str:
+    """Return the path of such a folder."""
+    return f"{(ref.name.schema or '').rstrip('/')}/{ref.name.name}"
+
+
+def content_of(ref: ObjectRef) -> str:
+    """Return the path that the program writes to."""
+    return f"{path_of(ref)}/{CONTENT}"
+
+
+def spell_on_host(kind: StepKind, argv: Sequence[str]) -> str:
+    """Spell what is done on the host as a shell would take it."""
+    if kind is not StepKind.FOLDER:
+        return shlex.join(argv)
+    act, path = FolderAct(argv[0]), shlex.quote(argv[1])
+    if act is FolderAct.MAKE:
+        return f"mkdir -m 700 -- {path} && echo {shlex.quote(argv[2])} > {shlex.quote(f'{argv[1]}/{MARK_FILE}')}"
+    if act is FolderAct.PUBLISH:
+        return f"mv -T -n -- {shlex.quote(f'{argv[1]}/{CONTENT}')} {shlex.quote(argv[2])} && rm -r -- {path}"
+    return f"{_SHELL[act]} -- {path}"
+
+
+_SHELL = {FolderAct.LOOK: "ls -ld", FolderAct.MEASURE: "du -s --apparent-size", FolderAct.REMOVE: "rm -r"}

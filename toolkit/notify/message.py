@@ -17,7 +17,7 @@ import jinja2
 from toolkit import resources
 from toolkit.config.notices import NotifyOn
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.units import seconds
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.model.plan_records import ENDED_WELL, PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import ENDED_WELL, PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 
 Labels = Mapping[str, str]

@@ -17,8 +17,7 @@ import jinja2
 from toolkit import resources
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.work import Call, ContextValue
-from toolkit.model.folders import spell_on_host
-from toolkit.model.steps import Step, together
+from toolkit.model.steps import Step, spell_on_host, together
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, StepKind
 from toolkit.rendering import rman

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.analysis.run_report import ReportedStep, RunReport, Trend
-from toolkit.model.plan_records import StepState
+from toolkit.model.plan import StepState
 from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
 from toolkit.report.lanes_chart import lanes_chart

@@ -18,7 +18,7 @@ from toolkit.executors import Refusals, Script, Sessions
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial, Spec
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import Event, Events
-from toolkit.model.runid import run_key
+from toolkit.model.records import run_key
 from toolkit.model.values import Cell, Support
 from toolkit.model.words import Mode
 from toolkit.operations.base import Operation, Piece, Planner, support_of

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from toolkit.model.folders import path_of
-from toolkit.model.records import JournalEntry
-from toolkit.model.runid import run_key
-from toolkit.model.steps import ObjectRef
+from toolkit.model.records import JournalEntry, run_key
+from toolkit.model.steps import ObjectRef, path_of
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select, update
 
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import PlanNote, PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import PlanNote, PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store import schema
 from toolkit.store.database import StorePart

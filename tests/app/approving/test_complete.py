@@ -20,7 +20,7 @@ from toolkit.design.approval_file import dump_approval
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.approval import Approval
+from toolkit.model.audit import Approval
 from toolkit.model.plan import MaintenancePlan
 from toolkit.store import Store
 

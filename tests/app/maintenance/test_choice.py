@@ -15,8 +15,7 @@ from toolkit.app.maintenance.choice import Choice, NextStep, choose
 from toolkit.app.maintenance.expect import Size, expected, slow_items
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.design.plan_step import experiment_of
-from toolkit.model.plan import MaintenancePlan, PlanStep
-from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.plan import MaintenancePlan, PlanStep, StepRecord, StepState
 from toolkit.model.records import ItemRecord
 from toolkit.model.words import Outcome
 

@@ -38,7 +38,7 @@ from toolkit.app.maintenance.dispatch import worker
 from toolkit.app.maintenance.dispatch.cluster import Cluster, cluster_at
 from toolkit.app.maintenance.dispatch.order import OrderResult, TargetOrder, allowed_by
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store import Store, open_store
 from toolkit.store.location import address_to_send, find_place

@@ -25,8 +25,7 @@ from toolkit.app.maintenance.dispatch import Dispatcher, Threads
 from toolkit.app.maintenance.dispatch.cluster import cluster_at
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import MaintenancePlan, PlanRunRecord
 from toolkit.model.protocols import Event
 from toolkit.runner import Stop
 from toolkit.store import Store, open_store, schema

@@ -18,9 +18,7 @@ from toolkit.app.maintenance.guards import GuardKeeper, guard_rows
 from toolkit.app.maintenance.guards.readings import Behind, GuardReading, GuardReadings, behind, breach
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
-from toolkit.model.guards import Guard, Guards
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import Guard, Guards, MaintenancePlan, PlanRunRecord
 from toolkit.model.values import Row
 from toolkit.store import Store
 

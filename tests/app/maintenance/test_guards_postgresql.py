@@ -19,9 +19,7 @@ from toolkit.app.maintenance.guards import guard_rows, reader, watch
 from toolkit.app.maintenance.guards.reader import GuardReader
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
-from toolkit.model.guards import Guard
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import PlanRunRecord, StepRecord
+from toolkit.model.plan import Guard, MaintenancePlan, PlanRunRecord, StepRecord
 from toolkit.model.protocols import Event
 from toolkit.store import Store
 

@@ -17,8 +17,7 @@ from toolkit.app.maintenance.hours import Closed, Hours, hours_of, scheduler_sen
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import MaintenancePlan, SchedulerWindows
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import MaintenancePlan, PlanRunRecord, SchedulerWindows
 from toolkit.model.window import DatabaseWindow, TimeSpan
 from toolkit.store import Store
 

@@ -16,7 +16,7 @@ from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.plan import StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.runner import trial
 from toolkit.store import Store

@@ -19,8 +19,7 @@ from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import PlanRunRecord, StepState
+from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepState
 from toolkit.model.protocols import Event
 from toolkit.model.window import TimeSpan, Windows
 from toolkit.model.words import RunState

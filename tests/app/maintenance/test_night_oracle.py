@@ -13,7 +13,7 @@ from toolkit.app.maintenance import places_of, run_plan
 from toolkit.app.maintenance.verify import look_at
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import PlanRunRecord
 from toolkit.runner import Stop
 from toolkit.store import open_store
 

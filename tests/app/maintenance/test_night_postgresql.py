@@ -17,8 +17,7 @@ from toolkit.app.maintenance.verify import look_at
 from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import MaintenancePlan, PlanRunRecord
 from toolkit.runner import Stop
 from toolkit.store import Store
 

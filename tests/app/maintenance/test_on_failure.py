@@ -12,7 +12,7 @@ from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import places_of, run_plan
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import PlanRunRecord
 from toolkit.store import Store
 
 APPROVALS = Approvals(not_production=True)

@@ -13,7 +13,7 @@ from toolkit.app.maintenance import places_of, run_plan, verify
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import StepRecord
+from toolkit.model.plan import StepRecord
 from toolkit.store import Store
 
 LOST = ToolkitError("the connection was lost", code="TK-0202")

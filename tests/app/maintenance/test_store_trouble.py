@@ -15,7 +15,7 @@ from toolkit.app.maintenance import retry as insists
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store import Store
 

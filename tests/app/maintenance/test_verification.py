@@ -18,8 +18,7 @@ from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import ExpectedRows, RowCount
-from toolkit.model.plan_records import StepRecord
+from toolkit.model.plan import ExpectedRows, RowCount, StepRecord
 from toolkit.model.records import Metric
 from toolkit.model.words import Outcome
 from toolkit.store import Store

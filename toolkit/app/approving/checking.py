@@ -18,8 +18,7 @@ from toolkit.design.approval_diff import differences
 from toolkit.design.approval_file import load_approval, read_approval
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.approval import Approval, Approved
-from toolkit.model.audit import AuditKind
+from toolkit.model.audit import Approval, Approved, AuditKind
 from toolkit.store import Store
 from toolkit.store.audit_check import verify
 

@@ -18,8 +18,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, refused
-from toolkit.model.approval import Approval, Approved, Value
-from toolkit.model.audit import AuditEvent, AuditKind
+from toolkit.model.audit import Approval, Approved, AuditEvent, AuditKind, Value
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import EngineName

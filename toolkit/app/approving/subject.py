@@ -10,7 +10,7 @@ from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.targets import ResolvedTarget
 from toolkit.design.approval_file import approval_path
 from toolkit.design.canonical import experiment_values, plan_values
-from toolkit.model.approval import Value
+from toolkit.model.audit import Value
 from toolkit.model.experiment import Experiment
 from toolkit.model.plan import MaintenancePlan
 

@@ -38,7 +38,7 @@ from toolkit.model.bill import Bill, bill_to_text
 from toolkit.model.bundle import MANIFEST, BundleTrial, Manifest
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
-from toolkit.model.runid import new_run_id, run_key
+from toolkit.model.records import new_run_id, run_key
 from toolkit.model.values import Scalar
 from toolkit.model.words import EngineName, Keep, Mode, Role
 from toolkit.operations.base import support_of

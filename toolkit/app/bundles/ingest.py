@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.app.bundles import rman as rman_bundle
-from toolkit.app.bundles.reading import PROVENANCE, Folder, open_folder
-from toolkit.app.bundles.spooled import Recorder
+from toolkit.app.bundles.reading import PROVENANCE, Folder, Recorder, open_folder
 from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.oracle.errors import cause_code, headline
 from toolkit.errors import ToolkitError
-from toolkit.model.bundle import MANIFEST, SPOOLS, Manifest
+from toolkit.executors.scripted.bundle import APART, SNAPSHOT
+from toolkit.model.bundle import MANIFEST, SPOOLS, BundleTrial, Manifest
+from toolkit.model.experiment import Experiment, PlannedTrial
+from toolkit.model.facts import Facts
+from toolkit.model.operations import degree_level
+from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.records import ItemRecord, Metric, TrialRecord, run_key
+from toolkit.model.steps import Step, TimedItem
+from toolkit.model.values import Row
+from toolkit.model.words import Outcome
+from toolkit.operations.base import Piece
+from toolkit.readers.attempts import AttemptRead, ItemRead, read_attempt
 from toolkit.readers.manifest import not_a_bundle, read_manifest
-from toolkit.readers.spool import Line, SpoolMark, read_spool
+from toolkit.readers.spool import Failure, Line, SpoolMark, read_spool
+from toolkit.runner import PlanningContext, gathering
+from toolkit.runner.clock import ItemResult, TimedResult
+from toolkit.runner.context import BackgroundLoad
+from toolkit.runner.judging import JudgedTrial, judge_trial
+from toolkit.runner.stop import Stop
+from toolkit.runner.trial import item_record
+from toolkit.snapshots import CounterProvider
 
 _SPOOL = re.compile(r"t(\d{4,6})-a(\d{1,4})(?:-(before|after|s\d{1,4}))?\.lst", re.ASCII)
 _CLIENT = re.compile(r"SQL(?:\*Plus|cl)\b[\w .:,*-]*")
@@ -133,3 +154,190 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise not_a_bundle(f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}") from None
+
+
+# -- from spool files to trials -----------------------------------------------------------------------------------
+_CLOCKS_APART_SECONDS, _CLOCKS_APART = 0.5, 0.05
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Turns attempts into records; has what a judge of trials must know."""
+
+    manifest: Manifest
+    experiment: Experiment
+    dialect: Dialect
+    facts: Facts
+    client: str
+    source_has_rows: bool
+    stop: Stop = field(default_factory=Stop)
+    others: BackgroundLoad = field(default_factory=BackgroundLoad)
+    warnings: list[str] = field(default_factory=list)
+
+    def record(self, planned: PlannedTrial, attempt: SpooledAttempt) -> TrialRecord:
+        """Return the record of an attempt; one without an end is interrupted."""
+        read = read_attempt(attempt.spools)
+        began = read.begun_at or datetime.fromisoformat(self.manifest.created_at)
+        ended = read.ended_at or began
+        if read.end not in {"end", "failed"} or read.lost is not None:
+            return TrialRecord(
+                planned.number, attempt.attempt, planned.cell, planned.repeat, Outcome.INTERRUPTED, began, ended,
+                reason=_broken(read), error_code=read.lost.code if read.lost else None,
+                requested_degree=_requested(planned),
+            )  # fmt: skip
+        return self._ended(planned, attempt, read, (began, ended))
+
+    def _ended(
+        self, planned: PlannedTrial, attempt: SpooledAttempt, read: AttemptRead, span: tuple[datetime, datetime]
+    ) -> TrialRecord:
+        pieces = self._pieces(planned)
+        timed = self._timed(planned, read)
+        error = _error(read.fatal()) if timed is None else timed.error
+        metrics, peaks = self._metrics(read)
+        kept = _kept(read)
+        if timed is not None and timed.error is None:
+            metrics = (*metrics, *self._told(planned, pieces, kept, peaks, timed.elapsed_seconds))
+        judged = judge_trial(self, timed, error, pieces, kept, peaks, ())
+        elapsed = timed.elapsed_seconds if timed is not None and judged.has_time else None
+        cpu = peaks.get("cpu_seconds")
+        self._compare_clocks(planned, read, elapsed)
+        return TrialRecord(
+            planned.number, attempt.attempt, planned.cell, planned.repeat, judged.outcome, *span,
+            reason=judged.reason, error_code=judged.error_code, elapsed_seconds=elapsed,
+            requested_degree=judged.requested,
+            granted_degree=judged.granted.degree if judged.granted else None,
+            granted_source=judged.granted.source if judged.granted else None,
+            effective_parallelism=cpu / elapsed if cpu is not None and elapsed else None,
+            rows=judged.rows, bytes=judged.bytes, phases=read.phases,
+            items=(*_items(timed), *gathering.objects(kept)),
+            metrics=(*metrics, *self._client_metric(read, judged)),
+        )  # fmt: skip
+
+    # -- what was done ------------------------------------------------------------------------------------------
+    def _pieces(self, planned: PlannedTrial) -> Sequence[Piece]:
+        planning = PlanningContext(self.experiment, self.dialect, self.facts)
+        planner = planning.planner(run_key(self.manifest.run), planned.number)
+        return planning.operation.pieces(planner, planned.cell)
+
+    def _trial(self, planned: PlannedTrial) -> BundleTrial:
+        return next(each for each in self.manifest.trials if each.number == planned.number)
+
+    def _timed(self, planned: PlannedTrial, read: AttemptRead) -> TimedResult | None:
+        """Return what the clock saw, by the server's clock; None when it never began."""
+        if not read.items:
+            return None
+        labels = [item.label for item in self._trial(planned).items]
+        origin = min((item.begun_at for item in read.items.values() if item.begun_at), default=None)
+        results = [
+            _result(item, labels[number - 1], origin)
+            for number, item in sorted(read.items.items())
+            if 1 <= number <= len(labels)
+        ]
+        done = {result.item.label for result in results}
+        left = tuple(TimedItem(label, ()) for label in labels if label not in done)
+        elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
+        return TimedResult(elapsed, tuple(results), left)
+
+    # -- what was counted ---------------------------------------------------------------------------------------
+    def _metrics(self, read: AttemptRead) -> tuple[tuple[Metric, ...], dict[str, float]]:
+        """Take the difference of the counters, as the provider does that reads them itself."""
+        files = [key.removeprefix(SNAPSHOT) for key in read.before if key.startswith(SNAPSHOT)]
+        if not files:
+            return (), {}
+        answers = iter((read.before, read.kept))
+
+        def ask(step: Step) -> Answer:
+            del step
+            found = next(answers, {})
+            return Answer(tuple(row for file in files for row in found.get(f"{SNAPSHOT}{file}", ())))
+
+        provider = CounterProvider("vstat", self.dialect.engine, ask, self.manifest.run, snapshot=files)
+        provider.begin()
+        metrics = provider.end()
+        self.warnings += [f"vstat: {sentence}" for sentence in provider.warnings()]
+        return metrics, dict(provider.peaks())
+
+    def _told(
+        self, planned: PlannedTrial, pieces: Sequence[Piece], kept: MutableMapping[str, tuple[Row, ...]],
+        peaks: MutableMapping[str, float], seconds: float,
+    ) -> tuple[Metric, ...]:  # fmt: skip
+        """Say what the evidence tells besides the degree, as the runner does (`toolkit.runner.evidence`)."""
+        found = self.dialect.work.tell(pieces[0].work, kept, peaks, seconds)
+        self.warnings += [f"{planned.cell}: {sentence}" for sentence in found.sentences]
+        if found.bytes is not None:
+            kept.setdefault("bytes", ({"byte_count": found.bytes},))
+        if found.cpu_seconds is not None:
+            peaks.setdefault("cpu_seconds", found.cpu_seconds)
+        return (*found.metrics, *gathering.counted(kept))
+
+    def _client_metric(self, read: AttemptRead, judged: JudgedTrial) -> tuple[Metric, ...]:
+        seconds = _client_seconds(read)
+        if seconds is None or not judged.has_time:
+            return ()
+        return (Metric("client_elapsed_seconds", seconds, "s", "client"),)
+
+    def _compare_clocks(self, planned: PlannedTrial, read: AttemptRead, elapsed: float | None) -> None:
+        client = _client_seconds(read)
+        if client is None or elapsed is None or len(read.items) != 1:
+            return
+        if abs(client - elapsed) > max(_CLOCKS_APART_SECONDS, _CLOCKS_APART * elapsed):
+            self.warnings.append(
+                f"trial {planned.number}: the client's clock says {client:.2f} s, the server's {elapsed:.2f} s"
+            )
+
+
+def _requested(planned: PlannedTrial) -> int | None:
+    level = degree_level(planned.cell)
+    return level if isinstance(level, int) else None
+
+
+def _broken(read: AttemptRead) -> str:
+    if read.end == "interrupted":
+        return "run.sh was stopped"
+    if read.lost is not None:
+        return f"the connection was lost ({read.lost})"
+    return "the spool breaks off"
+
+
+def _client_seconds(read: AttemptRead) -> float | None:
+    """Return what the client's own clock says of the whole; of several sessions the slowest counts."""
+    sessions: dict[int, float] = {}
+    for item in read.items.values():
+        if item.client_seconds is None:
+            return None
+        sessions[item.session] = sessions.get(item.session, 0.0) + item.client_seconds
+    return max(sessions.values(), default=None)
+
+
+def _result(item: ItemRead, label: str, origin: datetime | None) -> ItemResult:
+    begin = (item.begun_at - origin).total_seconds() if item.begun_at and origin else 0.0
+    span = (item.ended_at - item.begun_at).total_seconds() if item.begun_at and item.ended_at else None
+    elapsed = max(0.0, item.client_seconds or 0.0) if span is None else max(0.0, span)
+    error = _error(item.failures[0], item.failures) if item.failures else None
+    worker = max(0, item.session - 1)
+    return ItemResult(TimedItem(label, ()), worker, max(0.0, begin), elapsed, item.rows, (), error)
+
+
+def _error(failure: Failure | None, stack: Sequence[Failure] = ()) -> DatabaseError | None:
+    """Return an error stack as the driver would raise it."""
+    if failure is None:
+        return None
+    message = "\n".join(map(str, stack or (failure,)))
+    return DatabaseError(message, code=cause_code(failure.code, message), headline=headline(failure.code, message))
+
+
+def _kept(read: AttemptRead) -> dict[str, tuple[Row, ...]]:
+    """Return the evidence; what was read one by one counts only where the read of all was refused."""
+    kept = {key: tuple(rows) for key, rows in read.kept.items() if not key.endswith(APART)}
+    for key, rows in read.kept.items():
+        if key.endswith(APART):
+            kept.setdefault(key.removesuffix(APART), tuple(rows))
+    return kept
+
+
+def _items(timed: TimedResult | None) -> tuple[ItemRecord, ...]:
+    if timed is None:
+        return ()
+    begun = sorted(timed.items, key=lambda result: result.begin_seconds)
+    skipped = tuple(ItemRecord(item.label, Outcome.SKIPPED, reason="not begun") for item in timed.not_begun)
+    return (*(item_record(result) for result in begun), *skipped)

@@ -20,8 +20,7 @@ from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.operations import degree_level
 from toolkit.model.protocols import DatabaseError, OutputLine
-from toolkit.model.records import TrialRecord
-from toolkit.model.runid import run_key
+from toolkit.model.records import TrialRecord, run_key
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
 from toolkit.model.words import Mode, Outcome, StepKind

@@ -21,8 +21,7 @@ from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.repair import clean, lost_after_all
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import OnFailure
-from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.plan import OnFailure, StepRecord, StepState
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import Outcome, RunState

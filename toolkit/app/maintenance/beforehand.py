@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import MaintenancePlan, PlanRunRecord
 from toolkit.store import Store
 
 _CLOCK = timedelta(minutes=1)

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 
 from toolkit.app.maintenance.expect import UNKNOWN, Size, expected
 from toolkit.app.maintenance.plan_targets import TargetStep
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.plan import MaintenancePlan, StepRecord, StepState
 from toolkit.units import seconds
 
 _IN_PIECES = frozenset({"index-rebuild", "stats-gather"})

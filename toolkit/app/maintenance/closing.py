@@ -12,7 +12,7 @@ from datetime import datetime
 from toolkit.app.results import ended_well, find_run
 from toolkit.app.runs.doubt import taken_as_done
 from toolkit.errors import ToolkitError
-from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.plan import StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store import Store
 

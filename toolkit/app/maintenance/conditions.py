@@ -10,8 +10,7 @@ from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import refused
-from toolkit.model.plan import Condition, ConditionKind
-from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.plan import Condition, ConditionKind, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import Role
 from toolkit.targets.base import SessionTag

@@ -13,8 +13,7 @@ from toolkit.app.maintenance.expect import ExpectedDuration, expected
 from toolkit.app.maintenance.guards import GuardRow
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.design.window import spell_window
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepRecord, StepState
 from toolkit.model.window import TimeSpan
 from toolkit.store import Store
 from toolkit.units import seconds

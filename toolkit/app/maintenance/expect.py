@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolkit.model.plan_records import StepRecord, StepState
+from toolkit.model.plan import StepRecord, StepState
 from toolkit.model.records import ItemRecord
 from toolkit.model.words import Outcome
 from toolkit.units import byte_size, counted, number

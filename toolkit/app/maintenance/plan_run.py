@@ -23,10 +23,9 @@ from toolkit.app.maintenance.retry import retrying
 from toolkit.app.maintenance.target_run import Now, PlanRun
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
-from toolkit.model.plan import MaintenancePlan
-from toolkit.model.plan_records import ENDED_WELL, PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import ENDED_WELL, MaintenancePlan, PlanRunRecord, StepRecord, StepState
 from toolkit.model.protocols import Event, Events
-from toolkit.model.runid import new_run_id
+from toolkit.model.records import new_run_id
 from toolkit.model.window import TimeSpan
 from toolkit.model.words import RunState
 from toolkit.runner import Stop, holding_locks

@@ -14,7 +14,7 @@ from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.bill import bill_among
-from toolkit.model.plan_records import PlanRunRecord
+from toolkit.model.plan import PlanRunRecord
 from toolkit.model.words import EntryState
 from toolkit.store import Store
 

@@ -26,8 +26,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import refused
 from toolkit.model.audit import AuditEvent, AuditKind
-from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure
-from toolkit.model.plan_records import PlanNote, StepRecord, StepState
+from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure, PlanNote, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
 from toolkit.model.records import ItemRecord
 from toolkit.model.window import TimeSpan

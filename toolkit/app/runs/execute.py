@@ -14,8 +14,7 @@ from toolkit.app.approvals import Approvals, TargetPolicy, check_experiment, che
 from toolkit.app.auditing import run_noted
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt
-from toolkit.app.runs.drift import warn_of_drift
-from toolkit.app.runs.explaining import keep_explanation
+from toolkit.app.runs.explaining import keep_explanation, warn_of_drift
 from toolkit.app.runs.keeping import keep_best
 from toolkit.app.runs.planning import Plan, check_plan, describe, read_planning, script
 from toolkit.app.runs.repair import (
@@ -25,9 +24,9 @@ from toolkit.app.runs.repair import (
     refuse_ingested,
     refuse_other_database,
     repair,
+    undo_script,
 )
 from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes
-from toolkit.app.runs.undoing import undo_script
 from toolkit.app.snapshots.providers import providers_of, snapshot_source_of_run
 from toolkit.app.snapshots.sources import keep_snapshot_source
 from toolkit.app.within import check_approved, check_within
@@ -40,8 +39,7 @@ from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
-from toolkit.model.records import RunHead, TrialRecord
-from toolkit.model.runid import new_run_id
+from toolkit.model.records import RunHead, TrialRecord, new_run_id
 from toolkit.model.words import CountedRows, Keep, RunState
 from toolkit.runner import (
     Changes,

@@ -1,10 +1,10 @@
-"""Keeps what explains a run, and says before it begins what it will do."""
+"""Keeps what explains a run, announces what it will do, and warns of what differs from its first attempt."""
 
 from __future__ import annotations
 
 from toolkit.app.approvals import TargetPolicy, on_live
 from toolkit.app.runs import backup_space, licensing
-from toolkit.app.runs.planning import degree_notes, facts_to_text, script_of
+from toolkit.app.runs.planning import degree_notes, facts_from_text, facts_to_text, script_of
 from toolkit.app.runs.preview import ahead_of, only_reads, remarks_of, too_few
 from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts
 from toolkit.model.protocols import Event
@@ -50,3 +50,30 @@ def _announce(context: RunContext) -> None:
         context.warn(sentence)
     for sentence in too_few(len(planning.cells), context.experiment.repeat):
         events.emit(Event("warning", sentence))
+
+
+# -- between two attempts -----------------------------------------------------------------------------------------
+_TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
+_TIDAL = ("doctor_", "space_", "stats_")
+
+
+def warn_of_drift(context: RunContext) -> None:
+    """Warn of what differs from the first attempt: catalogue and environment. Its facts become the record."""
+    facts = context.facts
+    before = context.store.load_facts(context.run)
+    if before is not None:
+        old = context.record = facts_from_text(before)
+        changed = [
+            key
+            for key in facts.answers
+            if key not in _TIDES and not key.startswith(_TIDAL) and old.answers.get(key) != facts.answers[key]
+        ]
+        if changed:
+            context.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")
+    now = environment_of(facts, host_is_ours=host_is_ours(context.target))
+    then = context.store.load_run(context.run).environment
+    differ = sorted(
+        name for name in now if name in then and str(then[name]) != str(now[name]) and name != "host_load_1min"
+    )
+    if differ:
+        context.warn(f"the environment has changed since the first attempt: {', '.join(differ)}")

@@ -6,8 +6,7 @@ from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.base import Dialect
 from toolkit.executors import Sessions
 from toolkit.model.protocols import Events
-from toolkit.model.records import RunHead
-from toolkit.model.runid import run_key
+from toolkit.model.records import RunHead, run_key
 from toolkit.model.words import Mode
 from toolkit.runner import Changes, PlanningContext
 from toolkit.runner.gathering import prove, publish

@@ -9,7 +9,6 @@ from pathlib import Path
 from toolkit.app.auditing import Notes
 from toolkit.app.bundles.reading import PROVENANCE
 from toolkit.app.runs.proving import prove_after_crash
-from toolkit.app.runs.undoing import undo_script
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -20,12 +19,30 @@ from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import Mode, Outcome, Role, RunState
-from toolkit.runner import Changes, Undone, end_orphaned_sessions, interrupted
+from toolkit.runner import Changes, Undone, UndoScript, end_orphaned_sessions, interrupted
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.runner.leftovers import need_backup, note_completed
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 from toolkit.targets.base import Target
 
+
+# -- the undo script ----------------------------------------------------------------------------------------------
+def undo_script(head: RunHead, store: Store, dialect: Dialect, events: Events) -> UndoScript:
+    """Return the undo script of a run; its path is announced once, when the first change is about to be made."""
+
+    def announce(path: Path) -> None:
+        events.emit(Event("undo", f"undo script, should this process die: {path}", {"path": str(path)}))
+
+    return UndoScript(store.undo_script(head.run), dialect, head.run, head.experiment.target, announce)
+
+
+def undo_script_left(store: Store, run: str) -> Path | None:
+    """Return the path of a run's undo script while it is there: something is still to be undone."""
+    path = store.undo_script(run)
+    return path if path.is_file() else None
+
+
+# -- clean and resume ---------------------------------------------------------------------------------------------
 _ENDED_BADLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED})
 _LOST = CANNOT_BE_WRITTEN | {"TK-0202", END_UNKNOWN}
 """Errors of dbatk that mean a lost session, or a store that could not be written."""

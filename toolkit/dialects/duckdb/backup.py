@@ -9,8 +9,7 @@ from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.backups import Options
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Probe, Query
-from toolkit.model.folders import content_of
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import ObjectRef, content_of
 from toolkit.model.values import Row, Support
 from toolkit.model.words import Effect, Keep, Mode, Role, SupportState
 

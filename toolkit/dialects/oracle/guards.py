@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolkit.dialects.guards import GuardFiles
-from toolkit.model.guards import Guard
+from toolkit.model.plan import Guard
 
 _LOCKS = ("guard_locks", "guard_locks_instance")
 GUARDS = GuardFiles(

@@ -11,7 +11,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.model.bundle import DRIVER, PLAN, SUMS, BundleItem, script_name
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query
-from toolkit.model.runid import run_key
+from toolkit.model.records import run_key
 from toolkit.model.steps import ObjectRef, Stages, Step, TimedItem
 from toolkit.model.values import Scalar
 from toolkit.model.words import Effect, ObjectKind, StepKind

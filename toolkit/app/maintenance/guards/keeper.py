@@ -11,8 +11,7 @@ from toolkit.app.maintenance.guards.readings import GuardReading, GuardReadings,
 from toolkit.app.maintenance.guards.watch import GuardWatch
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.errors import ToolkitError
-from toolkit.model.guards import OF_LOCKS, WAIT_WITHOUT_WINDOW_SECONDS, Guard, Guards, OnBreach, Unreadable
-from toolkit.model.plan import PlanStep
+from toolkit.model.plan import OF_LOCKS, WAIT_WITHOUT_WINDOW_SECONDS, Guard, Guards, OnBreach, PlanStep, Unreadable
 from toolkit.units import seconds
 
 

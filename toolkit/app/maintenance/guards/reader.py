@@ -13,7 +13,7 @@ from toolkit.app.maintenance.guards.readings import GuardReading, GuardReadings,
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError
-from toolkit.model.guards import OF_LOCKS, Guard
+from toolkit.model.plan import OF_LOCKS, Guard
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role

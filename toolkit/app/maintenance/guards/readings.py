@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from toolkit.model.guards import SPACES, Guard, Guards
+from toolkit.model.plan import SPACES, Guard, Guards
 from toolkit.model.values import Row
 from toolkit.units import byte_size, counted, number, seconds
 

@@ -11,7 +11,7 @@ from toolkit.app.maintenance.guards.reader import GuardReader
 from toolkit.app.maintenance.guards.readings import breach, spell
 from toolkit.app.maintenance.guards.watch import look_once
 from toolkit.app.maintenance.plan_targets import PlanTarget
-from toolkit.model.guards import Guards
+from toolkit.model.plan import Guards
 
 _AT_ONCE = 16
 

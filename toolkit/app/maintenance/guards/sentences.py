@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from toolkit.app.maintenance.guards.readings import GuardReading
-from toolkit.model.guards import Guard
+from toolkit.model.plan import Guard
 from toolkit.model.values import Row, Scalar
 from toolkit.units import byte_size, counted, number, seconds
 

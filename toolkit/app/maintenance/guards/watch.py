@@ -8,7 +8,7 @@ from functools import partial
 
 from toolkit.app.maintenance.guards.reader import GuardReader
 from toolkit.app.maintenance.guards.readings import GuardReading, GuardReadings
-from toolkit.model.guards import Guard
+from toolkit.model.plan import Guard
 from toolkit.runner.monitor import TIMEOUT_SECONDS, within
 from toolkit.units import seconds
 

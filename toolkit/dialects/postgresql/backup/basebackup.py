@@ -15,8 +15,8 @@ from toolkit.dialects.postgresql.backup.programs import BASEBACKUP, VERIFY, path
 from toolkit.dialects.postgresql.release import major
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
-from toolkit.model.folders import content_of, path_of
 from toolkit.model.records import Metric
+from toolkit.model.steps import content_of, path_of
 from toolkit.model.values import Row
 from toolkit.model.words import Effect, Mode, Role, StepKind
 

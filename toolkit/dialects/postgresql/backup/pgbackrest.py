@@ -22,8 +22,8 @@ from toolkit.dialects.postgresql.backup.programs import PGBACKREST, path_to
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
-from toolkit.model.folders import content_of, path_of
 from toolkit.model.records import ItemRecord
+from toolkit.model.steps import content_of, path_of
 from toolkit.model.values import Row
 from toolkit.model.words import Effect, Mode, Outcome, Role, StepKind
 
