@@ -24,7 +24,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 _COPIED = ("sql", "templates", "docs", "examples", "benchmarks", "requirements", "README.md", "CHANGELOG.md")
-_PROSE = re.compile(r"""f?(?:"[^"]* [^"]*"|'[^']* [^']*')""")
+_TEXT = re.compile(r"""f?"(?:[^"\\\n]|\\.)*"|f?'(?:[^'\\\n]|\\.)*'""")
+_HINT = re.compile(r",?\s*hint=(?:'\.\.\.'|None)")
 _NOTICED = frozenset({"killed", "timeout", "segfault"})
 _PROFILE = """
 from hypothesis import Phase, settings
@@ -110,10 +111,15 @@ def _lay_out(folder: Path, whole: dict[str, Any], chosen: dict[str, Any]) -> Non
 def _only_rewords(difference: str) -> bool:
     """Whether a change touches nothing but the words of sentences."""
     lines = [line for line in difference.splitlines() if line[:1] in "-+" and line[:3] not in {"---", "+++"}]
-    before, after = (
-        _PROSE.sub("'...'", "\n".join(line[1:] for line in lines if line[0] == mark)) for mark in "-+"
-    )
-    return before == after
+    before, after = ("\n".join(line[1:] for line in lines if line[0] == mark) for mark in "-+")
+    return _without_sentences(before) == _without_sentences(after)
+
+
+def _without_sentences(code: str) -> str:
+    def shortened(text: re.Match[str]) -> str:
+        return "'...'" if " " in text[0] else text[0]
+
+    return re.sub(r",?\s*\)", ")", _HINT.sub("", _TEXT.sub(shortened, code))).strip()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell, run_of, sweep, sweep_trials, trial
-from toolkit.analysis.cells import cells
+from toolkit.analysis.cells import analyse, cells, observations
+from toolkit.analysis.fit import fit
 from toolkit.model.values import Factor
 from toolkit.model.words import Outcome
 
@@ -75,6 +76,30 @@ def test_there_is_no_speed_up_without_a_lower_level_or_without_its_time() -> Non
         None,
         None,
     ]
+
+
+def test_an_analysis_keeps_its_run_and_finds_each_cell() -> None:
+    run = sweep({1: [8.0, 8.2], 2: [4.0, 4.1]})
+    found = analyse(run)
+    assert (found.run, found.scale) == (run, "degree")
+    assert found.by_cell == {summary.cell: summary for summary in found.cells}
+    assert list(found.by_cell) == [cell(degree=1), cell(degree=2)]
+
+
+def test_the_interval_of_a_speed_up_is_that_of_the_difference_of_the_logs() -> None:
+    found = cells(sweep({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}))
+    fitted = fit(observations(sweep({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]})))
+    middle = fitted.means[cell(degree=1)] - fitted.means[cell(degree=4)]
+    half = 2.7764451 * math.sqrt(fitted.noise.variance * 2 / 3)
+    assert found[2].speedup_low == pytest.approx(math.exp(middle - half))
+    assert found[2].speedup_high == pytest.approx(math.exp(middle + half))
+
+
+def test_times_that_are_not_positive_do_not_enter() -> None:
+    run = run_of([trial(1, cell(degree=1), 1, 0.0), trial(2, cell(degree=1), 2, 3.0)])
+    (summary,) = cells(run)
+    assert summary.seconds == (3.0,)
+    assert [(seen.block, seen.value) for seen in observations(run)] == [(2, 3.0)]
 
 
 def test_efficiency_is_against_the_lowest_level_that_was_measured() -> None:

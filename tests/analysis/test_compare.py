@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from statistics import fmean, variance
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell, metric, run_of, sweep, trial
-from toolkit.analysis.compare import compare
+from toolkit.analysis.compare import compare, verdict_of
+from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Verdict
@@ -24,6 +27,46 @@ def test_a_run_twice_as_slow_is_told_to_be_slower() -> None:
     assert [pair.verdict for pair in found.pairs] == [Verdict.SLOWER] * 3
     assert [pair.ratio for pair in found.pairs] == [pytest.approx(2)] * 3
     assert all(pair.interval and pair.interval.low > 1.8 and pair.interval.high < 2.2 for pair in found.pairs)
+
+
+def test_a_pair_says_what_it_was_made_from() -> None:
+    a, b = sweep({2: [4.0, 4.1, 4.3, None]}, run="a"), sweep({2: [2.0, 2.2, 2.1]}, run="b")
+    found = compare(a, b)
+    (pair,) = found.pairs
+    assert (found.a, found.b) == (a, b)
+    assert (pair.cell_a, pair.cell_b, pair.n_a, pair.n_b) == (cell(degree=2), cell(degree=2), 3, 3)
+    assert (pair.median_a, pair.median_b, pair.ratio) == (4.1, 2.1, pytest.approx(2.1 / 4.1))
+
+
+def test_the_interval_between_two_runs_is_that_of_the_t_test_of_their_logs() -> None:
+    times_a, times_b = [4.0, 4.4, 4.1, 4.2], [2.0, 2.3, 2.1]
+    (pair,) = compare(sweep({2: [*times_a]}, run="a"), sweep({2: [*times_b]}, run="b")).pairs
+    logs_a, logs_b = ([math.log(value) for value in values] for values in (times_a, times_b))
+    squares = sum(variance(logs) * (len(logs) - 1) for logs in (logs_a, logs_b))
+    error = math.sqrt(squares / 5 * (1 / 4 + 1 / 3))
+    middle = fmean(logs_b) - fmean(logs_a)
+    # t(0.975, 5) = 2.5706, published
+    assert pair.interval is not None
+    assert pair.interval.low == pytest.approx(math.exp(middle - 2.5706 * error), rel=1e-4)
+    assert pair.interval.high == pytest.approx(math.exp(middle + 2.5706 * error), rel=1e-4)
+
+
+def test_a_side_without_a_time_still_shows_the_other() -> None:
+    (pair,) = compare(sweep({2: [4.0, 4.2, 4.1]}, run="a"), sweep({2: [None]}, run="b")).pairs
+    assert (pair.n_a, pair.n_b, pair.median_a, pair.median_b) == (3, 0, 4.1, None)
+    assert (pair.ratio, pair.interval, pair.verdict) == (None, None, Verdict.INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.8, 0.99, Verdict.FASTER), (0.8, 1.0, Verdict.INCONCLUSIVE), (1.0, 1.2, Verdict.INCONCLUSIVE),
+        (1.01, 1.2, Verdict.SLOWER), (0.9, 1.1, Verdict.INCONCLUSIVE),
+    ],
+)  # fmt: skip
+def test_an_interval_that_reaches_one_tells_nothing(low: float, high: float, verdict: Verdict) -> None:
+    assert verdict_of(ConfidenceInterval(low, high)) is verdict
+    assert verdict_of(None) is Verdict.INCONCLUSIVE
 
 
 def test_a_run_against_itself_tells_nothing() -> None:

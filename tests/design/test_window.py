@@ -170,3 +170,60 @@ def test_the_instant_of_a_local_time_shows_that_time_or_the_change_that_skips_it
 def test_a_window_is_spelled_as_it_is_written() -> None:
     assert spell_window(windows(NIGHT).each[0]) == NIGHT
     assert spell_window(windows({"time": NIGHT, "days": ["mon..wed"]}).each[0]) == f"{NIGHT} mon,tue,wed"
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "hint"),
+    [
+        (7, "TK-0102", "write "), ("22:00", "TK-0102", "write times and a zone, "),
+        ({"tme": "1"}, "TK-0101", "did you mean `time`?"),
+        ({"time": "x", "zone": "UTC"}, "TK-0102", 'such as "22:00-06:00"'),
+        ({"time": "22:00-06:00"}, "TK-0107", 'add `zone = "Europe/Berlin"`'),
+        ("22:00-22:00 UTC", "TK-0107", "00:00-24:00 is the whole day"),
+        ("24:00-06:00 UTC", "TK-0102", "a window opens at 00:00 at the earliest"),
+        ("22:00-06:00 Europe/Berlim", "TK-0102", "did you mean `Europe/Berlin`?"),
+        ({"time": "22:00-06:00", "zone": "UTC", "days": []}, "TK-0107", "leave `days` out for all"),
+        ({"time": "22:00-06:00", "zone": "UTC", "days": "mno"}, "TK-0102", "did you mean `mon`?"),
+        ({"time": "22:00-06:00", "zone": "UTC", "blackout": "2026-01-02..2026-01-01"}, "TK-0102",
+         "write the earlier"),
+        ({"time": "22:00-06:00", "zone": "UTC", "blackout": "soon"}, "TK-0102", 'write "2026-12-24"'),
+        (["22:00-06:00 UTC", "05:00-07:00 UTC"], "TK-0107", "make one of them"),
+    ],
+)  # fmt: skip
+def test_each_refusal_has_its_code_and_the_way_out(value: object, code: str, hint: str) -> None:
+    with pytest.raises(ToolkitError) as refused:
+        windows(value)
+    assert (refused.value.code, str(refused.value.hint)[: len(hint)]) == (code, hint)
+
+
+@pytest.mark.parametrize("blackout", ["2026-01-05", date(2026, 1, 5), ["2026-01-05"], "2026-01-05..2026-01-05"])
+def test_one_date_may_be_written_alone(blackout: object) -> None:
+    (one,) = windows({"time": "01:00-02:00", "zone": "UTC", "blackout": blackout}).each
+    assert [(each.first, each.last) for each in one.blackouts] == [(date(2026, 1, 5), date(2026, 1, 5))]
+
+
+def test_both_ends_of_a_blackout_are_closed() -> None:
+    value = {"time": "01:00-02:00", "zone": "UTC", "blackout": ["2026-01-05 .. 2026-01-06"]}
+    assert shown(value, "2026-01-04", "2026-01-08") == ["01-04 01:00..01-04 02:00", "01-07 01:00..01-07 02:00"]
+
+
+def test_next_is_what_opens_after_an_instant_and_not_at_it() -> None:
+    found = windows("01:00-02:00 UTC")
+    first = found.next(at("2026-01-10T00:59:59"))
+    assert first is not None and (first.begin, first.seconds) == (at("2026-01-10T01:00"), 3600)
+    second = found.next(first.begin)
+    assert second is not None and second.begin == at("2026-01-11T01:00")
+
+
+def test_an_opening_holds_its_begin_and_not_its_end() -> None:
+    found = windows("01:00-02:00 UTC")
+    assert found.now(at("2026-01-10T01:00")) is not None
+    assert found.now(at("2026-01-10T01:59:59")) is not None
+    assert found.now(at("2026-01-10T02:00")) is None
+    assert found.now(at("2026-01-10T00:59:59")) is None
+
+
+@pytest.mark.parametrize(("begin", "end", "many"), [(0, 1, 0), (1, 2, 1), (2, 3, 0), (0, 2, 1), (1, 1, 0)])
+def test_an_opening_is_told_when_it_reaches_into_the_stretch(begin: int, end: int, many: int) -> None:
+    spans = windows("01:00-02:00 UTC").spans(at(f"2026-01-10T0{begin}:00"), at(f"2026-01-10T0{end}:00"))
+    assert len(spans) == many
