@@ -74,6 +74,8 @@ class Rig:
     names: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     waited: list[float] = field(default_factory=list)
+    expected: list[float | None] = field(default_factory=list)
+    orphans: list[tuple[object, ...]] = field(default_factory=list)
 
     def context(self, attempt: int = 1, **fields: object) -> RunContext:
         made = context_of(self.world, self.kept, **fields)
@@ -118,8 +120,8 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
         monkeypatch.setattr(sweep, "learn_refusals", lambda *_: made.asked.append(1))
         monkeypatch.setattr(sweep, "prove_at_end", lambda *_: None)
         monkeypatch.setattr(sweep, "wait_for_calm", lambda _: None)
-        monkeypatch.setattr(sweep, "expect", lambda *_: None)
-        monkeypatch.setattr(sweep, "end_orphaned_sessions", lambda *_: None)
+        monkeypatch.setattr(sweep, "expect", lambda _, seconds: made.expected.append(seconds))
+        monkeypatch.setattr(sweep, "end_orphaned_sessions", lambda *asked: made.orphans.append(asked))
         monkeypatch.setattr("toolkit.runner.stop.Stop.wait", lambda _, seconds: bool(made.waited.append(seconds)))
         yield made
 
@@ -190,6 +192,11 @@ def test_what_is_announced_counts_what_was_done_before(rig: Rig) -> None:
 def test_the_first_trials_are_announced_as_warm_ups(rig: Rig) -> None:
     _, context = rig.run(planned(ONE))
     assert context.events.texts("trial-begun") == ["degree=1 warm-up"]  # type: ignore[attr-defined]
+
+
+def test_snapshots_expect_what_the_cell_took_before(rig: Rig) -> None:
+    rig.run(planned(ONE, TWO, ONE))
+    assert rig.expected == [None, None, 10.0]
 
 
 def test_the_remaining_time_is_told_once_all_cells_that_are_left_were_seen(rig: Rig) -> None:
@@ -441,6 +448,7 @@ def test_a_lost_server_is_waited_for_and_the_run_goes_on(rig: Rig, tries: int) -
     state, context = rig.run(planned(ONE, ONE))
     assert (state, len(rig.ran)) == (RunState.DONE, 2)
     assert rig.waited == [0.2, 1.0, 3.0, 10.0, 20.0][: tries + 1]
+    assert rig.orphans == [(context.target, context.dialect, RUN)] * (tries + 1)
     assert warnings_of(context) == ["the connection was lost in trial 1 and is back"]
 
 
