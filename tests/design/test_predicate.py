@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.design.predicate import check_predicate
+from toolkit.design.user_sql import check_predicate
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engines
 from toolkit.model.words import EngineName
@@ -47,6 +47,7 @@ def test_a_condition_is_taken_as_it_is(text: str, engine: EngineName | None) -> 
         ("exists (table x)", "subquery"),
         ("id = 1 UNION ALL SELECT 1", "UNION"),
         ("id = 1 order by id", "ORDER"),
+        ("id = 1order by id", "ORDER"),
         ("id = 1 for update", "FOR"),
         ("id = 1 fetch first 3 rows only", "FETCH"),
         ("id = 1 connect by level < 9", "CONNECT"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.design.query import check_query
+from toolkit.design.user_sql import check_query
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engines
 
@@ -56,6 +56,7 @@ BAD = [
     ("with x as (select 1) delete from t", "DELETE inside"),
     ("with x as (select 1)", "no SELECT after it"),
     ("select a into t2 from t", "SELECT ... INTO"),
+    ("select 1into t2 from t", "SELECT ... INTO"),
     ("select * from t for update", "locks rows"),
     ("select * from t for no key update", "locks rows"),
     ("select 'a", "quote that is not closed"),
@@ -106,10 +107,10 @@ def test_each_engine_reads_quotes_its_own_way() -> None:
         check_query(backslash, ORACLE)
 
 
-def test_oracle_comments_do_not_nest() -> None:
-    text = "select 1 /* a /* b */ ; drop table t -- */"
-    with pytest.raises(ToolkitError):
-        check_query(text, ORACLE)
+@pytest.mark.parametrize("inside", ["/* a /* b */", "/* a /*/"])
+def test_oracle_comments_do_not_nest(inside: str) -> None:
+    with pytest.raises(ToolkitError, match="more than one statement"):
+        check_query(f"select 1 {inside} ; drop table t -- */", ORACLE)
 
 
 def test_from_first_is_not_oracle() -> None:

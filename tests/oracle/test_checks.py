@@ -150,7 +150,7 @@ def test_a_session_whose_parallelism_was_switched_off_is_warned_of() -> None:
 
 def test_the_packs_are_what_the_profile_declares_not_what_the_parameter_says() -> None:
     said = settings(control_management_pack_access="DIAGNOSTIC+TUNING")
-    assert "no proof of a licence" in judged(settings=said)["awr"].consequence
+    assert "not proof of a licence" in judged(settings=said)["awr"].consequence
     declared: tuple[Row, ...] = ({"licence": "diagnostics_pack"},)
     assert judged(settings=said, licences=declared)["awr"].state == "ok"
     off = settings(control_management_pack_access="NONE")

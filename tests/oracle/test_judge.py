@@ -14,7 +14,7 @@ import pytest
 from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
 from toolkit.dialects.oracle import snapshot_sources
 from toolkit.dialects.oracle.dialect import DIALECT
-from toolkit.dialects.oracle.reports import report_call
+from toolkit.dialects.oracle.snapshot_sources import report_call
 from toolkit.dialects.repositories import RepositorySnapshot
 from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue

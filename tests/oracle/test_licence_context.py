@@ -10,10 +10,9 @@ import pytest
 from toolkit.app.approvals import TargetPolicy as TargetStanding
 from toolkit.app.runs import licensing
 from toolkit.config.profiles import Licence
-from toolkit.dialects.oracle.licences import LicenceFindings, Use, declarable, licences, look
+from toolkit.dialects.oracle.licences import LicenceFindings, Use, declarable, licences, look, look_script
 from toolkit.dialects.oracle.licences.context import LicenceContext, judge, refusals, refuse
 from toolkit.dialects.oracle.licences.resolution import findings, follow
-from toolkit.dialects.oracle.licences.scripts import look_file, look_script
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.bill import Bill, LicenceStatus, bill_among, bill_from_text, bill_to_text
@@ -48,7 +47,7 @@ def _on(**what: object) -> LicenceContext:
 def test_nothing_that_must_be_declared_is_allowed_without_a_word(key: str, edition: str) -> None:
     verdict = judge(key, LicenceContext(edition=edition, release=(19, 0), pack_access="DIAGNOSTIC+TUNING"))
     if key in declarable() or edition in {"se2", "se"}:
-        assert verdict.policy is LicenceStatus.REFUSED
+        assert verdict.status is LicenceStatus.REFUSED
 
 
 def test_a_refusal_names_object_licence_and_the_way_without() -> None:
@@ -180,19 +179,12 @@ def test_the_number_of_reads_is_bounded_and_the_rest_is_said() -> None:
 
 
 # -- scripts ----------------------------------------------------------------------------------------------------
-def test_the_includes_of_a_script_are_read_once_and_may_go_in_a_circle(tmp_path: object) -> None:
-    from pathlib import Path
-
-    folder = Path(str(tmp_path))
-    (folder / "deep").mkdir()
-    (folder / "run.sql").write_text(
-        "REM it's ours\nPROMPT don't wait\n@@deep/a\nSTART run.sql\n", encoding="utf-8"
+def test_comments_and_prose_of_a_script_hide_nothing_and_its_includes_are_not_read() -> None:
+    found = look_script(
+        f"REM it's text\nPROMPT don't wait\n/* {MONITOR} */\n{AWR}\n/\n@@deep/a one\n@@deep/a two\n"
     )
-    (folder / "deep/a.sql").write_text("@@b.sql arg\nSELECT 1 FROM dual;\n", encoding="utf-8")
-    (folder / "deep/b.sql").write_text(f"/* {MONITOR} */\n{AWR}\n/\n@@a\n", encoding="utf-8")
-    found = look_file(folder / "run.sql")
     assert [use.thing for use in found.uses] == ["DBA_HIST_SYSSTAT"]
-    assert found.unseen == ()
+    assert found.unseen == ("the script `deep/a` was not read",)
 
 
 @pytest.mark.parametrize(

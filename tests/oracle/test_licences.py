@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from tests.oracle.make import ON_TABLES, assumed, realdata, steps, work
 from tests.oracle.test_judge import statements
 from tests.tiers import examples, thinned
+from toolkit.design import lexis
 from toolkit.dialects.oracle import licences
 from toolkit.dialects.oracle.dialect import DIALECT
-from toolkit.dialects.oracle.licences import DIAGNOSTICS, TUNING, look, tokens
+from toolkit.dialects.oracle.licences import DIAGNOSTICS, TUNING, look
 from toolkit.dialects.oracle.licences import look as look_module
 from toolkit.dialects.oracle.licences.lists import canonical, spellings
 from toolkit.rendering.environment import sql_file
@@ -449,7 +450,7 @@ def test_the_work_is_linear_in_the_length_of_the_text(shape: str, monkeypatch: p
     def counted(piece: str) -> object:
         nonlocal read
         read += len(piece)
-        return tokens.tokens(piece)
+        return lexis.tokens(piece)
 
     monkeypatch.setattr(look_module_of(), "tokens", counted)
     look(text)

@@ -100,9 +100,7 @@ def test_the_target_that_was_measured_is_named() -> None:
     assert "not the HASH subpartitions" in text
     assert "1 foreign key, trigger T1" in text
     assert "without partitions, indexes" in said(work(INSERT, 4, bare=True), facts)
-    assert "serial and conventional, because of trigger T1, a foreign key" in said(
-        work(INSERT, 4, Mode.JOB), facts
-    )
+    assert "serial and conventional because of trigger T1, a foreign key" in said(work(INSERT, 4, Mode.JOB), facts)
 
 
 def test_a_copy_gets_the_constraints_columns_and_defaults_of_the_real_table() -> None:

@@ -7,8 +7,7 @@ import pytest
 from tests.oracle.make import assumed, work
 from toolkit.app.runs.planning import script
 from toolkit.design.build import General, build_experiment
-from toolkit.design.predicate import check_predicate
-from toolkit.design.query import check_query
+from toolkit.design.user_sql import check_predicate, check_query
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.experiment import OptionValue
@@ -31,7 +30,7 @@ def printed(operation: OperationName, assume: str = "19-ee", degree: int = 1, **
         ("Größe", "letters beyond ASCII", '"GRÖßE"'),
         ("app.été", "letters beyond ASCII", '"ÉTÉ"'),
         ("日本", "letters beyond ASCII", '"日本"'),
-        ("a b", "is no name", "double quotes"),
+        ("a b", "is not a name", "double quotes"),
     ],
 )
 def test_a_name_that_cannot_be_one_says_why_and_how_to_write_it(text: str, words: str, hint: str) -> None:
@@ -100,4 +99,4 @@ def test_only_a_script_that_makes_objects_of_ours_says_that_they_are_dropped() -
 )
 def test_a_degree_in_the_users_own_query_is_told(query: str, told: bool) -> None:
     said = DIALECT.work.remarks(work("ctas", 4, query=query), assumed())
-    assert any("may outweigh the degree" in sentence for sentence in said) is told
+    assert any("may override the degree" in sentence for sentence in said) is told

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from toolkit.app.runs import licensing
 from toolkit.app.runs.planning import degrees_above, read_base_facts, with_licences
+from toolkit.design.lexis import Token, TokenKind, tokens
 from toolkit.dialects.answers import Check, DegreeLimit, Grant
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.implementations import NotImplementedHere
@@ -97,7 +98,7 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
     asked: Row = {
         "operation": experiment.operation, "schema": binds["schema"], "table": binds["name"],
         "source_schema": binds["source_schema"], "source": binds["source_name"],
-        "remote": "yes" if _REMOTE.search(_without_strings(experiment)) else "no",
+        "remote": "yes" if _names_link(experiment) else "no",
     }  # fmt: skip
     facts = replace(facts, answers={**facts.answers, "doctor_work": (asked,)})
     # What a plan would read besides is how the work is spelled; that `dbatk plan` and `--dry-run` tell.
@@ -119,12 +120,7 @@ def _names(planner: Planner) -> dict[str, Scalar]:
     }
 
 
-_CALL = re.compile(r"([A-Za-z][\w$#]*)\s*\(")
-_REMOTE = re.compile(r"\w\s*@\s*[A-Za-z]")
-_STRING = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
-
-
-def _without_strings(spec: Spec | Experiment) -> str:
+def _written(spec: Spec | Experiment) -> list[Token]:
     """Return what a user wrote of a work, without literals and comments."""
     columns = spec.options.get("columns")
     texts = (
@@ -132,12 +128,20 @@ def _without_strings(spec: Spec | Experiment) -> str:
         spec.options.get("where"),
         *(columns if isinstance(columns, tuple) else ()),
     )
-    return _STRING.sub(" ", " ".join(str(text) for text in texts if text))
+    found = (token for text in texts if text for token in tokens(str(text)))
+    return [token for token in found if token.kind not in (TokenKind.COMMENT, TokenKind.STRING)]
 
 
 def _called(spec: Spec) -> tuple[str, ...]:
     """Return the words before a parenthesis: functions, and keywords that no function is called by."""
-    return tuple(dict.fromkeys(word.upper() for word in _CALL.findall(_without_strings(spec))))
+    pairs = pairwise(_written(spec))
+    return tuple(dict.fromkeys(token.word for token, after in pairs if token.word and after.sign == "("))
+
+
+def _names_link(spec: Spec | Experiment) -> bool:
+    """Tell whether a name stands behind `@`: that of a database link."""
+    names = (TokenKind.WORD, TokenKind.NAME)
+    return any(sign.sign == "@" and after.kind in names for sign, after in pairwise(_written(spec)))
 
 
 def _refused_reads(facts: Facts, known: set[str]) -> Iterator[Check]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from toolkit.design.head import read_between, read_text, read_whole
-from toolkit.design.query import check_query
+from toolkit.design.user_sql import check_query
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import Condition, ConditionKind

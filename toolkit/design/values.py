@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from toolkit.design.levels import check_level, example, parse_levels
-from toolkit.design.predicate import check_predicate
-from toolkit.design.query import check_query
+from toolkit.design.user_sql import check_predicate, check_query
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.options import Option, OptionKind

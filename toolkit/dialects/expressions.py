@@ -7,25 +7,18 @@ statement unread: columns are looked up and quoted, literals spelled anew, and w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
 
+from toolkit.design.lexis import Token, TokenKind, tokens
 from toolkit.dialects.indexes import IndexKey
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.values import QualifiedName, Scalar
 
-_TOKEN = re.compile(
-    r"(?P<blank>\s+)"
-    r"|(?P<text>'(?:[^'\0]|'')*')"
-    r'|(?P<quoted>"[^"\0]+")'
-    r"|(?P<number>\d+(?:\.\d+)?)(?![\w$#])"
-    r"|(?P<word>[^\W\d][\w$#]*)"
-    r"|(?P<sign>\|\||<=|>=|<>|!=|[-+*/=<>(),.])"
-)
-_COMMENT = re.compile(r"--|/\*|\*/")
+_SIGNS = frozenset({"||", "<=", ">=", "<>", "!=", *"-+*/=<>(),."})
+_PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SYNTAX = frozenset(
     "CASE WHEN THEN ELSE END AND OR NOT IS NULL IN LIKE ESCAPE BETWEEN".split()  # noqa: SIM905
 )
@@ -36,6 +29,8 @@ _NEVER = frozenset(
     "SELECT WITH TABLE CURSOR MULTISET EXISTS UNION MINUS INTERSECT EXCEPT VALUES ANY SOME ALL PRIOR "  # noqa: SIM905
     "INSERT UPDATE DELETE MERGE CREATE ALTER DROP GRANT EXECUTE BEGIN DECLARE XMLTABLE LATERAL".split()
 )
+_NAMES = (TokenKind.WORD, TokenKind.NAME)
+_END = Token(TokenKind.SIGN, "")
 _LONGEST = 2000
 _HINT = "write columns, numbers, 'texts', operators, CASE and functions of columns: `UPPER(NAME)`, `A || '-' || B`"
 
@@ -48,69 +43,70 @@ class Spelling(Protocol):
     def parse_name(self, text: str) -> QualifiedName: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-
-    @property
-    def word(self) -> str:
-        return self.text.upper() if self.kind == "word" else ""
-
-
 def read_key(text: str, known: Sequence[str], spelling: Spelling) -> IndexKey:
     """Read one part of a key: `NAME`, `CREATED DESC`, `UPPER(NAME)`.
 
     Args:
         text: as typed.
-        known: the table's columns; empty when nobody looked, and then any is taken.
+        known: the table's columns; empty when they were not read, and then any is taken.
         spelling: the engine's.
 
     Raises:
-        ToolkitError: TK-0104 for what is no column and no expression, TK-0204 for a column that is not there.
+        ToolkitError: TK-0104 for what is neither a column nor an expression, TK-0204 for an unknown column.
     """
-    tokens = _tokens(text)
+    found = _tokens(text)
     descending = False
-    if len(tokens) > 1 and tokens[-1].word in ("ASC", "DESC"):
-        descending = tokens.pop().word == "DESC"
-    if len(tokens) == 1 and tokens[0].kind in ("word", "quoted"):
-        column = _column(tokens[0], known, spelling)
+    if len(found) > 1 and found[-1].word in ("ASC", "DESC"):
+        descending = found.pop().word == "DESC"
+    if len(found) == 1 and found[0].kind in _NAMES:
+        column = _column(_typed(found[0], text), known, spelling)
         return IndexKey(spelling.quote(column), column, descending)
-    return IndexKey(_Reader(text, tokens, known, spelling).expression(), None, descending)
+    return IndexKey(_Reader(text, found, known, spelling).expression(), None, descending)
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """Return the words of a key, for the name of an index made of it."""
     return tuple(
-        token.text.strip('"')
+        _typed(token, text).strip('"')
         for token in _tokens(text)
-        if token.kind in ("word", "quoted") and token.word not in ("ASC", "DESC")
+        if token.kind in _NAMES and token.word not in ("ASC", "DESC")
     )
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokens(text: str) -> list[Token]:
+    """Take a key apart, and refuse every token that no key has."""
     if len(text) > _LONGEST:
         raise _bad(text, f"it is longer than {_LONGEST} characters")
-    found: list[_Token] = []
-    at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None or _COMMENT.match(text, at):
-            raise _bad(text, f"`{text[at : at + 12]}` is not understood")
-        if match.lastgroup != "blank":
-            found.append(_Token(str(match.lastgroup), match[0]))
-        at = match.end()
+    found = list(tokens(text))
+    for token in found:
+        if not _has_place(token, text) or "\0" in token.text:
+            raise _bad(text, f"`{text[token.begin : token.begin + 12]}` is not understood")
     if not found:
         raise _bad(text, "it is empty")
     return found
 
 
-def _column(token: _Token, known: Sequence[str], spelling: Spelling) -> str:
-    name = spelling.parse_name(token.text).name
+def _has_place(token: Token, text: str) -> bool:
+    if token.kind is TokenKind.SIGN:
+        return token.text in _SIGNS and not text.startswith("*/", token.begin)
+    if token.kind is TokenKind.NUMBER:
+        after = text[token.end : token.end + 1]
+        return _PLAIN_NUMBER.fullmatch(token.text) is not None and not re.match(r"[\w$#]", after)
+    if token.kind is TokenKind.STRING:
+        return text[token.begin] == "'"  # a plain one, without a prefix
+    return token.kind is TokenKind.WORD or (token.kind is TokenKind.NAME and token.text != "")
+
+
+def _typed(token: Token, text: str) -> str:
+    return text[token.begin : token.end]
+
+
+def _column(typed: str, known: Sequence[str], spelling: Spelling) -> str:
+    name = spelling.parse_name(typed).name
     if not known or name in known:
         return name
     alike = next((each for each in known if each.lower() == name.lower()), None)
-    if alike is None or token.kind == "quoted":
+    if alike is None or typed.startswith('"'):
         raise ToolkitError(f"the table has no column `{name}`", code="TK-0204", hint=did_you_mean(name, known))
     return alike
 
@@ -118,105 +114,110 @@ def _column(token: _Token, known: Sequence[str], spelling: Spelling) -> str:
 class _Reader:
     """Walks over the tokens of one expression and spells them again."""
 
-    def __init__(self, text: str, tokens: Sequence[_Token], known: Sequence[str], spelling: Spelling) -> None:
-        self._text, self._tokens, self._known, self._spelling = text, tokens, known, spelling
+    def __init__(self, text: str, found: Sequence[Token], known: Sequence[str], spelling: Spelling) -> None:
+        self._text, self._tokens, self._known, self._spelling = text, found, known, spelling
         self._out: list[str] = []
         self._open: list[str] = []
-        """For each bracket that is open the function before it, or nothing."""
+        """For each open parenthesis the function before it, or nothing."""
         self._at = 0
 
     def expression(self) -> str:
         while self._at < len(self._tokens):
-            self._next()
+            self._read(self._tokens[self._at])
+            self._at += 1
         if self._open:
-            raise _bad(self._text, "a bracket is not closed")
+            raise self._bad("a parenthesis is not closed")
         return _joined(self._out)
 
-    def _peek(self, ahead: int = 1) -> _Token:
+    def _read(self, token: Token) -> None:
+        if token.kind is TokenKind.SIGN:
+            self._read_sign(token.text)
+        elif token.kind is TokenKind.WORD:
+            self._read_word(token)
+        elif token.kind is TokenKind.NAME:
+            self._read_name(token)
+        else:
+            string = token.kind is TokenKind.STRING
+            self._out.append(self._spelling.literal(token.text) if string else token.text)
+
+    def _peek(self, ahead: int = 1) -> Token:
         at = self._at + ahead
-        return self._tokens[at] if at < len(self._tokens) else _Token("end", "")
+        return self._tokens[at] if at < len(self._tokens) else _END
 
-    def _next(self) -> None:
-        token = self._tokens[self._at]
-        readers: dict[str, Callable[[_Token], None]] = {
-            "text": self._read_text, "number": self._read_as_it_is, "sign": self._read_sign,
-            "word": self._read_word, "quoted": self._read_name,
-        }  # fmt: skip
-        readers[token.kind](token)
-        self._at += 1
+    def _typed(self, token: Token) -> str:
+        return _typed(token, self._text)
 
-    def _read_as_it_is(self, token: _Token) -> None:
-        self._out.append(token.text)
+    def _bad(self, why: str) -> ToolkitError:
+        return _bad(self._text, why)
 
-    def _read_text(self, token: _Token) -> None:
-        self._out.append(self._spelling.literal(token.text[1:-1].replace("''", "'")))
-
-    def _read_sign(self, token: _Token) -> None:
-        if token.text == "(":
+    def _read_sign(self, sign: str) -> None:
+        if sign == "(":
             self._open.append("")
-        elif token.text == ")":
+        elif sign == ")":
             if not self._open:
-                raise _bad(self._text, "a bracket is closed that was not opened")
+                raise self._bad("a parenthesis is closed that was not opened")
             self._open.pop()
-        elif token.text == "," and not self._open:
-            raise _bad(self._text, "several keys are given one by one, with commas between them")
-        elif token.text == ".":
-            raise _bad(self._text, "a column bears no table's name here")
-        self._out.append(token.text)
+        elif sign == "," and not self._open:
+            raise self._bad("give the parts of a key one by one, with commas between them")
+        elif sign == ".":
+            raise self._bad("a column is written without the name of its table")
+        self._out.append(sign)
 
-    def _read_word(self, token: _Token) -> None:
+    def _read_word(self, token: Token) -> None:
         word = token.word
         if word in _NEVER:
-            raise _bad(self._text, f"`{token.text}` has no place in an index")
+            raise self._bad(f"`{self._typed(token)}` has no place in an index")
         inside = self._open[-1] if self._open else ""
         field = word in _FIELDS and inside in _WITH_FROM and self._out[-1].endswith("(")
         from_ = word == "FROM" and inside in _WITH_FROM
-        literal = word in _LITERAL_WORDS and self._peek().kind == "text"
+        literal = word in _LITERAL_WORDS and self._peek().kind is TokenKind.STRING
         if word in _SYNTAX or field or from_ or literal:
             self._out.append(word)
         elif word == "AS" and inside == "CAST":
             self._out.append(word)
-            self._type()
+            self._read_type()
         else:
             self._read_name(token)
 
-    def _type(self) -> None:
-        """Read a type up to the bracket that closes CAST: words, and lengths in brackets."""
+    def _read_type(self) -> None:
+        """Read a type up to the parenthesis that closes CAST: words, and lengths in parentheses."""
         depth = 0
-        while self._peek().kind != "end" and not (self._peek().text == ")" and depth == 0):
+        while self._peek() is not _END and not (self._peek().sign == ")" and depth == 0):
             self._at += 1
             token = self._tokens[self._at]
-            depth += (token.text == "(") - (token.text == ")")
-            if token.kind not in ("word", "number") and token.text not in ("(", ")", ","):
-                raise _bad(self._text, f"`{token.text}` is no part of a type")
+            depth += (token.sign == "(") - (token.sign == ")")
+            if token.kind not in (TokenKind.WORD, TokenKind.NUMBER) and token.sign not in ("(", ")", ","):
+                raise self._bad(f"`{self._typed(token)}` is not part of a type")
             if token.word in _NEVER:
-                raise _bad(self._text, f"`{token.text}` has no place in an index")
-            self._out.append(token.text)
+                raise self._bad(f"`{self._typed(token)}` has no place in an index")
+            self._out.append(self._typed(token))
 
-    def _read_name(self, token: _Token) -> None:
+    def _read_name(self, token: Token) -> None:
         path = [token]
-        while self._peek().text == "." and self._peek(2).kind in ("word", "quoted"):
+        while self._peek().sign == "." and self._peek(2).kind in _NAMES:
             path.append(self._peek(2))
             self._at += 2
-        if self._peek().text == "(":
-            self._call(path)
+        if self._peek().sign == "(":
+            self._read_call(path)
         elif len(path) > 1:
-            raise _bad(self._text, "a column bears no table's name here")
+            raise self._bad("a column is written without the name of its table")
         else:
-            self._out.append(self._spelling.quote(_column(token, self._known, self._spelling)))
+            column = _column(self._typed(token), self._known, self._spelling)
+            self._out.append(self._spelling.quote(column))
 
-    def _call(self, path: Sequence[_Token]) -> None:
-        """A function: a plain name stays as it is typed, so that the engine finds its own ones."""
+    def _read_call(self, path: Sequence[Token]) -> None:
+        """Read a function: a plain name stays as it is typed, so that the engine finds its own ones."""
         if len(path) > 3 or any(part.word in _NEVER for part in path):
-            raise _bad(self._text, "no function is called so")
-        spelled = [self._spelling.quote(part.text[1:-1]) if part.kind == "quoted" else part.text for part in path]
+            raise self._bad("this is not the name of a function")
+        quote = self._spelling.quote
+        spelled = [quote(part.text) if part.kind is TokenKind.NAME else self._typed(part) for part in path]
         self._out.append(".".join(spelled) + "(")
         self._open.append(path[-1].word)
         self._at += 1
 
 
 def _joined(words: Sequence[str]) -> str:
-    """Put blanks between words, none inside brackets and before commas; what a literal holds stays as it is."""
+    """Put blanks between words, none inside parentheses and before commas; literals stay as they are."""
     text = words[0]
     for before, word in pairwise(words):
         tight = before.endswith("(") or word in (")", ",")
@@ -225,7 +226,7 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _bad(text: str, why: str) -> ToolkitError:
-    return ToolkitError(f"`{_shown(text)}` is no key of an index: {_shown(why)}", code="TK-0104", hint=_HINT)
+    return ToolkitError(f"`{_shown(text)}` is not a key of an index: {_shown(why)}", code="TK-0104", hint=_HINT)
 
 
 def _shown(text: str) -> str:

@@ -14,7 +14,7 @@ from toolkit.app.snapshots.sources import snapshot_source_of
 from toolkit.app.targets import ResolvedTarget
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle import snapshot_sources
-from toolkit.dialects.oracle.reports import report_call, report_text
+from toolkit.dialects.oracle.snapshot_sources import report_call, report_text
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.repositories import Repository, RepositorySnapshot
 from toolkit.dialects.work import Call

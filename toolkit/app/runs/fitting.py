@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from toolkit.app.targets import ResolvedTarget
 from toolkit.design.build import check_engine
-from toolkit.design.predicate import check_predicate
-from toolkit.design.query import check_query
+from toolkit.design.user_sql import check_predicate, check_query
 from toolkit.model.experiment import Experiment
 from toolkit.model.words import EngineName
 

@@ -1,6 +1,6 @@
-"""The licence bill of materials of an experiment, and the refusal of what its target does not carry.
+"""The licence bill of materials of an experiment, and the refusal of what its target does not allow.
 
-What is printed, exported or sent is looked at alike: every statement of every stage, the undo statements and the
+What is printed, exported or sent is checked alike: every statement of every stage, the undo statements and the
 factors' own. Only Oracle has a bill.
 """
 
@@ -16,7 +16,6 @@ from toolkit.app.approvals import TargetPolicy
 from toolkit.config.profiles import Licence
 from toolkit.dialects.oracle import licences
 from toolkit.dialects.oracle.licences import LicenceFindings, Use, context, resolution
-from toolkit.dialects.oracle.licences.scripts import look_script
 from toolkit.executors import Script, Sessions
 from toolkit.model.bill import ARTIFACT, Bill, Position, bill_from_text, bill_to_text
 from toolkit.model.experiment import Experiment
@@ -100,9 +99,7 @@ def _not_resolved(experiment: Experiment, facts: Facts) -> LicenceFindings:
     if why is not None:
         first = (why.strip().splitlines() or [""])[0]
         return LicenceFindings(unseen=(f"synonyms and views behind the names could not be read: {first}",))
-    return LicenceFindings(
-        unseen=("synonyms and views behind the names were not looked at: nothing was connected",)
-    )
+    return LicenceFindings(unseen=("synonyms and views behind the names were not read: there was no connection",))
 
 
 # -- what is read of the database -------------------------------------------------------------------------------
@@ -150,12 +147,12 @@ def _context(facts: Facts, policy: TargetPolicy) -> context.LicenceContext:
 
 
 def bill_of(found: LicenceFindings, on: context.LicenceContext, declarations: Mapping[str, Licence]) -> Bill:
-    """Write the bill: each licence with what is used of it, and on whose word."""
+    """Write the bill: each licence with what is used of it, and who declared it."""
     things: dict[str, list[str]] = {}
     for use in found.uses:
         for key in (use.licence, *licences.licences()[use.licence].needs):
-            said = use.thing if key == use.licence else f"needed by {licences.licences()[use.licence].title}"
-            things.setdefault(key, []).append(f"{said}, {use.by}" if use.by else said)
+            shown = use.thing if key == use.licence else f"needed by {licences.licences()[use.licence].title}"
+            things.setdefault(key, []).append(f"{shown}, {use.by}" if use.by else shown)
     positions = tuple(_position(key, names, on, declarations.get(key)) for key, names in things.items())
     return Bill(positions, found.notes, found.unseen, licences.as_of().isoformat())
 
@@ -175,7 +172,7 @@ def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, polic
     """Return the bill of what would be printed or sent; None for engines without licences.
 
     Raises:
-        ToolkitError: TK-0303 for what the target does not carry.
+        ToolkitError: TK-0303 for what the target does not allow.
     """
     if facts.engine != "oracle":
         return None
@@ -189,11 +186,11 @@ def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | No
     """Look at a whole script for SQL*Plus as at statements that are sent, and return its bill.
 
     Raises:
-        ToolkitError: TK-0303 for what the target does not carry.
+        ToolkitError: TK-0303 for what the target does not allow.
     """
     if facts.engine != "oracle":
         return None
-    found, on = look_script(text), context.context_of(facts, declared)
+    found, on = licences.look_script(text), context.context_of(facts, declared)
     context.refuse(found, on)
     return bill_of(found, on, {})
 
@@ -202,7 +199,7 @@ def check_user_texts(experiment: Experiment, facts: Facts, declared: frozenset[s
     """Look at what the user wrote, without the scripts it goes into: `doctor` judges before there are any.
 
     Raises:
-        ToolkitError: TK-0303 for what the target does not carry.
+        ToolkitError: TK-0303 for what the target does not allow.
     """
     if facts.engine == "oracle":
         found = _looked(user_texts(experiment)) + resolution.findings(facts.rows(NAMES))
@@ -210,7 +207,7 @@ def check_user_texts(experiment: Experiment, facts: Facts, declared: frozenset[s
 
 
 def teach(target: Target, facts: Facts, policy: TargetPolicy) -> None:
-    """Tell the guard of a target what was read of it, so that it need not ask within a trial."""
+    """Give the guard of a target the context that was read, so that it need not ask within a trial."""
     if facts.engine == "oracle" and "cloud_service" in {*facts.answers, *facts.refused}:
         guard = _guard(target)
         if guard is not None:
@@ -218,7 +215,7 @@ def teach(target: Target, facts: Facts, policy: TargetPolicy) -> None:
 
 
 def sent(target: Target) -> LicenceFindings:
-    """Return what of licences was really sent to a target."""
+    """Return the uses of licences that were actually sent to a target."""
     guard = _guard(target)
     return LicenceFindings(tuple(guard.used)) if guard is not None else LicenceFindings()
 

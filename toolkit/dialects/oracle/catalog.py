@@ -1,4 +1,4 @@
-"""What facts say about one object, whichever read it came from."""
+"""What facts hold about one object, whichever read it came from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolkit.model.values import QualifiedName, Row, Scalar
 
 @dataclass(frozen=True, eq=False)
 class SameFacts:
-    """Facts as a key of a cache: a big schema is looked through once, not once for each of its indexes."""
+    """Facts as a key of a cache: a big schema is searched once, not once for each of its indexes."""
 
     facts: Facts
 
@@ -40,7 +40,7 @@ def rows_about(facts: Facts, name: QualifiedName) -> tuple[Row, ...]:
 
 
 def fact_about(facts: Facts, name: QualifiedName, column: str) -> Scalar:
-    """Return what the catalogue said in one column about an object; None when it did not."""
+    """Return the value of one catalogue column for an object; None without one."""
     return next((row[column] for row in rows_about(facts, name) if row.get(column) is not None), None)
 
 

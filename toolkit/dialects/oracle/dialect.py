@@ -22,9 +22,9 @@ from toolkit.dialects.oracle import (
     load_facts,
     names,
     objects,
+    redo,
     releases,
     space,
-    unlogged,
     watching,
 )
 from toolkit.dialects.oracle.backup import client as rman
@@ -160,10 +160,10 @@ class OracleDialect:
         return objects.by_hand(text, ref, identity, born)
 
     def backup_reads(self, since: Scalar) -> Call | None:
-        return unlogged.reads(since)
+        return redo.backup_reads(since)
 
     def backup_sentence(self, what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:
-        return unlogged.sentence(what, since, rows)
+        return redo.backup_sentence(what, since, rows)
 
     def sessions_of(self, run: str) -> Call:
         return objects.sessions_of(run)

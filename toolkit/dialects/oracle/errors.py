@@ -15,7 +15,7 @@ from toolkit.dialects.answers import Continuation, ErrorAdvice
 _CODE = re.compile(r"\b(?:ORA|DPY|DPI|RMAN|PLS|TNS)-\d{3,5}\b")
 _HELP = re.compile(r"\s*^Help: https?://\S+\s*$", re.MULTILINE)
 
-# Codes that only say where the cause stands: it is the next one of the stack that is none of these.
+# Codes of frames: the cause is the next code of the stack that is none of these.
 _FRAMES = frozenset(
     {"ORA-12801", "RMAN-00571", "RMAN-00569", "RMAN-03002", "RMAN-03009", "ORA-06512", "ORA-00604"}
 )
@@ -44,7 +44,7 @@ def tidy_message(message: str) -> str:
 
 
 def is_frame(code: str) -> bool:
-    """Whether a code only says where the cause stands."""
+    """Whether a code is a frame around its cause."""
     return code in _FRAMES
 
 
@@ -56,7 +56,7 @@ def cause_code(code: str, message: str) -> str:
 
 
 def headline(code: str, message: str) -> str:
-    """Return the line of a stack that says the cause, and after it the frame that it came in.
+    """Return the line of a stack that names the cause, followed by its frame.
 
     Args:
         code: the first code of the stack.
@@ -66,8 +66,8 @@ def headline(code: str, message: str) -> str:
     cause = cause_code(code, message)
     if cause == code:
         return lines[0]
-    said = next((line for line in lines if line.startswith(f"{cause}:")), cause)
-    return f"{said} (in {lines[0]})"
+    line_of_cause = next((line for line in lines if line.startswith(f"{cause}:")), cause)
+    return f"{line_of_cause} (in {lines[0]})"
 
 
 def explain(code: str, message: str) -> ErrorAdvice | None:

@@ -1,4 +1,4 @@
-"""Least privilege: what each script of ours reads, what is missing of it, and the statement that gives it.
+"""Least privilege: what each script reads, which grants are missing, and the statements that give them.
 
 The list is that of the scripts themselves: the line `Needs:` in the head of every file of `sql/oracle`. Grants are
 made on the real names (`V_$SESSION`); a synonym cannot be granted on (ORA-02030).
@@ -43,7 +43,7 @@ _ELSEWHERE: dict[OperationName, tuple[str, ...]] = {
     "backup": (),
 }
 _OF_GUARDS = "guard_"
-"""What these read, only a plan with guards needs: `dbatk plan` tells whether it can."""
+"""What these read only a plan with guards needs; `dbatk plan` shows whether it can be read."""
 _OF_BACKUPS = "backup_"
 """How the scripts begin whose views nothing but a backup reads."""
 
@@ -121,7 +121,7 @@ def _views(facts: Facts, operation: OperationName | None, grantee: str) -> Itera
 
 
 def _missing(facts: Facts) -> set[str]:
-    """Return the views that are not visible; where that was not told, those of the reads that were refused."""
+    """Return the views that are not visible; where that is not known, those of the reads that were refused."""
     if "doctor_visible" not in facts.answers:
         return {view for file, message in facts.refused.items() if not_granted(message) for view in views_of(file)}
     seen = {str(row.get("object_name")) for row in facts.rows("doctor_visible")}

@@ -1,4 +1,4 @@
-"""What Oracle answers the guards of a plan; all of it is free of any pack."""
+"""What the guards of a plan read from Oracle; none of it needs a pack."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from toolkit.model.words import Effect
 
 
 def copy_table(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-    """Copy all rows into a table of ours: partitioned as the source is, where its partitions were read.
+    """Copy all rows into a scratch table: partitioned as the source is, where its partitions were read.
 
     A LONG is left out: no index has one, and no INSERT ... SELECT takes it (ORA-00997).
     """

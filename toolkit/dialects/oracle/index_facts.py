@@ -1,4 +1,4 @@
-"""What the catalogue says of an index: its kind, key and partitions, and what of it a copy or a rebuild takes.
+"""The catalogue's description of an index: kind, key and partitions, and what a copy or a rebuild takes over.
 
 The views: ALL_INDEXES, ALL_PART_INDEXES, ALL_IND_COLUMNS, ALL_IND_EXPRESSIONS, ALL_IND_PARTITIONS,
 ALL_IND_SUBPARTITIONS (Database Reference).
@@ -92,11 +92,6 @@ def kind(row: Row) -> str:
 def is_partitioned(row: Row) -> bool:
     """Tell whether an index has partitions."""
     return str(row.get("partitioned") or "NO") == "YES"
-
-
-def is_composite(row: Row) -> bool:
-    """Tell whether an index has subpartitions: then they have the segments, not the partitions."""
-    return str(row.get("subpartitioning_type") or "NONE") != "NONE"
 
 
 def is_local(row: Row) -> bool:

@@ -62,8 +62,8 @@ def _own_hints(work: Work) -> Iterator[str]:
     named = [name for name in _DEGREE_HINTS if re.search(rf"(?<![\w$#]){name}(?![\w$#])", hints, re.IGNORECASE)]
     if named:
         yield (
-            f"the query has a hint {' and '.join(named)} of its own, which may outweigh the degree asked for: "
-            "take it out, or trust the granted degree only"
+            f"the query has its own hint {' and '.join(named)}, which may override the degree asked for: "
+            "remove it, or trust the granted degree only"
         )
 
 
@@ -129,7 +129,7 @@ def _made(work: Work, facts: Facts) -> Iterator[str]:
     if made.count is not None and made.count & (made.count - 1):
         yield f"{made.count} hash partitions are of uneven size; a power of two makes them even"
     if made.interval is not None:
-        yield f"values below {made.bounds[0]} share the first partition; say `from` for another beginning"
+        yield f"values below {made.bounds[0]} share the first partition; write `from` for another beginning"
 
 
 # -- the table that is filled -----------------------------------------------------------------------------------
@@ -170,10 +170,10 @@ def _copied(work: Work, facts: Facts) -> Iterator[str]:
 
 
 def _live(work: Work, facts: Facts) -> Iterator[str]:
-    """Say what makes a load into the real table serial or conventional without a word (VLDBG; SQLRF, INSERT)."""
+    """Say what makes a load into the real table silently serial or conventional (VLDBG; SQLRF, INSERT)."""
     causes = [f"trigger {name}" for name in _names(facts, "triggers", "trigger_name")]
     if "R" in _names(facts, "constraints", "constraint_type"):
         causes.append("a foreign key")
     direct = work.option("load") != "conventional"
     if causes and (direct or not spelling.is_serial(work)):
-        yield f"loads into `{work.object.name}` are serial and conventional, because of {_listed(causes)}"
+        yield f"loads into `{work.object.name}` are serial and conventional because of {_listed(causes)}"

@@ -85,7 +85,7 @@ def _split(text: str) -> list[str]:
         if match is None and _is_beyond(text[at : at + 1]):
             raise _beyond_ascii(text, at)
         if match is None:
-            raise _bad(text, "a name begins with a letter and goes on with letters, digits, `_`, `$`, `#`")
+            raise _bad(text, "a name begins with a letter, followed by letters, digits, `_`, `$`, `#`")
         parts.append(match["plain"].upper() if match["plain"] else match["quoted"])
         at = match.end()
         if at == len(text):
@@ -121,4 +121,4 @@ def _length(name: str) -> int:
 
 def _bad(name: str, rule: str, hint: str = 'put other characters in double quotes: `"My Table"`') -> ToolkitError:
     shown = name.encode("unicode_escape").decode("ascii") if not name.isprintable() else name
-    return ToolkitError(f"`{shown[:140]}` is no name of Oracle: {rule}", code="TK-0104", hint=hint)
+    return ToolkitError(f"`{shown[:140]}` is not a name in Oracle: {rule}", code="TK-0104", hint=hint)

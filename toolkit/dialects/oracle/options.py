@@ -37,6 +37,6 @@ def _needed(key: str, option: str, what: str, facts: Facts) -> Support | None:
         return None
     return Support(
         SupportState.NEEDS_LICENCE,
-        f"{what} needs the {option} option, which nobody declared for this target",
+        f"{what} needs the {option} option, which is not declared for this target",
         f"{licences()[key].alternative}; or declare it in the profile: `licenses.{key} = {{by, on, until}}`",
     )

@@ -1,4 +1,4 @@
-"""How a table is partitioned: as a user says it in a short form, or as the catalogue tells it of a table copied.
+"""How a table is partitioned: in the short form of the user, or in the catalogue, for a table that is copied.
 
 Every part is read, checked and spelled anew; no text of a user's reaches a statement. Sources: SQLRF,
 table_partitioning_clauses; VLDB and Partitioning Guide (intervals, automatic lists from 12.2).
@@ -87,17 +87,17 @@ def parse(text: str, release: Release, types: Sequence[Row] = (), count: int | N
     """
     match = _HEAD.fullmatch(text)
     if match is None or match["method"].lower() not in _READERS:
-        raise _bad(text, "is no form of partitioning")
+        raise _bad(text, "is not a form of partitioning")
     known = {str(row["column_name"]): str(row.get("data_type") or "") for row in types}
     columns = _columns(text, match["columns"], release, known)
     rest = " ".join(match["rest"].lower().split())
     if match["method"].lower() == "hash" and not match["rest"].strip() and count is None:
-        raise _bad(text, "says no number of partitions: `hash(ID) 16`, or --partitions")
+        raise _bad(text, "does not give the number of partitions: `hash(ID) 16`, or --partitions")
     made = _READERS[match["method"].lower()](text, rest, columns, known.get(columns[0], ""))
     if count is None:
         return made
     if made.method != "HASH" or made.count is not None:
-        raise _bad(text, "says itself how many partitions there are; `--partitions` is for `hash(ID)`")
+        raise _bad(text, "already gives the number of partitions; `--partitions` is for `hash(ID)`")
     return Partitioning(made.method, made.columns, count)
 
 
@@ -116,7 +116,7 @@ def _columns(text: str, listed: str, release: Release, known: dict[str, str]) ->
             raise _bad(text, "names no column")
         given = parse_name(part, release)
         if given.schema is not None:
-            raise _bad(text, f"names `{part}`, which is no column")
+            raise _bad(text, f"names `{part}`, which is not a column")
         if known and given.name not in known:
             raise ToolkitError(
                 f"there is no column `{part}` to partition by", code="TK-0204",
@@ -160,9 +160,9 @@ def _range(text: str, rest: str, columns: tuple[str, ...], data_type: str) -> Pa
 
 def _numbers(text: str, columns: tuple[str, ...], step: str, first: str, data_type: str) -> Partitioning:
     if _is_time(data_type):
-        raise _bad(text, f"counts {data_type} values without a unit: say `interval {step} day`")
+        raise _bad(text, f"counts {data_type} values without a unit: write `interval {step} day`")
     if not _NUMBER.fullmatch(first):
-        raise _bad(text, f"begins at `{first}`, which is no number")
+        raise _bad(text, f"begins at `{first}`, which is not a number")
     return Partitioning("RANGE", columns, interval=step, bounds=(first,))
 
 
@@ -171,7 +171,7 @@ def _times(text: str, columns: tuple[str, ...], match: re.Match[str], data_type:
     if unit not in _UNITS:
         raise _bad(text, f"has an interval in `{unit}`: year, month, day or hour")
     if data_type and not _is_time(data_type):
-        raise _bad(text, f"counts {data_type} values in {unit}s: say `interval {match['step']}`")
+        raise _bad(text, f"counts {data_type} values in {unit}s: write `interval {match['step']}`")
     day = _date(text, first)
     if _UNITS[unit] == "NUMTOYMINTERVAL" and day.day > _LAST_DAY:
         raise _bad(text, f"begins at {first}: intervals of {unit}s begin on day 1 to {_LAST_DAY}")
@@ -204,13 +204,13 @@ def _date(text: str, given: str) -> date:
             raise ValueError
         return date.fromisoformat(given)
     except ValueError:
-        raise _bad(text, f"has `{given}`, which is no date such as 2026-01-31") from None
+        raise _bad(text, f"has `{given}`, which is not a date such as 2026-01-31") from None
 
 
 def _spelled_date(day: date, data_type: str) -> str:
     if data_type.startswith("TIMESTAMP"):
         return f"TIMESTAMP '{day.isoformat()} 00:00:00'"
-    # The form in which the dictionary keeps such a bound: no setting of the session bears on it.
+    # The form in which the dictionary keeps such a bound: no setting of the session affects it.
     return f"TO_DATE('{day.isoformat()}', 'SYYYY-MM-DD', 'NLS_CALENDAR=GREGORIAN')"
 
 

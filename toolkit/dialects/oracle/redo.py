@@ -1,21 +1,25 @@
-"""NOLOGGING: when it saves redo, when it saves nothing, and who would miss what it does not write.
+"""NOLOGGING: when it saves redo, who lacks what is not written, and what to say about the object afterwards.
 
-Redo is left out only by a direct load into a NOLOGGING object of an ARCHIVELOG database (in NOARCHIVELOG every
-direct load leaves it out), and only where FORCE LOGGING is off for database, container and tablespace. 18c knows
-`STANDBY NOLOGGING ...` besides YES and NO, by which the blocks reach the standbys without redo (Data Guard
-Concepts, logging modes).
+Redo is left out only by direct path into a NOLOGGING object of an ARCHIVELOG database (in NOARCHIVELOG every
+direct load leaves it out), and only where FORCE LOGGING is off for database, container and tablespace (SQL
+Language Reference, logging_clause). 18c knows `STANDBY NOLOGGING ...` besides YES and NO, by which the blocks
+reach the standbys without redo (Data Guard Concepts, logging modes). Media recovery finds such blocks corrupt
+(ORA-26040) until a backup holds them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 
-from toolkit.dialects.oracle.work.base import asks_nologging
-from toolkit.dialects.work import Work
+from toolkit.dialects.oracle.work.base import asks_nologging, former_logging
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
-from toolkit.model.values import Support
-from toolkit.model.words import SupportState
+from toolkit.model.values import Row, Scalar, Support
+from toolkit.model.words import Effect, SupportState
 
+_BUILDS = frozenset({"ctas", "index-build", "index-rebuild"})
 _KEY = "redo_rules"
 
 
@@ -50,5 +54,60 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
 
 def _forced(facts: Facts) -> str | None:
     """Return where logging is forced, or None."""
-    said = str(facts.value(_KEY, "force_logging", "NO") or "NO").strip().upper()
-    return None if said == "NO" else said
+    mode = str(facts.value(_KEY, "force_logging", "NO") or "NO").strip().upper()
+    return None if mode == "NO" else mode
+
+
+# -- the object afterwards --------------------------------------------------------------------------------------
+def marked(calls: tuple[Call, ...], work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Mark the calls whose blocks the redo log will lack."""
+    if not _leaves_out_redo(work, facts):
+        return calls
+    changing = (Effect.CREATES, Effect.CHANGES)
+    return tuple(replace(call, unlogged=True) if call.effect in changing else call for call in calls)
+
+
+def _leaves_out_redo(work: Work, facts: Facts) -> bool:
+    if work.operation in _BUILDS:
+        return asks_nologging(work)
+    if work.operation != "insert" or work.option("load") == "conventional":
+        return False
+    return asks_nologging(work) or former_logging(work, facts) == "NOLOGGING"
+
+
+def backup_reads(since: Scalar) -> Call:
+    """Ask what V$DATAFILE records since an instant, in the terms of `instant`."""
+    return Call("unrecoverable", file=True, binds={"since": since})
+
+
+def backup_sentence(what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:
+    """Say that an object needs a backup, since when, and what the server itself records.
+
+    Args:
+        what: the object.
+        since: when it was begun, in the terms of `instant`.
+        rows: the answer to `backup_reads`; None when it was refused.
+
+    Returns:
+        None where the database forces logging, so that redo was written all the same.
+    """
+    # FORCE_LOGGING may also be a text (18c: STANDBY NOLOGGING ...): then redo is left out all the same.
+    if rows and str(rows[0].get("force_logging")).upper() == "YES":
+        return None
+    when = ""
+    if since is not None:
+        when = f" since {datetime.fromtimestamp(float(since), UTC):%Y-%m-%d %H:%M:%S} (the database's clock)"
+    return (
+        f"{what} needs a backup{when}: it was written NOLOGGING, so until then media recovery and standbys lose it"
+        f" (ORA-26040); {_record(rows)}"
+    )
+
+
+def _record(rows: Sequence[Row] | None) -> str:
+    if rows is None:
+        return "V$DATAFILE may not be read, so the server's own record is not known"
+    files = [f"{row['file_name']} at {row['unrecoverable_at']}" for row in rows if row.get("file_name")]
+    if not files:
+        return "V$DATAFILE records no unrecoverable change since then"
+    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+    return f"V$DATAFILE records unrecoverable changes in {', '.join(files[-3:])}{more}"

@@ -103,7 +103,7 @@ EDITIONS: dict[str, Edition] = {
 
 _UNKNOWN = Edition("", "an edition that is not known", parallel=True, enterprise=None)
 
-# How a banner of V$VERSION tells the edition; the first that fits wins. A banner of 11.2 and 12.1 Standard
+# How a banner of V$VERSION shows the edition; the first that fits wins. A banner of 11.2 and 12.1 Standard
 # Edition names no edition at all.
 _BANNERS: tuple[tuple[str, str], ...] = (
     (r"\bExpress Edition\b", "xe"),
@@ -126,56 +126,16 @@ RELEASES: dict[str, tuple[int, ...]] = {
 
 _ASSUMED_EDITIONS = ("ee", "se2", "xe", "free")
 
-# Schemas of the database software, for releases and grants that do not tell (DBA_USERS.ORACLE_MAINTAINED is
+# Schemas of the database software, for releases and grants that do not show it (DBA_USERS.ORACLE_MAINTAINED is
 # there from 12.1). Source: Database Security Guide, predefined administrative and non-administrative accounts.
 MAINTAINED_SCHEMAS = frozenset(
-    [
-        "ANONYMOUS",
-        "APPQOSSYS",
-        "AUDSYS",
-        "CTXSYS",
-        "DBSFWUSER",
-        "DBSNMP",
-        "DGPDB_INT",
-        "DIP",
-        "DVF",
-        "DVSYS",
-        "EXFSYS",
-        "GGSHAREDCAP",
-        "GGSYS",
-        "GSMADMIN_INTERNAL",
-        "GSMCATUSER",
-        "GSMUSER",
-        "LBACSYS",
-        "MDDATA",
-        "MDSYS",
-        "MGMT_VIEW",
-        "OJVMSYS",
-        "OLAPSYS",
-        "ORACLE_OCM",
-        "ORDDATA",
-        "ORDPLUGINS",
-        "ORDSYS",
-        "OUTLN",
-        "OWBSYS",
-        "REMOTE_SCHEDULER_AGENT",
-        "SI_INFORMTN_SCHEMA",
-        "SPATIAL_CSW_ADMIN_USR",
-        "SPATIAL_WFS_ADMIN_USR",
-        "SYS",
-        "SYS$UMF",
-        "SYSBACKUP",
-        "SYSDG",
-        "SYSKM",
-        "SYSMAN",
-        "SYSRAC",
-        "SYSTEM",
-        "VECSYS",
-        "WMSYS",
-        "XDB",
-        "XS$NULL",
-    ]
-)
+    {"ANONYMOUS", "APPQOSSYS", "AUDSYS", "CTXSYS", "DBSFWUSER", "DBSNMP", "DGPDB_INT", "DIP", "DVF",
+     "DVSYS", "EXFSYS", "GGSHAREDCAP", "GGSYS", "GSMADMIN_INTERNAL", "GSMCATUSER", "GSMUSER", "LBACSYS",
+     "MDDATA", "MDSYS", "MGMT_VIEW", "OJVMSYS", "OLAPSYS", "ORACLE_OCM", "ORDDATA", "ORDPLUGINS", "ORDSYS",
+     "OUTLN", "OWBSYS", "REMOTE_SCHEDULER_AGENT", "SI_INFORMTN_SCHEMA", "SPATIAL_CSW_ADMIN_USR",
+     "SPATIAL_WFS_ADMIN_USR", "SYS", "SYS$UMF", "SYSBACKUP", "SYSDG", "SYSKM", "SYSMAN", "SYSRAC",
+     "SYSTEM", "VECSYS", "WMSYS", "XDB", "XS$NULL"}
+)  # fmt: skip
 
 
 _SUFFIX = re.compile(r"(?<=\d)(?:c|g|ai)$")
@@ -208,14 +168,14 @@ def read_release(server: Row) -> Release:
     return Release(number, _edition_code(banner, str(server.get("edition") or "")), banner)
 
 
-def _edition_code(banner: str, said: str) -> str:
-    if said.lower() in EDITIONS:
-        return said.lower()
+def _edition_code(banner: str, edition: str) -> str:
+    if edition.lower() in EDITIONS:
+        return edition.lower()
     return next((code for pattern, code in _BANNERS if re.search(pattern, banner)), "")
 
 
 def assume(text: str) -> Facts:
-    """Return the facts of a release and an edition that nobody connected to.
+    """Return the facts of an assumed release and edition, without a connection.
 
     Raises:
         ToolkitError: TK-0102 with the values that are known.
@@ -224,7 +184,7 @@ def assume(text: str) -> Facts:
     name = _SUFFIX.sub("", name)
     if name not in RELEASES or edition not in _ASSUMED_EDITIONS:
         raise ToolkitError(
-            f"`{text}` is no release and edition of Oracle",
+            f"`{text}` is not a release and edition of Oracle",
             code="TK-0102",
             hint=f"`19-ee`: one of {', '.join(RELEASES)} and one of {', '.join(_ASSUMED_EDITIONS)}",
         )

@@ -1,29 +1,66 @@
 """Which snapshots may be taken of an Oracle database, best first: AWR, Statspack, V$ counters; and why.
 
 AWR is taken only where the Diagnostics Pack is declared (on Autonomous Database it is included) and
-`control_management_pack_access` does not switch it off: without rows a snapshot tells nothing. Statspack needs no
-licence, but somebody must have installed it and granted it. Sources: F1, F4 and F5 of the field guide: Licensing
+`control_management_pack_access` does not switch it off: without rows a snapshot is useless. Statspack needs no
+licence, but must have been installed and granted. Sources: F1, F4 and F5 of the field guide: Licensing
 Information; Database Reference, DBA_HIST_SNAPSHOT; Multitenant Administrator's Guide; spdoc.txt.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from toolkit.dialects.oracle import places
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, look
 from toolkit.dialects.oracle.licences.context import context_of, judge, refuse
 from toolkit.dialects.oracle.places import ServiceLimit
 from toolkit.dialects.oracle.releases import Feature, has
-from toolkit.dialects.oracle.reports import report_call
-from toolkit.dialects.repositories import Repository, SnapshotSource
+from toolkit.dialects.repositories import Repository, RepositorySnapshot, SnapshotSource
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
+from toolkit.model.values import Row
 
 FILES = ("cloud_service", "doctor_container", "doctor_database", "doctor_marks", "doctor_pdb", "pack_access")
 STATSPACK_FILE = "statspack_visible"
 VSTAT = "vstat"
 
 
+# -- the reports of the database itself (PL/SQL Packages Reference, DBMS_WORKLOAD_REPOSITORY) -------------------
+def report_call(
+    begin: RepositorySnapshot,
+    end: RepositorySnapshot,
+    other: tuple[RepositorySnapshot, RepositorySnapshot] | None = None,
+    *,
+    whole: bool = False,
+    html: bool = True,
+) -> Call:
+    """Return the call of a report.
+
+    Args:
+        begin: the first snapshot.
+        end: the last one.
+        other: those of a second period: then Oracle's own comparison of the two.
+        whole: of the whole cluster instead of one instance.
+        html: as a page; else as text.
+    """
+    values: dict[str, str | int] = {
+        "dbid": begin.dbid, "instance": begin.instance, "first_snap": begin.snapshot, "last_snap": end.snapshot,
+    }  # fmt: skip
+    words = ["AWR", *(["GLOBAL"] if whole else []), *(["DIFF"] if other else []), "REPORT"]
+    values["function"] = "_".join([*words, "HTML" if html else "TEXT"])
+    if other is not None:
+        values |= {"other_first": other[0].snapshot, "other_last": other[1].snapshot}
+    return Call("_".join(words).lower(), values)
+
+
+def report_text(rows: Iterable[Row]) -> str:
+    """Join the lines of a report with line ends, as SQL*Plus spools it: a null row is an empty line."""
+    lines = ("" if row.get("output") is None else str(row["output"]).rstrip("\n") for row in rows)
+    return "\n".join(lines) + "\n"
+
+
+# -- the sources ------------------------------------------------------------------------------------------------
 def _deltas(prefix: str, *names: str) -> dict[str, Call]:
     return {name: Call(f"{prefix}_{name}", file=True) for name in names}
 
@@ -62,7 +99,7 @@ def choose(wanted: str, facts: Facts, declared: frozenset[str], *, reading: bool
         reading: snapshots are read, none is taken.
 
     Raises:
-        ToolkitError: TK-0303 for AWR that nobody declared, TK-0304 for what cannot be had here.
+        ToolkitError: TK-0303 for AWR that is not declared, TK-0304 for what cannot be had here.
     """
     if wanted == AWR.provider:
         _refuse_undeclared(facts, declared)

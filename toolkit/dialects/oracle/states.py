@@ -11,7 +11,7 @@ _BEGUN = ("begun",)
 
 
 def reads(facts: Facts) -> tuple[StateRead, ...]:
-    """Return the reads in their order: who it is first."""
+    """Return the reads in order: the identity first."""
     del facts
     return _READS
 

@@ -7,10 +7,10 @@ on in the next, one that opens with `@` or `#` is a command of its own. A text w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from toolkit import resources
+from toolkit.design.lexis import TokenKind, tokens
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
@@ -22,7 +22,6 @@ from toolkit.model.words import StepKind
 from toolkit.rendering import render_call, step_of
 
 # -- columns of a query -------------------------------------------------------------------------------------------
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|[A-Za-z][\w$#]*|[(),]", re.DOTALL)
 _QUALIFIED = 2
 """Words of a column and the alias before it."""
 
@@ -66,16 +65,12 @@ def _name(item: Sequence[str]) -> Iterator[str]:
 
 
 def _outermost(query: str) -> Iterator[str]:
-    """Yield the words that stand in no brackets."""
-    depth = 0
-    for match in _TOKEN.finditer(query):
-        word = match[0]
-        if word.startswith(("--", "/*", "'")):
-            continue
-        if word in "()":
-            depth += 1 if word == "(" else -1
-        elif depth == 0:
-            yield word if word.startswith('"') else word.upper()
+    """Yield the words and commas that stand in no parentheses."""
+    for token in tokens(query):
+        if token.depth == 0 and (token.word or token.sign == ","):
+            yield token.text
+        elif token.depth == 0 and token.kind is TokenKind.NAME:
+            yield f'"{token.text}"'
 
 
 _LONGEST_LINE = 2499

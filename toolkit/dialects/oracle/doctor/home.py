@@ -11,18 +11,6 @@ from toolkit.dialects.oracle.space import tablespaces
 from toolkit.model.facts import Facts
 
 
-def checks(facts: Facts) -> Iterator[Check]:
-    """Judge the place."""
-    yield from _release(facts)
-    yield from _edition(facts)
-    yield from _service(facts)
-    yield from _container(facts)
-    yield from _cluster(facts)
-    yield from _role(facts)
-    yield from _logging(facts)
-    yield from _followers(facts)
-
-
 def _release(facts: Facts) -> Iterator[Check]:
     yield Check("release", "ok", f"{facts.release}")
     if not has(facts.release, Feature.THIN_DRIVER):
@@ -39,7 +27,12 @@ def _release(facts: Facts) -> Iterator[Check]:
 def _edition(facts: Facts) -> Iterator[Check]:
     edition = edition_of(facts)
     if not edition.code:
-        yield Check("edition", "warning", "the banner names none", "support is judged as if all were there")
+        yield Check(
+            "edition",
+            "warning",
+            "the banner does not name one",
+            "support is judged as if every feature were available",
+        )
     elif not edition.parallel:
         yield Check(
             "edition",
@@ -62,7 +55,7 @@ def _service(facts: Facts) -> Iterator[Check]:
         yield Check("service", "ok", f"no managed service; service name {facts.value('server', 'service_name')}")
         return
     barred = "; ".join(service.barred.values())
-    yield Check("service", "note", service.words, barred, "options it has not are refused beforehand")
+    yield Check("service", "note", service.words, barred, "options that it lacks are refused before a run")
     serial = places.serial_by_service(facts)
     if serial is not None:
         yield Check(
@@ -79,14 +72,18 @@ def _container(facts: Facts) -> Iterator[Check]:
     refusal = places.refusal_of(facts)
     about_container = name in ("CDB$ROOT", "PDB$SEED") or facts.value("doctor_pdb", "restricted") == "YES"
     if name is None:
-        yield Check("container", "ok", "not a container database, or not told")
+        yield Check("container", "ok", "not a container database, or not known")
     elif about_container and refusal:
         yield Check("container", "problem", f"this is {name}", refusal, "connect to an open pluggable database")
     else:
         yield Check("container", "ok", str(name))
     if facts.value("doctor_instance", "logins") == "RESTRICTED":
         yield Check(
-            "restricted", "problem", "V$INSTANCE.LOGINS is RESTRICTED", "work is refused", "wait for the end of it"
+            "restricted",
+            "problem",
+            "V$INSTANCE.LOGINS is RESTRICTED",
+            "work is refused",
+            "wait until the restriction is lifted",
         )
 
 
@@ -113,7 +110,9 @@ def _role(facts: Facts) -> Iterator[Check]:
     evidence = f"{row.get('database_role')}, {row.get('open_mode')}, {row.get('log_mode')}"
     writable = row.get("open_mode") == "READ WRITE" and row.get("database_role") in places.WRITABLE_ROLES
     if writable and row.get("database_role") != "PRIMARY":
-        yield Check("role", "note", evidence, "what is made here is lost when it follows its primary again")
+        yield Check(
+            "role", "note", evidence, "what is created here is lost when the database follows its primary again"
+        )
     elif writable:
         yield Check("role", "ok", evidence)
     else:
@@ -176,3 +175,6 @@ def _followers(facts: Facts) -> Iterator[Check]:
             "NOLOGGING leaves blocks a standby cannot recover (ORA-26040); every trial is shipped",
             "keep LOGGING, or measure elsewhere",
         )
+
+
+CHECKS = (_release, _edition, _service, _container, _cluster, _role, _logging, _followers)

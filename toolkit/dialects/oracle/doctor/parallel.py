@@ -1,4 +1,4 @@
-"""How parallel a statement of this session can be now, and what lowers its degree without a word."""
+"""How parallel a statement of this session can be now, and what silently lowers its degree."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ _BRAKES = (
     (
         "parallel_adaptive_multi_user",
         "TRUE",
-        "the degree is lowered by load without a word",
+        "the degree is silently lowered under load",
         "FALSE for a sweep (ALTER SYSTEM)",
     ),
     (
         "optimizer_ignore_hints",
         "TRUE",
-        "hints are ignored, a degree by hint is none; our sessions set FALSE",
+        "hints are ignored, also those for a degree; dbatk's sessions set FALSE",
         "ALTER SESSION SET optimizer_ignore_hints = FALSE",
     ),
     (
         "optimizer_ignore_parallel_hints",
         "TRUE",
-        "PARALLEL hints are ignored; our sessions set FALSE",
+        "PARALLEL hints are ignored; dbatk's sessions set FALSE",
         "ALTER SESSION SET optimizer_ignore_parallel_hints = FALSE",
     ),
     (
         "parallel_degree_policy",
         "AUTO",
-        "statements may queue, and a short estimate runs serially; our sessions set MANUAL",
+        "statements may queue, and those estimated as short run serially; dbatk's sessions set MANUAL",
         "ALTER SESSION SET parallel_degree_policy = MANUAL",
     ),
     (
         "parallel_degree_policy",
         "ADAPTIVE",
-        "as AUTO, and degrees change from one execution to the next; our sessions set MANUAL",
+        "as AUTO, and degrees change from one execution to the next; dbatk's sessions set MANUAL",
         "ALTER SESSION SET parallel_degree_policy = MANUAL",
     ),
     (
@@ -54,16 +54,7 @@ _UNREAD = {
     "doctor_servers": "how many servers are busy (V$PX_PROCESS)",
     "doctor_directives": "the limits of the resource plan",
 }
-"""Reads that were refused, and what nobody knows without them."""
-
-
-def checks(facts: Facts) -> Iterator[Check]:
-    """Judge limits, brakes and the session's own switches."""
-    yield from _option(facts)
-    yield from _highest(facts)
-    yield from _brakes(facts)
-    yield from _plan(facts)
-    yield from _session(facts)
+"""Reads that were refused, and what is not known without them."""
 
 
 def _option(facts: Facts) -> Iterator[Check]:
@@ -72,7 +63,7 @@ def _option(facts: Facts) -> Iterator[Check]:
             there = str(row.get("value")).upper() == "TRUE"
             consequence = "" if there else "every statement runs serially"
             state = "ok" if there else "warning"
-            yield Check("parallel-option", state, f"V$OPTION says {row.get('value')}", consequence)
+            yield Check("parallel-option", state, f"V$OPTION reports {row.get('value')}", consequence)
 
 
 def _highest(facts: Facts) -> Iterator[Check]:
@@ -121,13 +112,13 @@ def _plan(facts: Facts) -> Iterator[Check]:
         "% of the CPU": row.get("utilization_limit"),
         "s until a switch of group": row.get("switch_seconds"),
     }
-    said = ", ".join(f"{value} {words}" for words, value in limits.items() if value not in (None, 100))
+    given = ", ".join(f"{value} {words}" for words, value in limits.items() if value not in (None, 100))
     yield Check(
         "resource-plan",
         "note",
-        f"resource_manager_plan is {plan}, group {group or 'not told'}",
-        f"the group gets {said}" if said else "no limit of its own was found for this session's group",
-        "ask for another consumer group" if said else "",
+        f"resource_manager_plan is {plan}, group {group or 'not known'}",
+        f"the group gets {given}" if given else "no limit was found for this session's group",
+        "ask for another consumer group" if given else "",
     )
 
 
@@ -148,3 +139,6 @@ def _session(facts: Facts) -> Iterator[Check]:
     else:
         hint = "" if dml != "DISABLED" else "DML is off by default: the load of an INSERT is serial without ENABLE"
         yield Check("session-switches", "ok", evidence, hint)
+
+
+CHECKS = (_option, _highest, _brakes, _plan, _session)

@@ -1,7 +1,7 @@
-"""What a licence stands on: edition, release, service, parameter, and what somebody declared.
+"""The context of a licence: edition, release, service, parameter, and what the profile declares.
 
-A declaration is needed, and not enough: the edition must be able to have the licence, and the parameter of the
-packs must say so too. Its default is no evidence, one that cannot be read means no, and nothing here changes it.
+A declaration is necessary but not sufficient: the edition must allow the licence, and the parameter of the packs
+must allow it too. Its default proves nothing, one that cannot be read means no, and nothing here changes it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LicenceContext:
         release: its number; empty when not known.
         autonomous: whether this is an Autonomous Database: packs and options come with the service.
         pack_access: the parameter's value; None when it could not be read.
-        asked: whether it was looked for: a script for an assumed release is sent nowhere.
+        asked: whether it was read: a script for an assumed release is sent nowhere.
         lapsed: licences that the profile declares, but not for today.
     """
 
@@ -59,7 +59,7 @@ class LicenceVerdict:
 
 
 def context_of(facts: Facts, declared: frozenset[str] | None = None) -> LicenceContext:
-    """Return what facts say of edition, service and parameter.
+    """Return the context of licences that facts describe.
 
     Args:
         facts: rows `licences` (column `licence`) name what is declared; `pack_access` and `cloud_service` are the
@@ -79,7 +79,7 @@ def context_of(facts: Facts, declared: frozenset[str] | None = None) -> LicenceC
 
 
 def judge(key: str, context: LicenceContext) -> LicenceVerdict:
-    """Hold one licence against the ground."""
+    """Judge one licence in its context."""
     licence, edition = licences()[key], EDITIONS.get(context.edition, _UNKNOWN)
     if context.autonomous:
         return LicenceVerdict(LicenceStatus.INCLUDED, "included in Autonomous Database")
@@ -132,7 +132,7 @@ def _switched_off(key: str, context: LicenceContext) -> str:
 
 
 def refusals(findings: LicenceFindings, context: LicenceContext) -> Iterator[ToolkitError]:
-    """Yield an error for each use that the ground does not carry, and for a change of the packs' parameter."""
+    """Yield an error for each use that the context does not allow, and for a change of the packs' parameter."""
     if findings.changes_packs:
         yield ToolkitError(
             f"the statement would change {PACK_PARAMETER}; dbatk never does",
@@ -149,7 +149,7 @@ def refusals(findings: LicenceFindings, context: LicenceContext) -> Iterator[Too
 
 
 def refuse(findings: LicenceFindings, context: LicenceContext) -> None:
-    """Refuse what the ground does not carry.
+    """Refuse what the context does not allow.
 
     Raises:
         ToolkitError: TK-0303 naming the object, the licence, and how to do without.

@@ -1,6 +1,6 @@
 """Functions of SQL whose value is known when their arguments are: how a name is spelled without being written.
 
-Each takes constant arguments and returns the value, or None where it cannot be told. `most` bounds the length of
+Each takes constant arguments and returns the value, or None where it cannot be known. `most` bounds the length of
 what may be made, so that a short text cannot ask for a long one.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from toolkit.dialects.oracle.licences.tokens import unistr
+from toolkit.design.lexis import unistr
 
 _Function = Callable[[Sequence[str], int], str | None]
 _HIGHEST = 0x10FFFF

@@ -1,22 +1,23 @@
-"""The statement firewall: what a text would need, told from the text alone.
+"""The statement firewall: what a text would need, judged from the text alone.
 
-`look` takes any text that may be sent (a statement, a PL/SQL block, a bundle's script) and says which licences it
-uses, which names it mentions, and what cannot be seen from here. It raises nothing. Its work is linear in the
-length of the text: literals are read as code to a fixed depth, and what can be put together is bounded.
+`look` takes any text that may be sent (a statement, a PL/SQL block) and says which licences it uses, which names
+it mentions, and what cannot be seen from here; `look_script` takes a script of SQL*Plus. Nothing is raised. The
+work is linear in the length of the text: literals are read as code to a fixed depth, and what can be put together
+is bounded.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TypeVar
 
-from toolkit.dialects.oracle.licences.clauses import find_clauses
-from toolkit.dialects.oracle.licences.lists import canonical, licences
+from toolkit.design.lexis import Token, TokenKind, tokens, without_comments
+from toolkit.dialects.oracle.licences.lists import canonical, find_clauses, licences
 from toolkit.dialects.oracle.licences.reading import read
-from toolkit.dialects.oracle.licences.tokens import SqlToken, TokenKind, tokens
 
 _Any = TypeVar("_Any")
 _DEPTH = 8
@@ -24,11 +25,17 @@ _WORDS = re.compile(r"[^\W\d][\w$#]*")
 _MOST_NAMES = 400
 _LONGEST_PATH = 4
 _KEPT_CHARACTERS = 100_000
+# Commands of SQL*Plus (User's Guide and Reference).
+_INCLUDE = re.compile(r"\s*(@@?|STA(?:RT?)?\s)\s*(\"[^\"]+\"|'[^']+'|\S+)", re.IGNORECASE)
+_HOST = re.compile(r"\s*(?:!|\$|HO(?:ST?)?\s)\s*(\S.*)", re.IGNORECASE)
+_EXECUTE = re.compile(r"\s*EXEC(?:UTE)?\s+(.*)", re.IGNORECASE)
+_PROSE = re.compile(r"(?im)^[ \t]*(?:REM(?:ARK)?|PRO(?:MPT)?|PAUSE|[TB]TI(?:TLE)?)\b(.*)$")
+_RUN = re.compile(r"\s*/\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One thing of a licence that a text uses; `by` says how it is reached when it is not named itself."""
+    """An object or clause of a licence that a text uses; `by` says how it is reached when it is not named."""
 
     licence: str
     thing: str
@@ -42,7 +49,7 @@ class LicenceFindings:
     Attributes:
         uses: what belongs to a licence, each once, in the order found.
         notes: what needs no licence as it stands, but a reader may want to know.
-        unseen: what cannot be told from the text, in sentences.
+        unseen: what cannot be known from the text, in sentences.
         names: names of objects, as parts (`("APP", "T")`), to be resolved where there is a connection.
         changes_packs: whether it would change `control_management_pack_access`.
     """
@@ -69,7 +76,7 @@ class LicenceFindings:
 
 
 def look(text: str) -> LicenceFindings:
-    """Return what a text uses, mentions and hides; the same text is looked at once."""
+    """Return what a text uses, mentions and hides; the same text is read once."""
     return _look_kept(text) if len(text) <= _KEPT_CHARACTERS else _look(text)
 
 
@@ -140,9 +147,9 @@ class _Work:
             self.unseen.append("texts within texts are nested too deeply to be read")
             self.scan(text)
             return []
-        found = list(tokens(text))
+        found = [token for token in tokens(text) if token.kind is not TokenKind.COMMENT]
         if found and found[-1].kind is TokenKind.BROKEN:
-            self.unseen.append("a quote or a comment is not closed: the rest was looked at word by word")
+            self.unseen.append("a quote or a comment is not closed: the rest was searched word by word")
             self.scan(found[-1].text)
         self._clauses(found)
         self._paths(found)
@@ -169,7 +176,7 @@ class _Work:
             self.words[word] = None
             self.changes_packs = self.changes_packs or word == "CONTROL_MANAGEMENT_PACK_ACCESS"
 
-    def _clauses(self, found: Sequence[SqlToken]) -> None:
+    def _clauses(self, found: Sequence[Token]) -> None:
         clauses, packs = find_clauses(found)
         self.changes_packs = self.changes_packs or packs
         for one in clauses:
@@ -178,7 +185,7 @@ class _Work:
             else:
                 self.uses.append(Use(one.licence, one.says))
 
-    def _paths(self, found: Sequence[SqlToken]) -> None:
+    def _paths(self, found: Sequence[Token]) -> None:
         """Note every name with its schema, and those that lie behind a database link."""
         path: list[str] = []
         before: list[str] = []
@@ -200,9 +207,43 @@ class _Work:
             path = path if sign == "." or token.kind in (TokenKind.WORD, TokenKind.NAME) else []
 
 
-def _is(found: Sequence[SqlToken], at: int, text: str, kind: TokenKind = TokenKind.SIGN) -> bool:
+def _is(found: Sequence[Token], at: int, text: str, kind: TokenKind = TokenKind.SIGN) -> bool:
     return 0 <= at < len(found) and found[at].kind is kind and found[at].text == text
 
 
 def _once(values: Iterable[_Any]) -> tuple[_Any, ...]:
     return tuple(dict.fromkeys(values))
+
+
+# -- scripts of SQL*Plus ----------------------------------------------------------------------------------------
+def look_script(text: str) -> LicenceFindings:
+    """Return what a script uses; the scripts that it calls are not read, and count as unseen.
+
+    Oracle's own report scripts (`?/rdbms/admin/awrrpt`) are known by name.
+    """
+    lines: list[str] = []
+    uses: list[Use] = []
+    unseen: list[str] = []
+    for line in without_comments(_PROSE.sub("", text)).split("\n"):
+        if include := _INCLUDE.match(line):
+            script = include[2].strip("\"';")
+            uses += _known_script(script)
+            unseen.append(f"the script `{script}` was not read")
+        elif host := _HOST.match(line):
+            unseen.append(f"the script runs a command of the host: `{host[1].strip()[:60]}`")
+        elif execute := _EXECUTE.match(line):
+            lines.append(f"BEGIN {execute[1]}; END;")
+        else:
+            lines.append(";" if _RUN.fullmatch(line) else line)
+        if "&" in line and not include:
+            unseen.append("the script asks for values (`&`) that become part of its statements")
+    # A line of SQL may begin like REM or PROMPT: its words count, an apostrophe in it does not.
+    prose = scan("\n".join(_PROSE.findall(text)))
+    return look("\n".join(lines)) + prose + LicenceFindings(uses=tuple(uses), unseen=tuple(unseen))
+
+
+def _known_script(script: str) -> Iterator[Use]:
+    stem = PurePosixPath(script.replace("\\", "/")).stem.lower()
+    for key, one in licences().items():
+        if stem in one.scripts:
+            yield Use(key, f"@{stem}.sql")

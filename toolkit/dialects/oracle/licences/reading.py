@@ -1,4 +1,4 @@
-"""What a text may bring to execution: its literals put together, and where text is run that nobody can know.
+"""What a text may bring to execution: its literals put together, and where it runs text that cannot be known.
 
 A literal is code where something may run it: in PL/SQL, and as an argument of a function (DBMS_XMLGEN, a function
 of the user's). It is a value where it is compared (`x = '...'`, `IN ('...')`) or merely selected. Literals joined
@@ -10,80 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from toolkit.design.lexis import Token, TokenKind
 from toolkit.dialects.oracle.licences.folding import fold
-from toolkit.dialects.oracle.licences.tokens import SqlToken, TokenKind
 
 _COMPARES = frozenset(["=", "<>", "!=", "^=", "~=", "<", ">", "<=", ">=", "LIKE", "LIKEC", "LIKE2", "LIKE4"])
 _PATH = frozenset([".", ":", "@"])
 _NO_FUNCTION = frozenset(
-    [
-        "ALL",
-        "AND",
-        "ANY",
-        "AS",
-        "BETWEEN",
-        "BY",
-        "CASE",
-        "CHECK",
-        "CROSS",
-        "DISTINCT",
-        "ELSE",
-        "ELSIF",
-        "EXISTS",
-        "FROM",
-        "GROUP",
-        "HAVING",
-        "IF",
-        "IN",
-        "INTERSECT",
-        "INTO",
-        "IS",
-        "JOIN",
-        "KEY",
-        "LIKE",
-        "LOOP",
-        "MINUS",
-        "NOT",
-        "ON",
-        "OR",
-        "ORDER",
-        "OVER",
-        "RETURN",
-        "RETURNING",
-        "SELECT",
-        "SET",
-        "SOME",
-        "THEN",
-        "UNION",
-        "UNIQUE",
-        "UPDATE",
-        "USING",
-        "VALUES",
-        "WHEN",
-        "WHERE",
-        "WHILE",
-        "WITH",
-        "WITHIN",
-    ]
-)
+    {"ALL", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "CHECK", "CROSS", "DISTINCT", "ELSE", "ELSIF",
+     "EXISTS", "FROM", "GROUP", "HAVING", "IF", "IN", "INTERSECT", "INTO", "IS", "JOIN", "KEY", "LIKE",
+     "LOOP", "MINUS", "NOT", "ON", "OR", "ORDER", "OVER", "RETURN", "RETURNING", "SELECT", "SET", "SOME",
+     "THEN", "UNION", "UNIQUE", "UPDATE", "USING", "VALUES", "WHEN", "WHERE", "WHILE", "WITH", "WITHIN"}
+)  # fmt: skip
 _PROGRAM = frozenset(["BEGIN", "DECLARE", "EXEC", "EXECUTE", "CALL"])
 CARRIERS = frozenset(
-    [
-        "DBMS_SQL",
-        "DBMS_SYS_SQL",
-        "DBMS_XMLGEN",
-        "DBMS_XMLQUERY",
-        "DBMS_XMLSAVE",
-        "DBMS_UTILITY",
-        "DBMS_JOB",
-        "DBMS_SCHEDULER",
-        "DBMS_IJOB",
-        "DBMS_ISCHED",
-        "DBMS_HS_PASSTHROUGH",
-        "DBMS_DDL",
-        "DBMS_PARALLEL_EXECUTE",
-    ]
-)
+    {"DBMS_SQL", "DBMS_SYS_SQL", "DBMS_XMLGEN", "DBMS_XMLQUERY", "DBMS_XMLSAVE", "DBMS_UTILITY",
+     "DBMS_JOB", "DBMS_SCHEDULER", "DBMS_IJOB", "DBMS_ISCHED", "DBMS_HS_PASSTHROUGH", "DBMS_DDL",
+     "DBMS_PARALLEL_EXECUTE"}
+)  # fmt: skip
 """Packages that run the text they are given (PL/SQL Packages and Types Reference)."""
 
 _OPENED = "a cursor is opened for a text that is put together at run time"
@@ -114,7 +57,7 @@ class _Chain:
 
 @dataclass(slots=True)
 class _Frame:
-    """What is open between two brackets."""
+    """What is open between two parentheses."""
 
     call: bool = False
     function: str = ""
@@ -126,7 +69,7 @@ class _Frame:
     join: bool = False
 
 
-def read(found: Sequence[SqlToken], budget: int) -> TextReading:
+def read(found: Sequence[Token], budget: int) -> TextReading:
     """Read the tokens of one text.
 
     Args:
@@ -141,7 +84,7 @@ def read(found: Sequence[SqlToken], budget: int) -> TextReading:
 class _Reader:
     """One pass over the tokens, with a stack of what is open instead of recursion."""
 
-    def __init__(self, found: Sequence[SqlToken], budget: int) -> None:
+    def __init__(self, found: Sequence[Token], budget: int) -> None:
         self.tokens = found
         self.result = TextReading(budget=budget)
         self.program = any(token.kind is TokenKind.WORD and token.text in _PROGRAM for token in found)
@@ -176,10 +119,10 @@ class _Reader:
         return 1
 
     # -- words and signs ----------------------------------------------------------------------------------------
-    def _word(self, at: int, token: SqlToken) -> None:
+    def _word(self, at: int, token: Token) -> None:
         after = self._text(at + 1)
         if after in _PATH or (after == "(" and token.text not in _NO_FUNCTION):
-            return  # part of a longer name, or a function: its value comes with the closing bracket
+            return  # part of a longer name, or a function: its value comes with the closing parenthesis
         if token.text == "IMMEDIATE" and self._text(at - 1) == "EXECUTE":
             self._close(at)
             self.dynamic = _IMMEDIATE
@@ -258,9 +201,9 @@ class _Reader:
         else:
             frame.arguments[-1].append(chain)
 
-    # -- brackets -----------------------------------------------------------------------------------------------
+    # -- parentheses --------------------------------------------------------------------------------------------
     def _push(self, at: int) -> None:
-        before = self.tokens[at - 1] if at else SqlToken(TokenKind.SIGN, "")
+        before = self.tokens[at - 1] if at else Token(TokenKind.SIGN, "")
         named = before.kind is TokenKind.NAME or (
             before.kind is TokenKind.WORD and before.text not in _NO_FUNCTION
         )
@@ -294,7 +237,7 @@ class _Reader:
         self.dynamic = ""
 
     def _value(self, frame: _Frame) -> str | None:
-        """Return what a bracket is worth: a group of one constant, or a function of constants."""
+        """Return the value of what parentheses hold: a group of one constant, or a function of constants."""
         chains = [argument[0] for argument in frame.arguments if argument]
         values = [constant for chain in chains if (constant := chain.constant()) is not None]
         if not chains or len(values) != len(chains) or frame.listed:

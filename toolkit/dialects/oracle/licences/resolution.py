@@ -16,117 +16,21 @@ LeadsTo = Callable[[str | None, str], tuple[Row, ...]]
 _MOST_READS = 40
 _PROGRAMS = frozenset(["FUNCTION", "PROCEDURE", "PACKAGE", "PACKAGE BODY", "TYPE BODY", "TRIGGER"])
 _NO_OBJECT = frozenset(
-    [
-        "SELECT",
-        "FROM",
-        "WHERE",
-        "AND",
-        "OR",
-        "NOT",
-        "IN",
-        "EXISTS",
-        "BETWEEN",
-        "LIKE",
-        "IS",
-        "NULL",
-        "AS",
-        "ON",
-        "JOIN",
-        "LEFT",
-        "RIGHT",
-        "FULL",
-        "INNER",
-        "OUTER",
-        "CROSS",
-        "NATURAL",
-        "USING",
-        "GROUP",
-        "BY",
-        "ORDER",
-        "HAVING",
-        "UNION",
-        "ALL",
-        "MINUS",
-        "INTERSECT",
-        "EXCEPT",
-        "WITH",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "END",
-        "DISTINCT",
-        "UNIQUE",
-        "ASC",
-        "DESC",
-        "NULLS",
-        "FIRST",
-        "LAST",
-        "FETCH",
-        "NEXT",
-        "ROW",
-        "ROWS",
-        "ONLY",
-        "OFFSET",
-        "SAMPLE",
-        "BLOCK",
-        "SEED",
-        "PARTITION",
-        "SUBPARTITION",
-        "OVER",
-        "COUNT",
-        "SUM",
-        "MIN",
-        "MAX",
-        "AVG",
-        "ROUND",
-        "TRUNC",
-        "MOD",
-        "NVL",
-        "COALESCE",
-        "DECODE",
-        "SYSDATE",
-        "SYSTIMESTAMP",
-        "DUAL",
-        "ROWNUM",
-        "ROWID",
-        "LEVEL",
-        "CONNECT",
-        "PRIOR",
-        "START",
-        "ALTER",
-        "SYSTEM",
-        "SESSION",
-        "SET",
-        "TABLE",
-        "INDEX",
-        "CREATE",
-        "DATE",
-        "TIMESTAMP",
-        "INTERVAL",
-        "NUMBER",
-        "VARCHAR2",
-        "CAST",
-        "TO_CHAR",
-        "TO_DATE",
-        "TO_NUMBER",
-        "TO_TIMESTAMP",
-        "UPPER",
-        "LOWER",
-        "SUBSTR",
-        "INSTR",
-        "TRIM",
-        "VALUE",
-        "NAME",
-        "SCOPE",
-        "MEMORY",
-        "BEFORE",
-    ]
-)
+    {"SELECT", "FROM", "WHERE", "AND", "OR", "NOT", "IN", "EXISTS", "BETWEEN", "LIKE", "IS", "NULL", "AS",
+     "ON", "JOIN", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS", "NATURAL", "USING", "GROUP", "BY",
+     "ORDER", "HAVING", "UNION", "ALL", "MINUS", "INTERSECT", "EXCEPT", "WITH", "CASE", "WHEN", "THEN",
+     "ELSE", "END", "DISTINCT", "UNIQUE", "ASC", "DESC", "NULLS", "FIRST", "LAST", "FETCH", "NEXT", "ROW",
+     "ROWS", "ONLY", "OFFSET", "SAMPLE", "BLOCK", "SEED", "PARTITION", "SUBPARTITION", "OVER", "COUNT",
+     "SUM", "MIN", "MAX", "AVG", "ROUND", "TRUNC", "MOD", "NVL", "COALESCE", "DECODE", "SYSDATE",
+     "SYSTIMESTAMP", "DUAL", "ROWNUM", "ROWID", "LEVEL", "CONNECT", "PRIOR", "START", "ALTER", "SYSTEM",
+     "SESSION", "SET", "TABLE", "INDEX", "CREATE", "DATE", "TIMESTAMP", "INTERVAL", "NUMBER", "VARCHAR2",
+     "CAST", "TO_CHAR", "TO_DATE", "TO_NUMBER", "TO_TIMESTAMP", "UPPER", "LOWER", "SUBSTR", "INSTR",
+     "TRIM", "VALUE", "NAME", "SCOPE", "MEMORY", "BEFORE"}
+)  # fmt: skip
 
 
 def follow(names: Iterable[tuple[str, ...]], leads_to: LeadsTo) -> tuple[Row, ...]:
-    """Return what names lead to, each row with the name asked for (`name`) and how it was come by (`by`).
+    """Return what names lead to, each row with the name asked for (`name`) and how it was reached (`by`).
 
     Args:
         names: as parts, as `look` finds them.
@@ -161,9 +65,7 @@ def findings(rows: Iterable[Row]) -> LicenceFindings:
     for row in rows:
         by = str(row.get("by") or "")
         if row.get("kind") == "UNREAD":
-            found += LicenceFindings(
-                unseen=(f"more than {_MOST_READS} names: `{row.get('name')}` was not looked at",)
-            )
+            found += LicenceFindings(unseen=(f"more than {_MOST_READS} names: `{row.get('name')}` was not read",))
             continue
         target = str(row.get("referenced_name") or "")
         uses, notes = uses_of(target)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
-from toolkit.dialects.oracle import findings, granted, load_facts, session, spelling, support, unlogged
+from toolkit.dialects.oracle import findings, granted, load_facts, redo, session, spelling, support
 from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
@@ -41,7 +41,7 @@ class InSession(Implementation):
         return self._words.prepare(work, facts)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return unlogged.marked(self._words.timed(work, facts), work, facts)
+        return redo.marked(self._words.timed(work, facts), work, facts)
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Ask in one statement for all that is gone with the session's next one, then for the rest."""
@@ -91,7 +91,7 @@ class _Backup(Implementation):
         return rman.prepare(work, facts)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return unlogged.marked(rman.timed(work, facts), work, facts)
+        return redo.marked(rman.timed(work, facts), work, facts)
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return rman.evidence(work, facts)

@@ -1,4 +1,4 @@
-"""What would make a statement on the tables named run serially, or conventionally, without a word.
+"""What would make a statement on the tables named silently run serially or conventionally.
 
 The restrictions are those of the VLDB and Partitioning Guide (parallel DML, parallel DDL), of the SQL Language
 Reference (INSERT, direct path; CREATE TABLE and CREATE INDEX, parallel_clause) and of DBMS_STATS.
@@ -17,7 +17,7 @@ from toolkit.model.words import OperationName
 
 _INSERT = "insert"
 _BUILDS = frozenset({"index-build", "index-rebuild"})
-_SERIAL_LOAD = "the load falls back to a serial, conventional insert without a word"
+_SERIAL_LOAD = "the load silently falls back to a serial, conventional insert"
 
 # what stands on the table: state, consequence for an insert, what to do.
 _GUARDS: dict[str, tuple[str, str, str]] = {
@@ -28,22 +28,12 @@ _GUARDS: dict[str, tuple[str, str, str]] = {
     "deferred constraint": ("warning", _SERIAL_LOAD, "make it immediate for the load"),
     "policy": (
         "warning",
-        "row-level security filters rows silently, and a check of its own keeps a load from direct path",
+        "row-level security silently filters rows, and its update check keeps a load from direct path",
         "load as a user with EXEMPT ACCESS POLICY",
     ),
     "log group": ("note", "supplemental logging makes every row larger in the redo", "ask who reads the redo"),
     "view log": ("warning", _SERIAL_LOAD + ", and fills a materialized view log", "refresh completely afterwards"),
 }
-
-
-def checks(facts: Facts) -> Iterator[Check]:
-    """Judge the objects of the work that was asked about; nothing without one."""
-    work = facts.first("doctor_work")
-    if not work:
-        return
-    operation = str(work["operation"])
-    for part in _PARTS:
-        yield from part(facts, operation)
 
 
 def _target(facts: Facts, key: str) -> Iterator[Row]:
@@ -70,7 +60,7 @@ def _switch(facts: Facts, operation: OperationName) -> Iterator[Check]:
             "parallel-dml",
             "note",
             "PDML_STATUS is DISABLED, as it is by default",
-            "your own INSERT loads serially while its SELECT runs in parallel; ours enable it",
+            "your own INSERT loads serially while its SELECT runs in parallel; dbatk's statements enable it",
             f"ALTER SESSION ENABLE PARALLEL DML{hint}",
         )
 
@@ -146,7 +136,7 @@ def _guards(facts: Facts, operation: OperationName) -> Iterator[Check]:
         if what == "trigger" and "INSERT" not in str(row.get("detail")):
             continue
         if what == "policy" and row.get("detail") != "YES":
-            state, consequence = "note", "row-level security: a query may see fewer rows, without a word"
+            state, consequence = "note", "row-level security: a query may silently see fewer rows"
         yield Check(
             what.replace(" ", "-"), state, f"{row.get('item')} on {row.get('on_table')}", consequence, action
         )
@@ -156,7 +146,7 @@ def _guards(facts: Facts, operation: OperationName) -> Iterator[Check]:
                 "policy",
                 "warning",
                 f"{row.get('item')} on {row.get('on_table')}",
-                "row-level security: only the rows this session may see are copied, without a word",
+                "row-level security: only the rows that this session may see are copied, silently",
                 "compare COUNT(*), or read with EXEMPT ACCESS POLICY",
             )
 
@@ -199,14 +189,14 @@ def _degree(facts: Facts, operation: OperationName) -> Iterator[Check]:
                 "table-degree",
                 "note",
                 f"{row.get('on_table')} has DEGREE {degree}",
-                "statements of others go parallel by it; a serial baseline needs NO_PARALLEL (ours say it)",
+                "other statements run in parallel by it; a serial baseline needs NO_PARALLEL (dbatk adds it)",
             )
         elif operation == _INSERT and row in tuple(_target(facts, "doctor_object_table")):
             yield Check(
                 "no-degree",
                 "note",
                 f"{row.get('on_table')} has DEGREE 1",
-                "without a hint the load is serial: not decorated with a parallel clause (ours bear the hint)",
+                "without a hint the load is serial: the table has no parallel clause (dbatk adds the hint)",
                 "INSERT /*+ APPEND PARALLEL(t n) */",
             )
 
@@ -235,7 +225,7 @@ def _query(facts: Facts, operation: OperationName) -> Iterator[Check]:
         yield _warn(
             "function",
             f"{'.'.join(str(name) for name in names if name is not None)} is not PARALLEL_ENABLE",
-            "what calls it runs serially, the query or the build",
+            "the query or the build that calls it runs serially",
             "declare it PARALLEL_ENABLE where it keeps no state",
         )
     if facts.value("doctor_work", "remote") == "yes" and operation != "stats-gather":
@@ -268,7 +258,7 @@ def _statistics(facts: Facts, operation: OperationName) -> Iterator[Check]:
             yield _warn(
                 "pending",
                 f"gathered {item}",
-                "somebody's pending statistics; never deleted by us",
+                "another user's pending statistics; dbatk never deletes them",
                 "publish them first",
             )
         else:
@@ -278,16 +268,16 @@ def _statistics(facts: Facts, operation: OperationName) -> Iterator[Check]:
 
 
 def _hints(facts: Facts, operation: OperationName) -> Iterator[Check]:
-    ours = {name for name, _, _ in service_of(facts).session}
-    if ours and operation == _INSERT:
-        yield Check("service-session", "ok", f"our sessions set {', '.join(sorted(ours)).lower()} first")
+    names = {name for name, _, _ in service_of(facts).session}
+    if names and operation == _INSERT:
+        yield Check("service-session", "ok", f"dbatk's sessions first set {', '.join(sorted(names)).lower()}")
 
 
 def _warn(name: str, evidence: str, consequence: str, action: str) -> Check:
     return Check(name, "warning", evidence, consequence, action)
 
 
-_PARTS: tuple[Callable[[Facts, OperationName], Iterator[Check]], ...] = (
+CHECKS: tuple[Callable[[Facts, OperationName], Iterator[Check]], ...] = (
     _switch,
     _degree,
     _kind,
