@@ -2,7 +2,7 @@
 
 Every file goes through here whenever it is used, not only when it is read first: so it can be noted which files
 something uses, and one that is not as it was approved can be barred. A process reads each file once: what was
-looked at is what is used later.
+checked is what is used later.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _looking: list[Callable[[str], None]] = []
 
 
 def touch(path: str) -> None:
-    """Say that a file (`sql/...`, `templates/...`) is used now, by whoever looks on: may raise what they raise."""
+    """Say that a file (`sql/...`, `templates/...`) is used now to all that observe it: raises what they raise."""
     for look in tuple(_looking):
         look(path)
 
@@ -77,7 +77,7 @@ def noting() -> Iterator[set[str]]:
 
 @contextmanager
 def looking(look: Callable[[str], None]) -> Iterator[None]:
-    """Let every use of a file be looked at until the block ends; what `look` raises keeps it from being used."""
+    """Let every use of a file be observed until the block ends; what `look` raises keeps it from being used."""
     _looking.append(look)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Leases across hosts: who is out of sight is judged by what the store hears of him, by the store's clock."""
+"""Leases across hosts: a process that cannot be seen is judged by its heartbeats, by the store's clock."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_of_two_hosts_one_gets_the_lease_and_the_other_takes_it_over_when_that_o
     first = on_host("alpha", RUN)
     assert said(first).startswith("alpha")
     refused = said(on_host("beta", OTHER))
-    assert refused.startswith("TK-0302") and "on `alpha" in refused and "heard of" in refused
+    assert refused.startswith("TK-0302") and "on `alpha" in refused and "last heartbeat" in refused
     holder = store.holder_of("db")
     assert holder is not None and holder.alive and not holder.in_sight
     first.kill()

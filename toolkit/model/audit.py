@@ -61,7 +61,7 @@ class Approval:
     at: str
     reason: str | None = None
     notes: tuple[str, ...] = field(default=())
-    """What could not be looked at when it was approved."""
+    """What could not be checked when it was approved."""
     hash: str = ""
     """As it stands in the file; must be that of what is approved."""
     signature: str | None = None

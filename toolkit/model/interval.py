@@ -1,4 +1,4 @@
-"""What a database did between two snapshots, whoever saw it: an AWR or Statspack report, or counters read twice.
+"""What a database did between two snapshots, by any source: an AWR or Statspack report, or counters read twice.
 
 Everything that compares intervals works on this and on nothing else. A value that the source does not have is None
 or is not in its mapping, never zero. A list of the topmost rows says how large a row that it lacks can be
@@ -28,7 +28,7 @@ class Origin:
         name: What the reader calls this interval: a file, a label, `T:101-104`.
         snapshot source: `awr`, `statspack`, `vstat`, `pgstat` or `duckstat`; snapshot sources count differently.
         scope: `instance`, `rac_global`, `pdb` or `database`.
-        begin: Of the interval, as the server's clock told it (with or without a zone, as the source has it).
+        begin: Of the interval, by the server's clock (with or without a zone, as the source has it).
         cuts_names: Names end at the width of their column, as a text report prints them.
     """
 

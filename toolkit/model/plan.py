@@ -282,9 +282,9 @@ class StepRecord:
     size_rows: float | None = None
     """The same in rows, by the catalogue's estimate, for engines and views that tell no bytes."""
     verified: str | None = None
-    """What was looked at afterwards and found right, and how."""
+    """What was verified afterwards, and how."""
     unverified: str | None = None
-    """What could not be looked at, and why."""
+    """What could not be verified, and why."""
 
     @property
     def elapsed_seconds(self) -> float | None:

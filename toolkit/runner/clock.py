@@ -231,7 +231,7 @@ class _Clock:
             self._silence.cancelled()
 
     def _given_up(self, number: int, item: TimedItem, begun: float) -> ItemResult:
-        """Tell of an item whose end nobody will hear; its thread goes on waiting, and nobody for it."""
+        """Return the result of an item that never ends: its thread is left waiting, and nothing waits for it."""
         self._sessions.abandon(Role.WORKER, number)
         error = DatabaseError(
             "the cancel was not answered, and the database does not answer either; the statement may still run",

@@ -52,7 +52,7 @@ class UndoScript:
         Args:
             entries: what is open.
             strictly: a change is about to be made, which must not be when the file cannot be written. Otherwise
-                an older file stays: it lists too much, and what it lists is looked at again.
+                an older file stays: it lists too much, and what it lists is checked again.
 
         Raises:
             ToolkitError: TK-0405, when `strictly`.

@@ -226,7 +226,7 @@ class BracketProvider:
     repositories: Repositories
     after_evidence: bool = True
     expected_seconds: float | None = None
-    """What the trial that comes next is expected to take; whoever knows sets it."""
+    """What the next trial is expected to take; set by the sweep, which knows."""
     begun: RepositorySnapshot | None = None
     name: str = field(init=False)
     _said: list[str] = field(default_factory=list)

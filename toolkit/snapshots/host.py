@@ -118,7 +118,7 @@ class HostProvider:
         self._before = self._last = host_state(self._server)
 
     def others_now(self, seconds: float, wait: Callable[[float], object]) -> float:
-        """Return which part of the host's CPU others use now, looked at for so many seconds."""
+        """Return which part of the host's CPU others use now, measured over so many seconds."""
         before = host_state(self._server)
         wait(seconds)
         return others_part(before, host_state(self._server)) or 0.0

@@ -213,12 +213,12 @@ def refuse_live(connection: Connection, run: str, now: datetime) -> None:
 
 
 def refused(holder: Holder) -> ToolkitError:
-    """Say who holds a lease, where, since when, and when it was last heard of."""
+    """Say who holds a lease, where, since when, and when it last sent a heartbeat."""
     lease = holder.lease
     return ToolkitError(
         f"run `{lease.run}` is working on `{lease.target}`:"
         f" process {lease.pid} on `{lease.host}`, since {holder.since:%Y-%m-%d %H:%M:%S} UTC,"
-        f" heard of {max(0, holder.silent_seconds):.0f} s ago",
+        f" last heartbeat {max(0, holder.silent_seconds):.0f} s ago",
         code="TK-0302",
         hint=f"wait for it, or stop it: kill -INT {lease.pid} on that host",
     )

@@ -94,7 +94,7 @@ class Target(Protocol):
 
     @property
     def lease_key(self) -> str:
-        """What is equal for two addresses of the same database, as far as can be told without connecting."""
+        """What is equal for two addresses of the same database, as far as is known without connecting."""
         ...
 
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> Connection:

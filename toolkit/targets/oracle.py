@@ -151,7 +151,7 @@ class OracleTarget:
         return oracle_rman.folder_of(self.access)
 
     def programs_access(self, run: str) -> ProgramAccess:
-        """Let rman in; its scripts are looked at as statements are."""
+        """Let rman in; its scripts are checked as statements are."""
         del run
         return oracle_rman.access_of(self.access, lambda text: self.guard.check(text, lambda _: None))
 

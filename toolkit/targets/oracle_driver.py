@@ -123,7 +123,7 @@ def open_session(access: Access, instance: str | None = None, *, call_seconds: i
 
 
 def instance_of(raw: RawConnection) -> str | None:
-    """Return the instance a session is on, as the server said at logon; None when it did not."""
+    """Return the instance a session is on, as the server reports it at logon; None when it does not."""
     return _instance(raw) or None
 
 

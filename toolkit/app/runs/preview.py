@@ -45,7 +45,7 @@ def too_few(cells: int, repeat: int) -> tuple[str, ...]:
 
 
 def ahead_of(planning: PlanningContext) -> str | None:
-    """Say how much a job over several objects has before it: whoever begins it wonders whether it will fit."""
+    """Say how much a job over several objects has before it, for a user who must know whether it will fit."""
     if planning.experiment.mode is Mode.MEASUREMENT or planning.experiment.operation not in _OVER_SEVERAL:
         return None
     cell = planning.cells[0]

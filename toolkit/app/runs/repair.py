@@ -205,7 +205,7 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     """Mark what was cut off, note what was made all the same, and undo the rest.
 
     Returns:
-        Whether the object of a job is there: it was made although nobody lived to say so.
+        Whether the object of a job is there: it was made although the process died before it could record that.
 
     Raises:
         ToolkitError: TK-0307 when something cannot be undone.
@@ -226,7 +226,7 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
 
 
 def lost_after_all(run: str, store: Store) -> bool:
-    """Tell whether a job had done all its items when it failed: its session was lost while it was looked at.
+    """Tell whether a job had done all its items when it failed: its session was lost while its end was read.
 
     To go on with it is to find out; to begin it anew would be to do it twice. A backup is nothing before it is
     read again, and a load without rows failed although its item ended.
@@ -256,6 +256,6 @@ def _mark_broken(run: str, store: Store, events: Events) -> None:
 
 
 def _end_broken(run: str, store: Store) -> None:
-    """Record that a run was interrupted, if nobody lived to say so."""
+    """Record that a run was interrupted, if its process died before it could."""
     if store.load_head(run).ended_at is None:
         store.end_run(run, RunState.INTERRUPTED, datetime.now(UTC))

@@ -262,7 +262,7 @@ def bundle_files(
         trials: in the order in which they run.
         facts: of the catalogue; they tell the language of a session.
         snapshots: the SQL files read around each trial.
-        readme: one screen for whoever runs it.
+        readme: one screen for the person who runs it.
         born: the database's instant when the bundle was made, where it was asked.
     """
     writer = Writer(dialect, run, snapshots, session_language(facts))
