@@ -14,7 +14,7 @@ def test_the_smallest_degree_that_is_as_good_as_the_best_is_recommended() -> Non
     assert told.headline.startswith("use `degree=2`: 5.25 s (")
     assert "1.92x as fast as `degree=1` (" in told.headline
     assert [sentence.split(" (")[0] for sentence in told.sentences] == [
-        "degree 4 lies beyond the 2 CPUs and gains nothing that can be told",
+        "degree 4 lies beyond the 2 CPUs and brings no measurable gain",
         "degree 8 lies beyond the 2 CPUs and loses time",
     ]
     assert not any("CPUs" in doubt for doubt in told.doubts)
@@ -24,7 +24,7 @@ def test_with_enough_cpus_they_are_not_blamed() -> None:
     times = {1: [10.1, 10.0, 10.3], 2: [5.3, 5.2, 5.25], 4: [5.2, 5.25, 5.15], 8: [5.3, 5.25, 5.2]}
     told = advice(sweep(times, environment={"cpu_count": 16}))
     (only,) = told.sentences
-    assert only.startswith("degree 4, 8 gain nothing that can be told (degree 4: ")
+    assert only.startswith("degree 4, 8 bring no measurable gain (degree 4: ")
 
 
 def test_a_clear_scale_recommends_the_highest_degree() -> None:
@@ -40,13 +40,13 @@ def test_when_the_lowest_degree_is_best_it_is_recommended() -> None:
     assert told.recommended == cell(degree=1)
     assert told.headline.endswith("every higher degree is slower")
     flat = advice(sweep({1: [5.0, 5.1, 5.05], 2: [5.05, 5.06, 5.1], 4: [6.0, 6.1, 6.05]}))
-    assert flat.headline.endswith("no higher degree is told to be faster")
+    assert flat.headline.endswith("no higher degree is measurably faster")
 
 
 def test_noise_is_called_noise_and_nothing_is_recommended() -> None:
     told = advice(sweep({1: [10.1, 6.0, 14.3], 2: [10, 14.3, 6.25], 4: [5, 14, 10]}))
     assert told.recommended is None
-    assert told.headline.startswith("this run cannot say which is better")
+    assert told.headline.startswith("this run is inconclusive")
     assert (
         told.sentences[0] == "run it again when the machine is quiet: at this noise more repeats alone hardly help"
     )
@@ -63,20 +63,20 @@ def test_repeats_are_asked_for_where_they_would_help() -> None:
 def test_cells_that_are_told_to_be_alike_recommend_the_smallest_degree() -> None:
     told = advice(sweep({1: [10.1, 10.0, 10.3], 2: [10, 10.3, 10.25], 4: [9.9, 10.3, 10.2]}))
     assert told.recommended == cell(degree=1)
-    assert told.headline.endswith("no higher degree is told to be faster")
+    assert told.headline.endswith("no higher degree is measurably faster")
 
 
 def test_a_smaller_degree_that_may_be_much_slower_is_not_recommended() -> None:
     told = advice(sweep({1: [20.0, 24.0, 21.0], 2: [12.0, 10.0, 9.5], 4: [9.0, 11.0, 9.0]}))
     assert told.recommended == told.best == cell(degree=4)
-    assert told.sentences[0].startswith("a smaller degree may do as well: more repeats would tell (`degree=2`: ")
+    assert told.sentences[0].startswith("a smaller degree may do as well: more repeats would show (`degree=2`: ")
 
 
 def test_with_too_few_repeats_nothing_is_recommended() -> None:
     told = advice(sweep({1: [10.0], 2: [5.0], 4: [2.4]}))
     assert told.recommended is None
     assert told.headline == "too few repeats to say which is better"
-    assert told.sentences[0] == "repeat each cell at least 3 times: one time says nothing about the noise"
+    assert told.sentences[0] == "repeat each configuration at least 3 times: a single time does not show the noise"
 
 
 def test_a_super_linear_gain_makes_the_baseline_suspect() -> None:
@@ -100,18 +100,18 @@ def test_degrees_beyond_the_cpus_are_named() -> None:
 
 def test_failed_cells_are_named_with_their_reason() -> None:
     told = advice(sweep({1: [8.0, 8.1, 8.2], 2: [None, None, None]}))
-    assert "`degree=2`: 3 failed; it has no time: out of memory" in told.doubts
+    assert "`degree=2`: 3 failed; it has no measured time: out of memory" in told.doubts
 
 
 def test_a_run_in_which_everything_failed_says_so() -> None:
     told = advice(sweep({1: [None], 2: [None]}))
-    assert told.headline == "no trial ended well: there is no time to go by"
+    assert told.headline == "no trial ended well: there is no time to judge by"
     assert told.best is None
 
 
 def test_a_job_is_not_praised_for_one_execution() -> None:
     told = advice(sweep({4: [12.0]}, mode=Mode.JOB))
-    assert told.headline == "done once, 12.0 s (one trial): one execution says nothing about spread"
+    assert told.headline == "done once, 12.0 s (one trial): a single execution does not show the spread"
 
 
 def test_another_factor_is_judged_at_the_best_cell() -> None:

@@ -82,13 +82,11 @@ def test_rates_are_of_the_trials_that_count_and_read_alone_gives_a_rate_too() ->
 
 def test_a_ceiling_that_was_reached_is_named_with_the_first_level_at_it() -> None:
     told = said(backup_run(FLAT))
-    assert "the ceiling is about 39.4 MiB/s, reached at `channels=4`: more channels move no more" in told
+    assert "the limit is about 39.4 MiB/s, reached at `channels=4`: more channels bring no more" in told
 
 
 def test_a_rate_that_still_rose_asks_for_more() -> None:
-    assert "still rose at the highest `channels=4` (41.0 MiB/s): its ceiling lies beyond" in said(
-        backup_run(RISING)
-    )
+    assert "still rose at the highest `channels=4` (41.0 MiB/s): its limit lies higher" in said(backup_run(RISING))
 
 
 CPU_FULL = {
@@ -115,7 +113,7 @@ def test_what_limits_is_told_by_what_was_measured(
 def test_a_host_that_others_kept_busy_tells_no_limit() -> None:
     busy = {4: [*IDLE[4], Metric("host_others_pct", 60.0, "%", "x")]}
     told = said(backup_run(FLAT, metrics=busy))
-    assert "others used 60 % of the host's CPU meanwhile, so what limits it cannot be told" in told
+    assert "others used 60 % of the host's CPU meanwhile, so the limiting resource is unknown" in told
     assert "is the limit" not in told
 
 

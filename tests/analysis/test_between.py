@@ -87,7 +87,7 @@ def test_a_statement_not_seen_in_a_cut_list_is_no_new_one() -> None:
 def test_a_row_whose_counter_went_down_is_left_out_and_said_never_negative_or_zero() -> None:
     found = between(snapshot(1, 0, (("q", "select 1", 5, 9.0),)), snapshot(2, 1, (("q", "select 1", 2, 1.0),)))
     assert rows(found) == {}
-    assert any("1 rows were reset or thrown out" in said for said in found.sentences)
+    assert any("1 rows were reset or evicted" in said for said in found.sentences)
 
 
 def test_a_reset_leaves_out_what_it_guards_and_keeps_the_rest() -> None:
@@ -150,7 +150,7 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence(other: Snapshot, says:
 
 def test_thrown_out_statements_are_said() -> None:
     a, b = snapshot(1, 0, statements_thrown_out=2.0), snapshot(2, 1, statements_thrown_out=5.0)
-    assert any("threw statements out 3 times" in said for said in between(a, b).sentences)
+    assert any("evicted statements 3 times" in said for said in between(a, b).sentences)
 
 
 def test_a_hostile_statement_is_harmless_on_the_page_and_in_the_text() -> None:

@@ -45,12 +45,12 @@ def test_the_longest_waits_are_those_of_our_own_sessions() -> None:
 
 def test_a_run_without_any_measure_has_no_table_of_costs() -> None:
     trials = [replace(one, effective_parallelism=None) for one in run(8.0).trials]
-    assert "WHAT EACH CELL COST" not in render(replace(run(8.0), trials=tuple(trials)), Format.TEXT)
+    assert "COST OF EACH CONFIGURATION" not in render(replace(run(8.0), trials=tuple(trials)), Format.TEXT)
 
 
 def test_the_report_of_a_run_shows_costs_beside_times() -> None:
     shown = render(run(8.0, metric("redo size", 9e6, "bytes", "vstat")), Format.TEXT)
-    table = shown.partition("WHAT EACH CELL COST")[2].partition("EVERY TRIAL")[0]
+    table = shown.partition("COST OF EACH CONFIGURATION")[2].partition("EVERY TRIAL")[0]
     assert "throughput" in table
     assert "2.00x" in table
     assert "8.58 MiB" in table

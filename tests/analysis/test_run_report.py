@@ -43,10 +43,10 @@ def test_it_opens_with_what_went_wrong_and_with_nothing_else() -> None:
 
 def test_a_time_is_held_against_the_nights_before_it_where_they_are_enough() -> None:
     usual = [60.0, 61, 59, 62, 58]
-    assert against(100, usual) == "slower than each of 5 earlier nights"
+    assert against(100, usual) == "slower than each of 5 earlier runs"
     assert against(70, usual) == "as usual"
     assert "faster than each" in str(against(30, usual))
-    few = "4 earlier nights took 59.0 s to 62.0 s: too few to say what is usual"
+    few = "4 earlier runs took 59.0 s to 62.0 s: too few to say what is usual"
     assert against(100, usual[:4]) == few
     assert against(100, []) == "done for the first time"
 
@@ -54,7 +54,7 @@ def test_a_time_is_held_against_the_nights_before_it_where_they_are_enough() -> 
 def test_a_step_that_became_slower_is_named_at_the_top() -> None:
     history = {("dwh", "a"): [step("a", 60, days) for days in range(1, 7)]}
     told = run_report_of(night(step("a", 600)), history, {})
-    assert len(told.sentences) == 1 and "slower than each of 6 earlier nights" in told.sentences[0]
+    assert len(told.sentences) == 1 and "slower than each of 6 earlier runs" in told.sentences[0]
 
 
 def test_what_a_step_changed_and_its_licences_come_from_its_run() -> None:
@@ -71,14 +71,14 @@ def test_steps_lie_on_the_clock_in_a_lane_for_each_target() -> None:
 
 def test_a_change_of_level_is_told_with_enough_nights_only() -> None:
     few = trend_of("a", "dwh", [step("a", 60, days) for days in range(5)])
-    assert few.sentences == ("5 nights with a time: fewer than 10 tell no change of level",)
+    assert few.sentences == ("5 runs with a time: fewer than 10 are too few to find a change of level",)
     level = [step("a", 600 if days < 10 else 60 + days % 3, days) for days in range(20)]
     (said,) = trend_of("a", "dwh", level).sentences
     assert said == "slower since 2026-11-12: it takes 10 min 00 s, before 61.0 s"
     flat = trend_of("a", "dwh", [step("a", 60 + days % 3, days) for days in range(20)])
-    assert flat.sentences == ("no change of level can be told",)
+    assert flat.sentences == ("no change of level was found",)
     broken = trend_of("a", "dwh", [replace(one, state=StepState.FAILED) for one in level[:3]])
-    assert "it failed in 3 of 3 nights" in broken.sentences
+    assert "it failed in 3 of 3 runs" in broken.sentences
 
 
 def test_a_step_that_became_slower_is_told_with_the_growth_of_what_it_works_on() -> None:

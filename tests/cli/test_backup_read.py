@@ -91,7 +91,7 @@ def test_one_file_gives_one_document_and_several_a_list(
     several = capsys.readouterr()
     assert [log["outcome"] for log in json.loads(several.out)["logs"]] == ["completed", "failed"]
     assert json.loads(several.out)["logs"][0] == one
-    assert "junk.log` is no log of RMAN" in several.err
+    assert "junk.log` is not an RMAN log" in several.err
     assert main(["backup", "read", junk, junk, "--json"]) == 2
     assert json.loads(capsys.readouterr().out) == {"logs": []}
 

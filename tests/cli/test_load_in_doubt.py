@@ -80,7 +80,7 @@ def test_rows_that_are_there_end_the_run_without_a_time(dbatk: Dbatk, killed: st
     assert rows(home) == 10
     assert "a person answered: its rows are there" in " ".join(dbatk("audit", "--kind", "run-begin").out.split())
     shown = " ".join(dbatk("runs", "show", killed).out.split())
-    assert "it was done, but nobody saw it end: there is no time to go by" in shown
+    assert "it was done, but its end was not recorded: there is no time to judge by" in shown
     again = dbatk("runs", "resume", killed, "--rows", "there")
     assert again.status == 2 and "is known, so `--rows` is not asked for" in again.err
 

@@ -227,7 +227,7 @@ def test_the_name_of_the_file_chooses_text(dbatk: Dbatk, home: Path, monkeypatch
         (("101",), "not a range of snapshots"),
         (("101-101",), "a single snapshot"),
         (("101-999",), "awr has no snapshots 101 and 999"),
-        (("101-102", "--pdb"), "no pluggable database"),
+        (("101-102", "--pdb"), "not a pluggable database"),
     ],
 )
 def test_a_range_that_cannot_be_gets_a_sentence(
@@ -385,7 +385,7 @@ def test_a_series_of_a_cluster_has_no_whole_where_an_instance_lacks_a_snapshot(
     assert [one["begin_snapshot"] for one in points[None]] == [101]
     assert [one["begin_snapshot"] for one in points["DWH2"]] == [101]
     assert sorted(len(one) for one in points.values()) == [1, 1, 3]
-    assert "102-103: the whole lacks instance 2: it lacks one of the snapshots" in told.err
+    assert "102-103: the cluster total lacks instance 2: it lacks one of the snapshots" in told.err
 
 
 def test_a_series_leaves_out_what_lies_over_a_restart_and_says_so(

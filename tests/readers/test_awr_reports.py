@@ -195,14 +195,14 @@ def test_a_report_that_contradicts_itself_is_bad_input() -> None:
 
 def test_two_reports_in_one_file_are_bad_input() -> None:
     faults = read_report((html() + html()).encode(), "r").faults
-    assert faults == ["the file holds 2 reports, which cannot be told apart"]
+    assert faults == ["the file holds 2 reports, which cannot be separated"]
 
 
 def test_a_section_missing_from_its_contents_is_named() -> None:
     promise = '<li><a href="#17">Latch Statistics</a></li><li><a href="#18">Undo</a></li><a name="18"></a>'
     warnings = document(html(extra=promise))["warnings"]
     assert [warning for warning in warnings if "contents" in warning] == [
-        "the section `Latch Statistics` stands in the contents and not in the report"
+        "the section `Latch Statistics` is in the table of contents but not in the report"
     ]
 
 

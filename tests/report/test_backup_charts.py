@@ -21,7 +21,7 @@ def test_a_report_of_backups_draws_throughput_and_lanes() -> None:
     assert [entry.label for entry in rates.legend] == ["read", "written", "the highest measured"]
     assert rates.table is not None
     assert [column.title for column in rates.table.columns][:6] == [
-        "cell", "time", "read", "read rate", "written", "write rate",
+        "configuration", "time", "read", "read rate", "written", "write rate",
     ]  # fmt: skip
     assert rates.table.rows[2][3] == "39.4 MiB/s"
     lanes = charts["lanes"]

@@ -61,7 +61,7 @@ def test_a_short_table_keeps_what_matters_and_what_differs() -> None:
     found = metrics_of(with_metrics(sweep(TIMES), same, matters))
     assert [row[0] for row in found.short.rows] == ["wal_bytes"]
     assert [row[0] for row in found.full.rows] == ["calls", "wal_bytes"]
-    assert found.short_notes == ("1 more hardly differs between the cells: see the page or the JSON",)
+    assert found.short_notes == ("1 more hardly differs between the configurations: see the page or the JSON",)
     differs = metrics_of(growing("calls", {1: 7.0, 2: 8.0, 4: 9.0}))
     assert [row[0] for row in differs.short.rows] == ["calls"]
 
@@ -104,7 +104,7 @@ def test_of_too_many_cells_the_first_and_the_best_stand_side_by_side() -> None:
     assert [column.title for column in found.short.columns] == ["metric", "A", "B", "source"]
     assert found.short_key == (
         "A is `degree=1,compression=none`; B is `degree=16,compression=none`",
-        "two of 9 cells are shown",
+        "two of 9 configurations are shown",
     )
 
 

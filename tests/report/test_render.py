@@ -185,9 +185,7 @@ def test_a_comparison_renders_alone_with_its_differences_first() -> None:
     a, b = sweep(TIMES, run="a"), sweep(TIMES, run="b", environment={"version": "v9"})
     for chosen in (Format.TEXT, Format.MARKDOWN, Format.HTML):
         text = render_comparison(compare(a, b), chosen).lower()
-        assert (
-            text.index("what differs") < text.index("no difference can be told") < text.index("cell against cell")
-        )
+        assert text.index("what differs") < text.index("inconclusive (") < text.index("configurations compared")
     assert json.loads(render_comparison(compare(a, b), Format.JSON))["pairs"]
     assert render_comparison(compare(a, b), Format.CSV).count("\r\n") == 19
 
@@ -197,7 +195,7 @@ def test_a_page_of_several_results_begins_with_what_each_of_them_tells() -> None
     text = render(runs, Format.HTML, comparisons=[compare(*runs)])
     overview = text.partition("</nav>")[0]
     assert overview.count("<p>Use <code>degree=4</code>") == 2
-    assert "<p>No difference can be told in any of 3 cells</p>" in overview
+    assert "<p>Inconclusive in all of 3 configurations</p>" in overview
 
 
 def test_every_trial_that_is_not_ok_stands_in_the_page_with_its_reason() -> None:

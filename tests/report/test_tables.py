@@ -62,7 +62,7 @@ def test_factors_have_columns_of_their_own_while_they_are_narrow() -> None:
     ]
     wide = analyse(run_of(sweep_trials({cell(degree=1, compression="none", tablespace="users_big"): [1.0]})))
     found = short_cells_table(wide, None, None)
-    assert found.columns[0].title == "cell"
+    assert found.columns[0].title == "configuration"
     assert found.rows[0][0] == "degree=1,compression=none,tablespace=users_big"
 
 

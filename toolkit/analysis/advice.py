@@ -71,8 +71,8 @@ def _advise(found: RunAnalysis) -> Advice:
     doubts = (*outcomes_not_ok(found), *super_linear(found), *gathered_differently(found))
     if not measured:
         done = any(each.outcome is Outcome.OK and each.elapsed_seconds is None for each in found.run.trials)
-        why = "it was done, but nobody saw it end" if done else "no trial ended well"
-        return Advice(f"{why}: there is no time to go by", doubts=doubts)
+        why = "it was done, but its end was not recorded" if done else "no trial ended well"
+        return Advice(f"{why}: there is no time to judge by", doubts=doubts)
     if len(measured) == 1:
         return Advice(_alone(found, measured[0]), doubts=doubts, best=measured[0])
     best = min(measured, key=lambda cell: median(found.by_cell[cell].seconds))
@@ -87,8 +87,8 @@ def _advise(found: RunAnalysis) -> Advice:
 def _alone(found: RunAnalysis, cell: Cell) -> str:
     summary = found.by_cell[cell]
     if found.run.head.mode is Mode.JOB or summary.n == 1:
-        return f"done once, {spelled_time(summary)}: one execution says nothing about spread"
-    return f"{named(cell)} takes {spelled_time(summary)}; there is no other cell to compare it with"
+        return f"done once, {spelled_time(summary)}: a single execution does not show the spread"
+    return f"{named(cell)} takes {spelled_time(summary)}; there is no other configuration to compare it with"
 
 
 def _lowest(found: RunAnalysis, best: Cell) -> str:
@@ -108,8 +108,8 @@ def _too_noisy(found: RunAnalysis, measured: list[Cell], best: Cell, doubts: tup
     repeats = min(found.by_cell[cell].n for cell in measured)
     smallest = found.fit.noise.times(2 / repeats).minimum_detectable_pct() or 0.0
     headline = (
-        "this run cannot say which is better: the times scatter so much that only differences of "
-        f"{spelled_difference(smallest)} or more would show"
+        "this run is inconclusive: the times vary so much that the minimum detectable effect is "
+        f"{spelled_difference(smallest)}"
     )
     sentences = (quieter_or_more(found), _lowest(found, best))
     return Advice(headline, sentences, (*doubts, *beyond_cpus(found)), best)
@@ -166,7 +166,7 @@ def _headline(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
         base = max(measured, key=lambda cell: median(found.by_cell[cell].seconds))
     value, interval = found.ratio(base, chosen)
     if interval is None or inconclusive(interval):
-        return f"{use}, the lowest median, though not told apart from {named(base)} ({span(interval)})"
+        return f"{use}, the lowest median, though not measurably faster than {named(base)} ({span(interval)})"
     return f"{use}, {ratio(value)} as fast as {named(base)} ({ratio(interval.low)} to {ratio(interval.high)})"
 
 
@@ -176,7 +176,7 @@ def _no_higher(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
     if not higher:
         return "the lowest median"
     slower = all((interval := found.ratio(cell, chosen)[1]) and interval.low > 1 for cell in higher)
-    return f"every higher {found.scale} is slower" if slower else f"no higher {found.scale} is told to be faster"
+    return f"every higher {found.scale} is slower" if slower else f"no higher {found.scale} is measurably faster"
 
 
 def _smaller(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> list[str]:
@@ -191,4 +191,4 @@ def _smaller(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> list[str
         and inconclusive(found.ratio(cell, chosen)[1])
     ]
     spans = "; ".join(f"{named(cell)}: {span(found.ratio(cell, chosen)[1])}" for cell in maybe[:3])
-    return [f"a smaller {found.scale} may do as well: more repeats would tell ({spans})"] if maybe else []
+    return [f"a smaller {found.scale} may do as well: more repeats would show ({spans})"] if maybe else []

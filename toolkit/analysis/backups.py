@@ -200,11 +200,11 @@ def _degree_limit(found: RunAnalysis, group: Sequence[Throughput]) -> Iterator[s
     first, best, rising = told
     rate = quantity(best.rate, "bytes_per_second")
     if rising:
-        yield f"the throughput still rose at the highest `{best.cell}` ({rate}): its ceiling lies beyond, try more"
+        yield f"the throughput still rose at the highest `{best.cell}` ({rate}): its limit lies higher, try more"
     elif first is best and best is max(group, key=lambda one: one.channels or 0.0):
-        yield f"the throughput hardly rose at the end: about {rate} is the ceiling"
+        yield f"the throughput hardly rose at the end: about {rate} is the limit"
     else:
-        yield f"the ceiling is about {rate}, reached at `{first.cell}`: more {found.scale} move no more"
+        yield f"the limit is about {rate}, reached at `{first.cell}`: more {found.scale} bring no more"
 
 
 def _limit(found: RunAnalysis, group: Sequence[Throughput], mine: Throughput) -> Iterator[str]:
@@ -213,7 +213,7 @@ def _limit(found: RunAnalysis, group: Sequence[Throughput], mine: Throughput) ->
     flat = told is not None and not told[2]
     if (mine.others_pct or 0.0) >= _OTHERS_MUCH:
         others = percent(mine.others_pct)
-        yield f"others used {others} of the host's CPU meanwhile, so what limits it cannot be told"
+        yield f"others used {others} of the host's CPU meanwhile, so the limiting resource is unknown"
         return
     busy, waits, each = mine.cpu_busy_pct, mine.long_wait_share, mine.cpu_per_channel
     cpus = cpu_count(found)

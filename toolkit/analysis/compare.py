@@ -80,7 +80,7 @@ def load_notes(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
     if max(of_a, of_b) < _HIGH_PCT and abs(of_a - of_b) < _APART_PCT:
         return ()
     shown = f"{percent(of_a)} of the host's CPU in A and {percent(of_b)} in B (medians)"
-    return (f"others used {shown}: a difference may be theirs; repeat both runs on a quiet host",)
+    return (f"others used {shown}: a difference may be due to them; repeat both runs on a quiet host",)
 
 
 def _others(run: RunRecord) -> float | None:
@@ -151,9 +151,9 @@ def compare(
         raise ToolkitError(
             f"the two runs did not do the same work: {'; '.join(reasons)}",
             code="TK-0110",
-            hint="compare like with like, or add `--force` to compare all the same",
+            hint="compare like with like, or add `--force` to compare them anyway",
         )
-    forced = tuple(f"compared although not the same work: {reason}" for reason in reasons)
+    forced = tuple(f"compared although the work differs: {reason}" for reason in reasons)
     pairs = compare_values(a, b, chosen, elapsed_of)
     metrics_a, metrics_b = metrics_by_cell(a), metrics_by_cell(b)
     with_metrics = tuple(
@@ -266,9 +266,10 @@ def _chosen(
     chosen = [(cell, partners[key]) for cell in in_a if (key := frozenset(cell.levels)) in partners]
     if not chosen:
         raise ToolkitError(
-            f"runs `{a.head.run}` and `{b.head.run}` have no cell in common",
+            f"runs `{a.head.run}` and `{b.head.run}` have no configuration in common",
             code="TK-0109",
-            hint=f"name two cells, such as `{a.head.run}/{_example(in_a)}` and `{b.head.run}/{_example(in_b)}`",
+            hint=f"name two configurations, such as `{a.head.run}/{_example(in_a)}` and "
+            f"`{b.head.run}/{_example(in_b)}`",
         )
     paired = {cell for pair in chosen for cell in pair}
     notes = [
@@ -290,9 +291,9 @@ def _named(cell: Cell | None, found: Iterable[Cell], run: RunRecord) -> Cell:
         if frozenset(candidate.levels) == wanted:
             return candidate
     raise ToolkitError(
-        f"run `{run.head.run}` has no cell `{cell}`",
+        f"run `{run.head.run}` has no configuration `{cell}`",
         code="TK-0109",
-        hint=f"its cells are {', '.join(f'`{candidate}`' for candidate in known[:8]) or 'none'}",
+        hint=f"its configurations are {', '.join(f'`{candidate}`' for candidate in known[:8]) or 'none'}",
     )
 
 

@@ -45,15 +45,15 @@ def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
         ]
         if parts:
             why = f": {summary.reasons[0]}" if summary.reasons else ""
-            gone = "" if summary.n else "; it has no time"
+            gone = "" if summary.n else "; it has no measured time"
             said.append(f"`{summary.cell}`: {', '.join(parts)}{gone}{why}")
     more = len(said) - _MOST_SENTENCES
     if more > 0:
-        said = [*said[:_MOST_SENTENCES], f"{more} more cells have trials that did not end ok"]
+        said = [*said[:_MOST_SENTENCES], f"{more} more configurations have trials that did not end ok"]
     disturbed = sum(summary.disturbed for summary in found.cells)
     if disturbed:
         trials = "1 trial was" if disturbed == 1 else f"{count(disturbed)} trials were"
-        said.append(f"{trials} disturbed by other load and kept out of the numbers")
+        said.append(f"{trials} disturbed by other load and not counted")
     return tuple(said)
 
 
@@ -73,7 +73,9 @@ def gathered_differently(found: RunAnalysis) -> tuple[str, ...]:
         shown = ", ".join(
             f"{count(int(tables))} at `{cells[0]}`" for tables, cells in sorted(counts.items())[:_MOST_SENTENCES]
         )
-        said.append(f"not every trial gathered the same number of tables ({shown}): their times do not compare")
+        said.append(
+            f"not every trial gathered the same number of tables ({shown}): their times cannot be compared"
+        )
     if len(locks) > 1:
         shown = " to ".join(count(int(tables)) for tables in (min(locks), max(locks)))
         said.append(f"the number of tables with locked statistics changed during the run: {shown}")
@@ -128,14 +130,14 @@ def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
     repeats = min(summary.n for summary in measured)
     least = _repeats_for(len(measured), lambda _: True)
     if noise.degrees <= 0:
-        return (f"repeat each cell at least {least} times: one time says nothing about the noise",)
+        return (f"repeat each configuration at least {least} times: a single time does not show the noise",)
     needed = repeats_needed(noise, len(measured))
     more = f"about {needed} repeats" if needed else f"more than {_MOST_REPEATS} repeats"
     if noise.degrees < FEWEST_DEGREES:
-        known = f"by the little known of the noise, {more} would show a difference of {_TARGET}"
-        return (f"repeat each cell at least {least} times; {known}",)
+        known = f"as far as the noise is known, {more} would show a difference of {_TARGET}"
+        return (f"repeat each configuration at least {least} times; {known}",)
     smallest = noise.times(2 / repeats).minimum_detectable_pct() or 0.0
-    shown = f"differences of {spelled_difference(smallest)} or more show with {repeats} repeats"
+    shown = f"the minimum detectable effect with {repeats} repeats is {spelled_difference(smallest)}"
     return (shown,) if smallest <= TARGET_PCT else (f"{shown}; {more} would show {_TARGET}",)
 
 
@@ -242,9 +244,7 @@ def _beyond(scale: str, levels: dict[float, ConfidenceInterval], loses: bool, cp
     many = len(levels) > 1
     who = f"{scale} {', '.join(spell_level(level) for level in levels)}"
     where = "" if cpus is None else f"lie{'' if many else 's'} beyond the {number(cpus)} CPUs and "
-    what = (
-        ("lose time" if many else "loses time") if loses else f"gain{'' if many else 's'} nothing that can be told"
-    )
+    what = ("lose time" if many else "loses time") if loses else f"bring{'' if many else 's'} no measurable gain"
     spans = "; ".join(
         f"{f'{scale} {spell_level(level)}: ' if many else ''}{span(interval)}"
         for level, interval in levels.items()
@@ -271,7 +271,7 @@ def _against(found: RunAnalysis, cell: Cell, base: Cell) -> str:
     """Say how much faster a cell is than another, or that it cannot be told."""
     value, interval = found.ratio(base, cell)
     if interval is None or inconclusive(interval):
-        return f"no difference from {named(base)} can be told ({span(found.ratio(cell, base)[1])})"
+        return f"no measurable difference from {named(base)} ({span(found.ratio(cell, base)[1])})"
     return f"{ratio(value)} as fast as {named(base)} ({ratio(interval.low)} to {ratio(interval.high)})"
 
 
@@ -290,10 +290,10 @@ def other_factors(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) ->
 
 def _swapped(interval: ConfidenceInterval | None) -> str:
     if interval is None or inconclusive(interval):
-        return "cannot be told apart"
+        return "makes no measurable difference"
     return "takes longer" if interval.low > 1 else "takes less"
 
 
 def _shortened(said: list[str]) -> list[str]:
     more = len(said) - _MOST_OF_A_KIND
-    return said if more <= 0 else [*said[:_MOST_OF_A_KIND], f"{more} more of this kind stand in the table"]
+    return said if more <= 0 else [*said[:_MOST_OF_A_KIND], f"the table has {more} more of this kind"]

@@ -80,7 +80,7 @@ def judge(comparison: Comparison, limit: Limit) -> LimitResult:
         if _is_met(pair, limit):
             met.append(f"{spelled} passes the limit `{limit}`")
         elif _is_inconclusive(pair, limit):
-            inconclusive.append(f"{spelled}; whether it passes the limit `{limit}` cannot be told")
+            inconclusive.append(f"{spelled}; inconclusive for the limit `{limit}`")
     return LimitResult(limit, tuple(met), tuple(inconclusive))
 
 

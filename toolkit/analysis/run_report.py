@@ -1,4 +1,4 @@
-"""The account of a night: what was done, why other things were not, and how its times stand to earlier nights."""
+"""The report of a plan run: what was done, why other things were not, and how its times compare with earlier runs."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def _against(record: StepRecord, known: Sequence[float]) -> str | None:
         return "done for the first time"
     usual = median(known)
     if len(known) < _ENOUGH:
-        return f"{counted(len(known), 'earlier night')} took {_between(known)}: too few to say what is usual"
+        return f"{counted(len(known), 'earlier run')} took {_between(known)}: too few to say what is usual"
     if took > max(known) and took > _SLOWER * usual:
-        return f"slower than each of {len(known)} earlier nights"
+        return f"slower than each of {len(known)} earlier runs"
     if took < min(known) and took * _SLOWER < usual:
-        return f"faster than each of {len(known)} earlier nights"
+        return f"faster than each of {len(known)} earlier runs"
     return "as usual"
 
 
@@ -177,12 +177,14 @@ def trend_of(step: str, target: str, history: Sequence[StepRecord]) -> Trend:
     times = [each.elapsed_seconds if each.state is StepState.DONE else None for each in nights]
     known = [time for time in times if time is not None]
     if len(known) < FEWEST:
-        said = [f"{counted(len(known), 'night')} with a time: fewer than {FEWEST} tell no change of level"]
+        said = [
+            f"{counted(len(known), 'run')} with a time: fewer than {FEWEST} are too few to find a change of level"
+        ]
     else:
-        said = [_shift(nights, found) for found in shifts(times)] or ["no change of level can be told"]
+        said = [_shift(nights, found) for found in shifts(times)] or ["no change of level was found"]
     failed = sum(each.state is StepState.FAILED for each in nights)
     if failed:
-        said.append(f"it failed in {failed} of {len(nights)} nights")
+        said.append(f"it failed in {failed} of {len(nights)} runs")
     return Trend(step, target, nights, tuple(said))
 
 

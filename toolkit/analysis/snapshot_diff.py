@@ -97,7 +97,7 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
     before, after = (b, a) if swapped else (a, b)
     said = [_swapped_sentence(before, after)] if swapped else []
     moved = tuple(_moved(before, after))
-    said += [_TELLS_SINCE.get(name, f"`{name}` is another one") + " between the two" for name in moved]
+    said += [_TELLS_SINCE.get(name, f"`{name}` changed") + " between the two" for name in moved]
     sections: dict[str, SectionDelta] = {}
     changed: list[Changed] = []
     for name, late in after.state.sections.items():
@@ -109,9 +109,9 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
         sections[name], reset = _delta(early, late, counted=counted)
         changed += _changed(name, early, late)
         if not counted and late.places(ColumnRole.COUNTER):
-            said.append(f"`{name}`: its counters began anew and are left out")
+            said.append(f"`{name}`: its counters were reset and are left out")
         elif reset:
-            said.append(f"`{name}`: {reset} rows were reset or thrown out between and are left out")
+            said.append(f"`{name}`: {reset} rows were reset or evicted in between and are left out")
     said += _cluster_sentences(before, after)
     said += _own_snapshots(before, after)
     lost = _thrown_out(before, after)
@@ -129,7 +129,7 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
 def _refuse(a: Snapshot, b: Snapshot) -> None:
     if a.head.number == b.head.number:
         raise ToolkitError(
-            f"`{a.head.label}` is the same snapshot twice: nothing lies between",
+            f"`{a.head.label}` is the same snapshot twice",
             code="TK-0110",
             hint="take another one after the change: `dbatk snapshot take LABEL`",
         )
@@ -183,7 +183,7 @@ def _own_snapshots(before: Snapshot, after: Snapshot) -> list[str]:
     numbers = [each.state.identity.get("snapshot") for each in (before, after)]
     if None in numbers:
         return []
-    what = f"{after.state.provider} snapshots {numbers[0]} to {numbers[1]} are of the same two instants"
+    what = f"{after.state.provider} snapshots {numbers[0]} to {numbers[1]} were taken at the same two instants"
     more = f": `dbatk awr fetch {numbers[0]}-{numbers[1]} -t T --out F.html` gets Oracle's own report"
     return [what + (more if after.state.provider == "awr" else "")]
 
@@ -192,7 +192,7 @@ def _thrown_out(before: Snapshot, after: Snapshot) -> list[str]:
     early, late = (each.state.identity.get(_THROWN_OUT) for each in (before, after))
     if isinstance(early, int | float) and isinstance(late, int | float) and late > early:
         return [
-            f"pg_stat_statements threw statements out {late - early:g} times for want of room "
+            f"pg_stat_statements evicted statements {late - early:g} times for lack of room "
             "(pg_stat_statements.max): their sums are too small"
         ]
     return []

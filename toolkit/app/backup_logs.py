@@ -95,7 +95,7 @@ def _read(file: Path, *, picture: bool) -> ReadLog:
         reason = error.strerror or str(error)
         raise ToolkitError(f"`{file}` cannot be read: {reason}", code=CODE, hint="check its rights") from None
     if not log.recognised:
-        raise ToolkitError(f"`{file}` is no log of RMAN", code=CODE, hint=_HINT)
+        raise ToolkitError(f"`{file}` is not an RMAN log", code=CODE, hint=_HINT)
     lanes = lanes_of_log(log) if picture else None
     return ReadLog(str(file), log, lanes, tuple(_causes(log)), tuple(_sentences(log, lanes)))
 
@@ -116,7 +116,7 @@ def _causes(log: Log) -> Iterator[FailureCause]:
 
 def _sentences(log: Log, lanes: Lanes | None) -> Iterator[str]:
     if log.downgraded:
-        yield "one channel did all the work, whatever was asked: this edition has no parallel backup"
+        yield "one channel did all the work, whatever was requested: this edition has no parallel backup"
     for name in dict.fromkeys(piece.channel for piece in log.unfinished):
         lost = sum(1 for piece in log.unfinished if piece.channel == name)
         yield f"channel `{name}` left {lost} piece{'s' if lost > 1 else ''} unfinished"

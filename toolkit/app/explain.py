@@ -13,8 +13,8 @@ from toolkit.model.engines import engines
 
 _GOES_ON = {
     Continuation.TRIAL: "it may pass: the same trial may be tried again",
-    Continuation.RUN: "the trial fails, others may do",
-    Continuation.NOTHING: "every trial would fail alike until it is mended",
+    Continuation.RUN: "the trial fails, others may succeed",
+    Continuation.NOTHING: "every trial would fail alike until it is fixed",
 }
 _ORACLE = re.compile(r"(?:(ORA|TNS|RMAN|PLS|DPY|DPI)[- ]?)?0*(\d{1,5})")
 """A number alone is one of Oracle's, as DBAs say them."""

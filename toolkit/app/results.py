@@ -69,9 +69,13 @@ def _find_cell(run: RunRecord, text: str) -> Cell:
     fitting = exact or [cell for cell in found if _fits(cell, wanted)]
     if len(fitting) == 1:
         return fitting[0]
-    what = f"several cells of run `{run.head.run}` fit" if fitting else f"run `{run.head.run}` has no cell"
+    what = (
+        f"several configurations of run `{run.head.run}` fit"
+        if fitting
+        else f"run `{run.head.run}` has no configuration"
+    )
     shown = ", ".join(f"`{cell}`" for cell in (fitting or found)[:8])
-    raise ToolkitError(f"{what} `{text}`", code="TK-0109", hint=f"its cells are {shown or 'none'}")
+    raise ToolkitError(f"{what} `{text}`", code="TK-0109", hint=f"its configurations are {shown or 'none'}")
 
 
 def _fits(cell: Cell, wanted: dict[str, str]) -> bool:

@@ -18,7 +18,7 @@ _VERDICTS = {
     LogOutcome.COMPLETED: "COMPLETED",
     LogOutcome.COMPLETED_WITH_WARNINGS: "COMPLETED WITH WARNINGS",
     LogOutcome.FAILED: "FAILED",
-    LogOutcome.INCOMPLETE: "INCOMPLETE: the log does not show that it ended well",
+    LogOutcome.INCOMPLETE: "INCOMPLETE: the log does not show a successful end",
 }
 _MOST_CHANNELS, _MOST_PIECES, _MOST_MESSAGES, _MOST_OPERATIONS = 64, 8, 8, 12
 _NAME = 14
@@ -66,7 +66,7 @@ def _errors(causes: Sequence[FailureCause]) -> Iterator[str]:
 
 def _told(sentences: Sequence[str]) -> Iterator[str]:
     if sentences:
-        yield "to be noted"
+        yield "notes"
     for sentence in sentences[:_MOST_MESSAGES]:
         yield from _folded("  - ", clean(sentence))
 
@@ -139,7 +139,9 @@ def _gantt(lanes: Lanes) -> Iterator[str]:
             cells[first:last] = (_LINES[1 + index % 2] if bar.good else "!") * (last - first)
         yield f"  {clean(lane.name)[:_NAME]:<{_NAME}} {''.join(cells)}"
     if not lanes.exact:
-        yield from _folded("  ", "the log tells no time of day for all of them: each channel's work end to end")
+        yield from _folded(
+            "  ", "the log does not give every time of day: each channel's work is drawn end to end"
+        )
 
 
 def _slowest(log: Log) -> Iterator[str]:

@@ -31,8 +31,8 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     file = option("out", "file to write", metavar="FILE")
     yes = option("yes", "do not ask", kind=bool)
     add_command(runs, "list", _list, [limit, *OUTPUT], "List runs, newest first.")
-    add_command(runs, "show", _show, [_RUN, follow, *OUTPUT], "Show a run: cells, intervals, advice.")
-    rows = option("rows", "of a load that was cut off: there, or missing", metavar="ANSWER")
+    add_command(runs, "show", _show, [_RUN, follow, *OUTPUT], "Show a run: configurations, intervals, advice.")
+    rows = option("rows", "whether the rows of an interrupted load are there or missing", metavar="ANSWER")
     resume = [_RUN, rows, TARGET, *APPROVALS, QUIET, *OUTPUT]
     add_command(runs, "resume", _resume, resume, "Run exactly the trials that are missing.")
     add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a whole run from the store.")
@@ -114,7 +114,7 @@ def _follow(store: Store, run: str) -> None:
         if record.head.state is not RunState.RUNNING:
             return
         if not alive:
-            say("warning: nobody works on this run; `dbatk runs resume` goes on with it")
+            say("warning: no process works on this run; `dbatk runs resume` continues it")
             return
         time.sleep(FOLLOW_SECONDS)
 

@@ -29,7 +29,7 @@ def read_manifest(text: str) -> Manifest:
     except (ValueError, RecursionError):
         known = False
     if not known:
-        raise not_a_bundle("MANIFEST.json is none of a bundle")
+        raise not_a_bundle("MANIFEST.json is not that of a bundle")
     if not isinstance(read.get("format"), int) or read["format"] > BUNDLE_FORMAT:
         raise ToolkitError(
             f"the bundle has format `{read.get('format')}`, and this dbatk knows {BUNDLE_FORMAT}",

@@ -139,7 +139,7 @@ def _table(measured: Sequence[Throughput]) -> Table:
     )
     shown = [(title, texts) for title, texts in columns if any(text != MISSING for text in texts)]
     rows = ([str(one.cell), *(texts[row] for _, texts in shown)] for row, one in enumerate(measured))
-    return table("Throughput", [*left("cell"), *right(*(title for title, _ in shown))], rows)
+    return table("Throughput", [*left("configuration"), *right(*(title for title, _ in shown))], rows)
 
 
 def _rate(value: float | None) -> str:

@@ -47,7 +47,7 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
         ),
     )
     return ComparisonView(
-        title=clean(f"B {b} against A {a}" if a != b else f"Cells of {a}"),
+        title=clean(f"B {b} against A {a}" if a != b else f"Configurations of {a}"),
         headline=clean(_headline(comparison.pairs)),
         told=any(pair.verdict is not Verdict.INCONCLUSIVE for pair in comparison.pairs),
         verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison.pairs)),
@@ -65,15 +65,15 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
 def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
     same = comparison.a.head.run == comparison.b.head.run
     noise = (
-        "The two cells are of one run: the drift of whole sweeps is taken out."
+        "Both configurations are of one run, so the drift between sweeps is removed."
         if same
-        else "Between two runs the drift of whole sweeps does not cancel: it counts as noise, pooled over both."
+        else "Between two runs the drift between sweeps does not cancel out: it counts as noise, pooled over both."
     )
     return (
-        "B / A compares medians: below 1 B needs less time. Faster and slower are said only when the 95 % "
-        "interval (Student's t on the logarithms of the times, widened to the ratio of the medians) leaves out 1.",
+        "B / A compares medians: below 1 B needs less time. The verdict is faster or slower only when the 95 % "
+        "interval (Student's t on the logarithms of the times, widened to the ratio of the medians) excludes 1.",
         noise,
-        "Detectable: the minimum detectable effect, which so many repeats find four times out of five.",
+        "Detectable: the minimum detectable effect, which this many repeats find with a power of 80 %.",
     )
 
 
@@ -83,14 +83,14 @@ def _headline(pairs: Sequence[Pair]) -> str:
         return verdict_sentence(pairs[0])
     counts = {verdict: sum(pair.verdict is verdict for pair in pairs) for verdict in Verdict}
     if counts[Verdict.INCONCLUSIVE] == len(pairs):
-        return f"no difference can be told in any of {count(len(pairs))} cells"
+        return f"inconclusive in all of {count(len(pairs))} configurations"
     faster, slower, inconclusive = (
         counts[verdict] for verdict in (Verdict.FASTER, Verdict.SLOWER, Verdict.INCONCLUSIVE)
     )
     said = [f"faster in {count(faster)}"] if faster else []
     said += [f"slower in {count(slower)}"] if slower else []
     rest = f"; inconclusive in {count(inconclusive)}" if inconclusive else ""
-    return f"of {count(len(pairs))} cells B is {' and '.join(said)}{rest}"
+    return f"of {count(len(pairs))} configurations B is {' and '.join(said)}{rest}"
 
 
 def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -102,19 +102,19 @@ def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
     ]
     if inconclusive:
         smallest = max(pair.minimum_detectable_pct or 0.0 for pair in inconclusive)
-        yield f"differences of {spelled_difference(smallest)} or more would have shown with so many repeats"
+        yield f"the minimum detectable effect with this many repeats is {spelled_difference(smallest)}"
 
 
 def verdict_sentence(pair: Pair) -> str:
     """Say what a pair tells, with its interval; never more than the interval does."""
     name = _pair_name(pair)
     if pair.ratio is None:
-        return f"`{name}`: nothing can be told, one side has no trial that counts"
+        return f"`{name}`: no result, because one side has no trial that counts"
     if pair.interval is None:
-        return f"`{name}`: nothing can be told from so few repeats; by the medians {time_change(pair.ratio)}"
+        return f"`{name}`: too few repeats for a verdict; by the medians {time_change(pair.ratio)}"
     span = time_change(pair.interval.low, pair.interval.high)
     if pair.verdict is Verdict.INCONCLUSIVE:
-        return f"`{name}`: no difference can be told ({span})"
+        return f"`{name}`: inconclusive ({span})"
     told = time_change(pair.ratio)
     unit = next((unit for unit in (" less time", " more time") if told.endswith(unit)), "")
     return f"`{name}`: B is {pair.verdict.value}, {told} ({span.removesuffix(unit)})"
@@ -138,8 +138,8 @@ def _short_pairs_table(comparison: Comparison) -> Table:
         ]
         for pair in comparison.pairs
     ]
-    columns = left("cell") + right("A", "B", "B / A", "95 % interval") + left("verdict")
-    return table("Cell against cell, medians", columns, rows)
+    columns = left("configuration") + right("A", "B", "B / A", "95 % interval") + left("verdict")
+    return table("Configurations compared, medians", columns, rows)
 
 
 def _between(pair: Pair) -> str:
@@ -161,10 +161,10 @@ def _pairs_table(comparison: Comparison) -> Table:
         for pair in comparison.pairs
     ]
     columns = [
-        *left("cell"),
+        *left("configuration"),
         *right("median A", "median B", "B / A", "95 % interval"),
         *left("verdict"),
         *right("detectable", "trials"),
     ]
     marks = ["" if pair.verdict is Verdict.INCONCLUSIVE else pair.verdict.value for pair in comparison.pairs]
-    return table("Cell against cell", columns, rows, marks)
+    return table("Configurations compared", columns, rows, marks)

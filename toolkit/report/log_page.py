@@ -20,7 +20,7 @@ _HEADLINES = {
     LogOutcome.COMPLETED: "completed",
     LogOutcome.COMPLETED_WITH_WARNINGS: "completed with warnings",
     LogOutcome.FAILED: "failed",
-    LogOutcome.INCOMPLETE: "incomplete: the log does not show that it ended well",
+    LogOutcome.INCOMPLETE: "incomplete: the log does not show a successful end",
 }
 
 

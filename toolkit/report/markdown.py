@@ -59,18 +59,18 @@ def _headed(title: str, body: str) -> Iterator[str]:
 def _run(view: RunView) -> Iterator[str]:
     yield f"# {markdown(view.title)}"
     yield "\n".join(f"- {label}: {markdown(text)}" for label, text in view.facts)
-    yield from _headed("What it tells", f"**{_sentence(view.advice.headline)}**")
+    yield from _headed("Result", f"**{_sentence(view.advice.headline)}**")
     if view.advice.sentences:
         yield _bullets(view.advice.sentences)
     yield from _headed("Keep in mind", _bullets([*view.advice.doubts, *view.warnings]))
     yield from _headed("Cells", markdown_table(view.cells))
     if view.costs.rows:
-        yield from _headed("What each cell cost, medians", markdown_table(view.costs))
+        yield from _headed("Cost of each configuration, medians", markdown_table(view.costs))
     yield from _headed("Every trial in the order run", markdown_table(view.trials))
     if view.objects.rows:
         yield from _headed(view.objects.caption, markdown_table(view.objects))
     if view.metrics:
-        yield "## Metrics of each cell, medians"
+        yield "## Metrics of each configuration, medians"
         yield from map(_sentence, view.metrics.short_key)
         yield markdown_table(view.metrics.short)
         yield from filter(None, [_bullets(view.metrics.short_notes)])
@@ -91,14 +91,14 @@ def _fenced(script: KeptScript) -> str:
 
 def _comparison(view: ComparisonView) -> Iterator[str]:
     yield f"# {markdown(view.title)}"
-    differences = markdown_table(view.differences) if view.differences.rows else "Nothing that was recorded."
+    differences = markdown_table(view.differences) if view.differences.rows else "No recorded setting differs."
     yield from _headed("What differs", differences)
-    yield from _headed("What it tells", f"**{_sentence(view.headline)}**")
+    yield from _headed("Result", f"**{_sentence(view.headline)}**")
     yield from filter(None, [_bullets(view.verdicts)])
     yield from _headed("Keep in mind", _bullets(view.notes))
-    yield from _headed("Cell against cell", markdown_table(view.pairs))
+    yield from _headed("Configurations compared", markdown_table(view.pairs))
     if view.costs.rows:
-        yield from _headed("What both cost, medians", markdown_table(view.costs))
+        yield from _headed("Cost of both, medians", markdown_table(view.costs))
     if view.metrics:
         yield "## Metrics of both, medians"
         for name, found in view.metrics.short:

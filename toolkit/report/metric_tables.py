@@ -77,7 +77,8 @@ def _quiet_note(quiet: int) -> tuple[str, ...]:
     if not quiet:
         return ()
     return (
-        f"{count(quiet)} more hardly differ{'' if quiet > 1 else 's'} between the cells: see the page or the JSON",
+        f"{count(quiet)} more hardly differ{'' if quiet > 1 else 's'} between the configurations: "
+        "see the page or the JSON",
     )
 
 
@@ -96,11 +97,13 @@ def _full_table(keyed: _ByCell, keys: Iterable[Key], shown: Sequence[Cell]) -> T
             if (metric := keyed[cell].get(key)) is not None
         ]
         return table(
-            "Metrics of each cell", left("metric", "cell") + right("median (range)") + left("source"), rows
+            "Metrics of each configuration",
+            left("metric", "configuration") + right("median (range)") + left("source"),
+            rows,
         )
     rows = [[key[0], *(_with_range(keyed[cell].get(key)) for cell in shown), key[2]] for key in keys]
     columns = left("metric") + right(*map(str, shown)) + left("source")
-    return table("Metrics of each cell, median (range)", columns, rows)
+    return table("Metrics of each configuration, median (range)", columns, rows)
 
 
 def _with_range(metric: CellMetric | None) -> str:
@@ -129,7 +132,7 @@ def _short_table(
         else:
             continue
         break
-    some = (f"two of {len(shown)} cells are shown",) if len(cells) < len(shown) else ()
+    some = (f"two of {len(shown)} configurations are shown",) if len(cells) < len(shown) else ()
     return found, (*legend, *some)
 
 
@@ -146,7 +149,7 @@ def _abreast(
         for key in keys
     ]
     columns = left("metric") + right(*names) + (left("source") if with_source else [])
-    return table("Metrics of each cell, medians", columns, rows), legend
+    return table("Metrics of each configuration, medians", columns, rows), legend
 
 
 def _width(found: Table) -> int:
@@ -216,12 +219,12 @@ def _pairs_table(pairs: Sequence[Pair], names: Sequence[str], alive: Sequence[Se
         for name, _, metrics in zip(names, pairs, alive, strict=True)
         for one in metrics
     ]
-    columns = left("metric", "cell") + right("median A", "median B", "B / A") + left("source")
+    columns = left("metric", "configuration") + right("median A", "median B", "B / A") + left("source")
     return table("Metrics of both", columns, rows)
 
 
 # -- costs ------------------------------------------------------------------------------------------------------
-_CAPTION = "What each cell cost, medians"
+_CAPTION = "Cost of each configuration, medians"
 
 
 def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
@@ -234,7 +237,7 @@ def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
     used = [name for name in MEASURES if any(name in cost.measures for cost in shown)]
     waits = any(cost.waits for cost in shown)
     if not used:
-        return table(_CAPTION, left("cell"), ())
+        return table(_CAPTION, left("configuration"), ())
     first = shown[0].throughput
     rows = [
         [
@@ -246,7 +249,9 @@ def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
         ]
         for cost in shown
     ]
-    columns = left("cell") + right("median", "throughput", *used) + (left("waited most for") if waits else [])
+    columns = (
+        left("configuration") + right("median", "throughput", *used) + (left("waited most for") if waits else [])
+    )
     return table(_CAPTION, columns, rows)
 
 
@@ -270,8 +275,8 @@ def cost_pairs(comparison: Comparison, names: Sequence[str]) -> Table:
         if a is None or b is None:
             continue
         rows += [_pair_row(name, measure, a, b) for measure in MEASURES if _alike(measure, a, b)]
-    columns = left("cell", "cost") + right("A", "B", "B / A")
-    return table("What both cost, medians", columns, rows)
+    columns = left("configuration", "cost") + right("A", "B", "B / A")
+    return table("Cost of both, medians", columns, rows)
 
 
 def _alike(measure: str, a: Cost, b: Cost) -> bool:

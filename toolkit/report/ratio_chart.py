@@ -37,7 +37,7 @@ _APART = 40.0
 _LOOKS = {
     Verdict.FASTER: ("B is faster", 2, "circle", "mid"),
     Verdict.SLOWER: ("B is slower", 1, "square", "mid"),
-    Verdict.INCONCLUSIVE: ("no difference can be told", 5, "diamond", "hollow"),
+    Verdict.INCONCLUSIVE: ("inconclusive", 5, "diamond", "hollow"),
 }
 
 

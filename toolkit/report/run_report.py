@@ -148,7 +148,7 @@ def _view(report: RunReport) -> RunReportView:
         good=all(step.record.state in _GOOD for step in report.steps),
         told=tuple(map(clean, report.sentences)),
         facts=tuple(_facts(report)),
-        chart=lanes_chart(report.lanes, "The night by target", lane_word="target"),
+        chart=lanes_chart(report.lanes, "The plan run by target", lane_word="target"),
         targets=_targets(report.steps),
         steps=_steps(report.steps),
         changes=_changes(report.steps),
@@ -211,7 +211,7 @@ def _changes(steps: Sequence[ReportedStep]) -> Table:
         for what, texts in (("changed", step.story.changed), ("warned", step.story.warnings))
         for said in texts
     )
-    return table("What the steps changed and warned of", left("target", "step", "", "what"), rows)
+    return table("Changes and warnings of the steps", left("target", "step", "", "what"), rows)
 
 
 def _looks(steps: Sequence[ReportedStep]) -> Table:
@@ -221,7 +221,7 @@ def _looks(steps: Sequence[ReportedStep]) -> Table:
         for what, text in (("not verified", step.record.unverified), ("verified", step.record.verified))
         for said in (text.split("; ") if text else ())
     )
-    return table("What was looked at afterwards", left("target", "step", "", "what"), rows)
+    return table("Verified afterwards", left("target", "step", "", "what"), rows)
 
 
 def _licences(report: RunReport) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ _SHOWN = (
         "statement_text",
     ),
     _Shown(
-        "events", "Waits of users' sessions, by time", ("user_wait_seconds", "wait_seconds"),
+        "events", "Waits of user sessions, by time", ("user_wait_seconds", "wait_seconds"),
         (("users", "user_wait_seconds"), ("all", "wait_seconds"), ("waits", "waits")), "wait_class",
     ),
     _Shown("time_model", "Where the time went", ("total_seconds",), (("time", "total_seconds"),)),
@@ -56,7 +56,7 @@ _SHOWN = (
     _Shown("statistics", "Counters of the instance", ("total",), (("count", "total"),)),
 )  # fmt: skip
 _KNOWN = frozenset(one.section for one in _SHOWN)
-_MOVED_TITLE = "What is larger or smaller now"
+_MOVED_TITLE = "Values that rose or fell"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def between_view(found: SnapshotDiff, notes: Sequence[str], most: int) -> Snapsh
         clean(f"{found.before.label} to {found.after.label}"),
         clean(f"{found.after.target}, by {found.after.provider}, snapshots #{found.before.number} and "
               f"#{found.after.number}"),
-        f"{seconds(found.seconds)} lie between the two snapshots",
+        f"{seconds(found.seconds)} between the two snapshots",
         tuple(map(clean, verdicts)),
         tuple(map(clean, notes)),
         tuple(one for one in tables if one is not None and one.rows),

@@ -99,7 +99,7 @@ def short_cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell |
     levels = [_levels(summary.cell, names) for summary in found.cells]
     widths = [max(map(len, (name, *column))) for name, *column in zip(names, *levels, strict=True)]
     if len(names) != 1 and sum(widths) + 2 * len(widths) > _WIDEST_LEVELS:
-        factors, levels = left("cell"), [[str(summary.cell)] for summary in found.cells]
+        factors, levels = left("configuration"), [[str(summary.cell)] for summary in found.cells]
     with_speed = _with_speed(found)
     columns = [*factors, *right("median", spread_title(found.cells))]
     columns += right("speed-up", "eff.") if with_speed else []

@@ -33,13 +33,13 @@ def _run(view: RunView) -> list[str]:
         *wrapped(view.title),
         "=" * min(len(view.title), WIDTH),
         *facts,
-        *_headed("What it tells", [*wrapped(view.advice.headline), *bullets(view.advice.sentences)]),
+        *_headed("Result", [*wrapped(view.advice.headline), *bullets(view.advice.sentences)]),
         *_headed("Keep in mind", bullets([*view.advice.doubts, *view.warnings])),
         *_headed("Cells", text_table(view.short_cells) if view.short_cells.rows else []),
-        *_headed("What each cell cost, medians", text_table(view.costs) if view.costs.rows else []),
+        *_headed("Cost of each configuration, medians", text_table(view.costs) if view.costs.rows else []),
         *_headed("Every trial in the order run", text_table(view.short_trials)),
         *_headed(view.short_objects.caption, text_table(view.short_objects) if view.short_objects.rows else []),
-        *_headed("Metrics of each cell, medians", metrics),
+        *_headed("Metrics of each configuration, medians", metrics),
         *_headed("Environment", [*text_table(environment), *bullets(more)] if view.environment.rows else []),
         *_headed("How it was measured", bullets(view.method)),
         *_headed("Licences", bullets(view.licences)),
@@ -57,15 +57,15 @@ def _pair_metrics(metrics: PairMetrics) -> list[str]:
 
 
 def _comparison(view: ComparisonView) -> list[str]:
-    differences = text_table(view.differences) if view.differences.rows else ["nothing that was recorded"]
+    differences = text_table(view.differences) if view.differences.rows else ["no recorded setting differs"]
     return [
         *wrapped(view.title),
         "=" * min(len(view.title), WIDTH),
         *_headed("What differs", differences),
-        *_headed("What it tells", [*wrapped(view.headline), *bullets(view.verdicts)]),
+        *_headed("Result", [*wrapped(view.headline), *bullets(view.verdicts)]),
         *_headed("Keep in mind", bullets(view.notes)),
-        *_headed("Cell against cell, medians", text_table(view.short_pairs)),
-        *_headed("What both cost, medians", text_table(view.costs) if view.costs.rows else []),
+        *_headed("Configurations compared, medians", text_table(view.short_pairs)),
+        *_headed("Cost of both, medians", text_table(view.costs) if view.costs.rows else []),
         *_headed("Metrics of both, medians", _pair_metrics(view.metrics) if view.metrics else []),
         *_headed("How to read it", bullets(view.method)),
     ]

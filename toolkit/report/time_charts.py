@@ -60,7 +60,7 @@ def order_chart(found: RunAnalysis) -> Chart | None:
         title="Trials in time order",
         description=_describe_order(trials, levels),
         x_label=f"{clock.label} since the run began",
-        y_label="% of cell median",
+        y_label="% of the median",
         x=x,
         y=y,
         lines=(ChartLine(((LEFT, y(100.0)), (RIGHT, y(100.0))), 0, "ideal"),),
@@ -144,7 +144,7 @@ def _describe_order(trials: Sequence[TrialRecord], levels: Sequence[float | None
     known = [level for trial, level in zip(trials, levels, strict=True) if trial.counts and level is not None]
     apart = sum(not trial.counts for trial in trials)
     return (
-        f"{counted(len(trials), 'trial')}, each as a share of the median of its cell: "
+        f"{counted(len(trials), 'trial')}, each as a share of the median of its configuration: "
         f"from {percent(min(known))} to {percent(max(known))}; {apart} {'does' if apart == 1 else 'do'} not count."
     )
 
@@ -168,4 +168,4 @@ def _sweeps_table(trials: Sequence[TrialRecord], levels: Sequence[float | None])
             ["warm-up" if repeat == 0 else str(repeat), number(len(found)), *spelled, number(aside[repeat])]
         )
     columns = left("sweep") + right("trials", "least", "median", "most", "left out")
-    return table("Trials in time order, % of the cell's median", columns, rows)
+    return table("Trials in time order, % of the configuration's median", columns, rows)

@@ -167,7 +167,8 @@ def _mode(run: RunRecord) -> str:
     if run.head.mode is Mode.JOB:
         return "job: done once"
     warm = f", {counted(experiment.warmup, 'warm-up sweep')} before"
-    return f"measurement: {counted(experiment.repeat, 'repeat')} of each cell{warm if experiment.warmup else ''}"
+    warmed = warm if experiment.warmup else ""
+    return f"measurement: {counted(experiment.repeat, 'repeat')} of each configuration{warmed}"
 
 
 def _when(began: datetime, ended: datetime | None) -> str:
@@ -186,23 +187,24 @@ def _scripts(run: RunRecord) -> Iterator[KeptScript]:
 def _method(found: RunAnalysis) -> Iterator[str]:
     run = found.run
     experiment = run.head.experiment
-    yield "Only the timed statement is on the clock, its commit included; setting up and putting back are not."
+    yield "Only the statement itself is timed, including its commit; setup and cleanup are not."
     if run.head.mode is Mode.MEASUREMENT:
         yield (
-            "Every repeat is one whole sweep over all cells in a seeded order "
-            f"(seed {experiment.seed}), so that drift hits all cells alike."
+            "Every repeat is one full sweep over all configurations in random order "
+            f"(seed {experiment.seed}), so that drift affects all of them alike."
         )
     yield (
-        "A trial counts when it ended ok, is no warm-up and was not disturbed; "
-        "the others are listed and kept out of the numbers."
+        "A trial counts if it ended ok, is not a warm-up and was not disturbed; "
+        "the others are listed but not counted."
     )
     yield (
-        "Intervals are 95 %: Student's t on the logarithms of the times, the variance pooled over all cells with "
-        "the sweeps taken out. An interval is widened to its median, and none is given with fewer than "
+        "Intervals are 95 %: Student's t on the logarithms of the times, the variance pooled over all "
+        "configurations, the effect of sweeps removed. An interval always includes its median; none is given with "
+        "fewer than "
         f"{FEWEST_DEGREES} degrees of freedom (here {found.fit.noise.degrees:g})."
     )
     yield (
-        "Speed-up is the median of the lowest level over the median of the cell; "
+        "Speed-up is the median of the lowest level over the median of the configuration; "
         "efficiency divides it by the ratio of the levels."
     )
     version = clean(run.head.tool_version) or "of unknown version"
@@ -212,7 +214,7 @@ def _method(found: RunAnalysis) -> Iterator[str]:
         yield sampling
     phases = _phases(run)
     if phases:
-        yield f"Longest off the clock: {phases}."
+        yield f"Longest phases outside the timed statement: {phases}."
 
 
 def _sampling(run: RunRecord) -> str:

@@ -81,7 +81,7 @@ def test_of_a_statement_without_a_count_of_executions_nothing_is_said_of_each() 
     few, many = (Statement("u", None, seconds, None, None) for seconds in (HOUR, 4 * HOUR))
     diff = compare_intervals(interval(statements=(few,)), interval(day=1, cpu=4 * HOUR, statements=(many,)))
     said = next(one for one in told(diff) if "`u`" in one)
-    assert "takes more time, its executions are not told: active sessions 1.00 -> 4.00" in said
+    assert "takes more time, its executions are not known: active sessions 1.00 -> 4.00" in said
     assert "in each execution" not in said
 
 

@@ -22,7 +22,7 @@ _SNAPSHOT_SOURCES = {
 _LENGTHS, _LOAD = 1.5, 1.5
 """From these ratios on, length and load are worth a sentence."""
 _BATCH = 0.3
-_LACKING = re.compile(r"cut off|not whole|has no |contradict|cannot be told apart")
+_LACKING = re.compile(r"cut off|incomplete|has no |contradict|cannot be separated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def refuse_unlike(before: Interval, after: Interval, *, force: bool = False) -> 
         raise _unlike(f"{kinds}: they count differently", "compare two of one kind")
     if a.scope != b.scope:
         scopes = " against ".join(_SCOPES.get(one.scope, one.scope) for one in (a, b))
-        raise _unlike(f"{scopes}: the totals of one are no part of the other's", "compare two of one scope")
+        raise _unlike(f"{scopes}: their totals are not comparable", "compare two of one scope")
     if _same_interval(a, b):
         raise _unlike(
             "both are the same interval of the same database", "give the interval before and the one after"
@@ -101,7 +101,7 @@ def doubts(before: Interval, after: Interval) -> list[IntervalDifference]:
                 )
             )
         if lacking := next((one for one in side.warnings if _LACKING.search(one)), None):
-            found.append(IntervalDifference("incomplete", f"the source of {name} is not whole: {lacking}"))
+            found.append(IntervalDifference("incomplete", f"the source of {name} is incomplete: {lacking}"))
     return found
 
 
@@ -135,14 +135,12 @@ def _times(a: Origin, b: Origin) -> Iterator[IntervalDifference]:
             "restart", "the instance was restarted between them: caches began cold, and counters anew"
         )
     if a.begin and b.begin and _zoned(a.begin) == _zoned(b.begin) and a.begin > b.begin:
-        yield IntervalDifference(
-            "order", "of two databases the order is kept: what is called after is the earlier one in time"
-        )
+        yield IntervalDifference("order", "the order of two databases is kept: `after` is the earlier one in time")
     long, other = a.elapsed_seconds, b.elapsed_seconds
     if long and other and max(long / other, other / long) >= _LENGTHS:
         yield IntervalDifference(
             "length",
-            f"unequal lengths: {seconds(long)} before and {seconds(other)} after; everything is told per second, "
+            f"unequal lengths: {seconds(long)} before and {seconds(other)} after; all values are per second, "
             "but a short interval shows peaks that a long one evens out",
         )
     naive = {one.tzinfo is None for one in (a.begin, a.end, b.begin, b.end) if one is not None}
@@ -158,9 +156,13 @@ def _times(a: Origin, b: Origin) -> Iterator[IntervalDifference]:
     ):
         yield IntervalDifference("overlap", "the two intervals overlap: part of each is the same time")
     if a.begin and b.begin and (a.begin.weekday() >= 5) != (b.begin.weekday() >= 5):
-        yield IntervalDifference("weekday", f"{a.begin:%A} before, {b.begin:%A} after: a weekend is another load")
+        yield IntervalDifference(
+            "weekday", f"{a.begin:%A} before, {b.begin:%A} after: weekends usually have another load"
+        )
     elif a.begin and b.begin and min(hours := abs(a.begin.hour - b.begin.hour), 24 - hours) >= 3:
-        yield IntervalDifference("hour", f"other hours of the day: {a.begin:%H:%M} before, {b.begin:%H:%M} after")
+        yield IntervalDifference(
+            "hour", f"different hours of the day: {a.begin:%H:%M} before, {b.begin:%H:%M} after"
+        )
 
 
 def _zoned(moment: datetime) -> bool:

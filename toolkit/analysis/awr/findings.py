@@ -25,8 +25,8 @@ def headline(diff: IntervalDiff) -> str:
     measure, words = _measure(diff)
     if measure is None or measure.ratio is None:
         lacking = [side for side in (diff.before, diff.after) if side.db_time_seconds is None]
-        who = "neither of the two tells its DB time" if len(lacking) > 1 else "one of the two lacks its DB time"
-        return f"whether it got faster cannot be told: {who}"
+        who = "neither of the two has a DB time" if len(lacking) > 1 else "one of the two lacks its DB time"
+        return f"inconclusive: {who}"
     ratio = measure.ratio
     verdict = _verdict(ratio)
     before, after = _sides(measure, seconds)
@@ -86,7 +86,7 @@ def measures(diff: IntervalDiff) -> Iterator[str]:
             before, after = _sides(per, seconds)
             yield f"DB time per {words}: {before} before, {after} after ({_by(per.ratio)})"
     if diff.per_transaction is None and diff.db_time.ratio is not None:
-        yield "per transaction nothing can be told: an interval has fewer than 10 of them, or does not count them"
+        yield "no verdict per transaction: an interval has fewer than 10 of them, or does not count them"
 
 
 def cause_sentence(cause: Cause, diff: IntervalDiff) -> str:
@@ -140,7 +140,7 @@ def _joined(head: str, *facts: str) -> str:
 def _load(cause: Cause) -> str:
     less = "more" if cause.impact > 0 else "less"
     facts = [_shift(one, _RATE_NAMES[one.key]) for one in cause.evidence]
-    return _joined(f"{less} work was asked of the database", *facts)
+    return _joined(f"{less} work was requested of the database", *facts)
 
 
 def _statement(cause: Cause, diff: IntervalDiff) -> str:
@@ -153,8 +153,8 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
     heads = {
         "executions": f"is executed {'more' if grew else 'less'} often",
         "work": f"does {'more' if grew else 'less'} work in each execution",
-        "slower": f"takes {'longer' if grew else 'less time'} in each execution, its work is not told in both",
-        "new": "is new among the top" if grew else "is no longer among the top",
+        "slower": f"takes {'longer' if grew else 'less time'} in each execution, its work is not known in both",
+        "new": "is new among the top statements" if grew else "is no longer among the top statements",
     }
     if not timed and cause.part in ("work", "slower"):
         heads[cause.part] = f"takes {'more' if grew else 'less'} time, {_not_timed(row)}"
@@ -182,8 +182,8 @@ def _excerpt(text: str | None) -> str:
 def _not_timed(row: StatementChange) -> str:
     executions = row.measures["executions"]
     if executions.before.total is None and executions.after.total is None:
-        return "its executions are not told"
-    return "how long an execution takes is not told in both"
+        return "its executions are not known"
+    return "the time of an execution is not known in both"
 
 
 def _executions(row: StatementChange, *, after: bool) -> str:
@@ -274,7 +274,7 @@ def _queue(cause: Cause) -> str:
         return (
             f"{more} time that is neither CPU nor a wait that is listed: sessions in a queue for CPU, most often"
         )
-    head = "the host has no CPU left" if cause.impact > 0 else "the host has CPU again"
+    head = "the host has no CPU left" if cause.impact > 0 else "the host has free CPU again"
     return _joined(head, _shift(busy, "busy", percent), _shift(cpus, "CPUs") if cpus and cpus.ratio != 1 else "")
 
 

@@ -202,7 +202,7 @@ def _spelled(value: str | None, names: Pseudonyms) -> str | None:
     return names.name(value, "value")
 
 
-_OWN = re.compile(r"^(the report is cut off|the report has no|the header is not whole)\b[\w ,:;]*")
+_OWN = re.compile(r"^(the report is cut off|the report has no|the header is incomplete)\b[\w ,:;]*")
 
 
 def _warning(text: str, names: Pseudonyms) -> str:

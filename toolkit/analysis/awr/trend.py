@@ -108,7 +108,7 @@ def _series(members: Sequence[Interval], sql: Sequence[str]) -> Series:
             twice += 1
         else:
             ordered.append(one)
-    notes = [f"{twice} reports of an interval that another tells too were left out"] if twice else []
+    notes = [f"{twice} reports of an interval that another report covers were left out"] if twice else []
     overlaps = sum(_begin(b)[0] + _CLOSE < _begin(a)[1] for a, b in pairwise(ordered))
     if overlaps:
         notes.append(f"{overlaps} intervals overlap the one before: their time counts in both")

@@ -160,7 +160,7 @@ def read_trends(
         intervals += between if names is None else [mask_interval(one, names) for one in between]
         skipped += gaps
     if names is not None:
-        faults, skipped = (["a file is no report, or not a whole one"] * bool(one) for one in (faults, skipped))
+        faults, skipped = (["a file is not a report, or is incomplete"] * bool(one) for one in (faults, skipped))
     return Trends(trends([*intervals, *partial], sql), faults, skipped)
 
 

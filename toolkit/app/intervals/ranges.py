@@ -75,7 +75,7 @@ class OpenRepository:
         if container:
             if own is None:
                 raise ToolkitError(
-                    "this is no pluggable database with snapshots of its own",
+                    "this is not a pluggable database with snapshots of its own",
                     code="TK-0304",
                     hint="leave --pdb out, or connect to the service of a pluggable database",
                 )
@@ -108,7 +108,7 @@ def opened(resolved: ResolvedTarget, wanted: str) -> Iterator[OpenRepository]:
     target = resolved.target
     if target.engine != "oracle":
         raise ToolkitError(
-            f"{target.engine} keeps no snapshots itself",
+            f"{target.engine} keeps no snapshots of its own",
             code="TK-0304",
             hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`",
         )
@@ -191,7 +191,7 @@ def _whole(open_: OpenRepository, begin: RepositorySnapshot, end: RepositorySnap
     others = [one for one in sorted(there) if one != begin.instance]
     if open_.repository is not snapshot_sources.AWR:
         if len(open_.facts.rows("doctor_instances")) > 1:
-            said = "Statspack tells of this instance only, and the cluster has others"
+            said = "Statspack covers this instance only, and the cluster has others"
             own = replace(own, warnings=(*own.warnings, said))
         return own
     instances, warnings = [own], []
@@ -200,7 +200,7 @@ def _whole(open_: OpenRepository, begin: RepositorySnapshot, end: RepositorySnap
         lacking = not {begin.snapshot, end.snapshot} <= there[number]
         faults = ("it lacks one of the snapshots",) if lacking else open_.repositories.check(first, last)
         if faults:
-            warnings.append(f"the whole lacks instance {number}: {faults[0]}")
+            warnings.append(f"the cluster total lacks instance {number}: {faults[0]}")
         else:
             instances.append(_named(open_, _interval(open_, first, last, name), number))
     return cluster_interval(instances, warnings) if others else own

@@ -79,7 +79,7 @@ def _unpacked(raw: bytes, name: str) -> bytes:
                 raise _refused(name, "unpacked it is larger than 200 MB")
     except zlib.error:
         if not parts:
-            raise _refused(name, "it is no whole gzip file") from None
+            raise _refused(name, "it is not a complete gzip file") from None
     return b"".join(parts)
 
 

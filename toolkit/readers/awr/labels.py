@@ -204,7 +204,7 @@ def contradictions(facts: dict[str, Scalar]) -> list[str]:
             and min(abs(apart - elapsed + hour) for hour in (-60, 60)) > 2
         ):
             found.append(
-                f"the snapshots are {apart:.2f} minutes apart, yet {elapsed} minutes are said to have elapsed"
+                f"the snapshots are {apart:.2f} minutes apart, yet {elapsed} minutes are stated as elapsed"
             )
     return found
 

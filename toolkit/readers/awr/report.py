@@ -96,7 +96,9 @@ def read_report(raw: bytes, name: str) -> Report:
         raise _no_report(name, why if document.ended else f"{why}; perhaps it is cut off")
     faults = _faults(document, facts)
     if _INVALID.search(text, 0, _TOP):
-        faults.insert(0, "it says of itself that an instance shutdown lies within it: its results are invalid")
+        faults.insert(
+            0, "the report itself states that an instance shutdown lies within it: its results are invalid"
+        )
     return _report(builder, document, facts, faults)
 
 
@@ -164,10 +166,10 @@ def _faults(document: ReportDocument, facts: Mapping[str, Scalar]) -> list[str]:
         faults.append("the report is cut off: its end is not there")
     begins = sum(reduce(row[0]) == "begin snap" for table in document.tables for row in table.rows[:3] if row)
     if begins > 1:
-        faults.append(f"the file holds {begins} reports, which cannot be told apart")
+        faults.append(f"the file holds {begins} reports, which cannot be separated")
     lacks = [words for name, words in _MUST if facts[name] is None]
     if lacks:
-        faults.append(f"the header is not whole: {', '.join(lacks)} cannot be found")
+        faults.append(f"the header is incomplete: {', '.join(lacks)} cannot be found")
     return [*faults, *contradictions(dict(facts))]
 
 
@@ -183,7 +185,7 @@ def _report(
 ) -> Report:
     warnings = [*faults, *builder.warnings]
     warnings.extend(
-        f"the section `{name}` stands in the contents and not in the report" for name in document.contents
+        f"the section `{name}` is in the table of contents but not in the report" for name in document.contents
     )
     whole = builder.whole()
     expected = [name for name in _PROMISED if name != "wait_classes" or facts["kind"] == "awr"]

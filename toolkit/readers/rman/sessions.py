@@ -112,7 +112,7 @@ class RmanSessions:
         elif self._ended or not (self._active or self._asked or (real and (what == "the log" or self._silent))):
             return
         elif real and not (self._typed and self._prompt_is_back and self._asked is None):
-            self.missing.append(f"the end of {what} is missing: RMAN does not say that it is complete")
+            self.missing.append(f"the end of {what} is missing: the log does not show that RMAN completed")
         elif not real and not (self._typed and self._worked):
             self.missing.append("neither the beginning nor the end of the session is there")
 

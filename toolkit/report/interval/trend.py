@@ -157,11 +157,10 @@ def _describe(series: Series, title: str, lines: Sequence[TrendLine], unit: str)
 FORMAT = "dbatk-trend-1"
 _COLUMNS = ("DB time", "host CPU busy", "executions", "read I/O", "write I/O")
 _METHOD = (
-    "Each point is one interval, told per second of it. Lines break at gaps without a report and at restarts.",
+    "Each point is one interval, per second. Lines break at gaps without a report and at restarts.",
     "An event or statement that a report does not list is not zero there: it is below the last row of its list.",
-    f"Changes of level are told by a rank test (Pettitt 1979) with permutations, at 1 %, from {FEWEST} points on, "
-    "where the medians on both sides differ by a fifth or more. A daily rhythm that the points follow is such a "
-    "change too.",
+    f"Changes of level are detected by a rank test (Pettitt 1979) with permutations, at 1 %, from {FEWEST} points "
+    "on, where the medians on both sides differ by a fifth or more. A daily rhythm also appears as such changes.",
 )
 
 
@@ -208,7 +207,7 @@ def _changes(series: Series) -> list[str]:
         more = f" and {len(told) - 6} more" if len(told) > 6 else ""
         found.append(f"from {_moment(series.points[at].origin.begin)} on: {', '.join(told[:6])}{more}")
     if series.enough and not found:
-        found.append("no lasting change of level can be told")
+        found.append("no lasting change of level was found")
     return found
 
 

@@ -74,7 +74,7 @@ def interval_view(diff: IntervalDiff) -> IntervalView:
 def _unexplained(diff: IntervalDiff) -> str:
     if diff.whole is not None:
         return "nothing stands out as its cause"
-    return "without DB time no cause can be ranked; the tables tell what else was counted"
+    return "without DB time no cause can be ranked; the tables show what else was counted"
 
 
 def _told(causes: Sequence[Cause], diff: IntervalDiff) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def _look(diff: IntervalDiff) -> str:
 
 def _doubts(diff: IntervalDiff) -> Iterator[str]:
     if diff.swapped:
-        yield "the two were given in the wrong order and have been swapped: the earlier one is called before"
+        yield "the two were given in reverse order and have been swapped, so that the earlier one is `before`"
     for one in diff.doubts:
         yield one.sentence
     if diff.unmatched_instances:
@@ -105,16 +105,15 @@ def _doubts(diff: IntervalDiff) -> Iterator[str]:
 
 
 _METHOD = (
-    "Everything is told per second of its interval, so that intervals of unequal length compare. Active sessions "
-    "are seconds of DB time (or of waiting) per second.",
+    "All values are per second of the interval, so that intervals of unequal length can be compared. Active "
+    "sessions are seconds of DB time (or of waiting) per second.",
     "Lists hold the topmost rows. A row that one report lacks is not zero there but below the last row of its "
-    "list: `not listed, below` says that bound, and a change reckoned with it is `at least`.",
-    "Causes are ranked by the DB time they account for. A wait counts by itself for what each wait takes longer; "
-    "for what there are more waits of, the statements, hard parses or the cache that make for more come first. A "
-    "statement counts by itself when it is executed more often or does more work (buffer gets) in each execution: "
-    "one that only takes longer for the same work is a victim. What is known of plans is what active session "
-    "history saw.",
-    "The parts overlap where a report does not tell them apart, so the causes need not sum to the whole.",
+    "list: `not listed, below` gives that bound, and a change computed from it is marked `at least`.",
+    "Causes are ranked by the DB time they account for. A wait is a cause as far as each wait became longer; where "
+    "there are more waits, the statements, hard parses or the cache that cause them come first. A statement is a "
+    "cause when it is executed more often or does more work (buffer gets) in each execution: one that only takes "
+    "longer for the same work is a victim. Plans are known only where active session history sampled them.",
+    "Causes overlap where a report does not separate them, so they need not add up to the total.",
 )
 
 
@@ -228,7 +227,7 @@ def diff_text(diff: IntervalDiff) -> str:
     for title, found in _tables(diff):
         if found.rows:
             lines += ["", title.upper(), *text_table(found)]
-    lines += ["", *wrapped("everything else: --out FILE.html, or --json")]
+    lines += ["", *wrapped("for everything else use --out FILE.html, or --json")]
     return "\n".join(line[:WIDTH].rstrip() for line in lines) + "\n"
 
 
@@ -241,7 +240,7 @@ def _head(view: IntervalView) -> list[str]:
     else:
         lines += ["", *wrapped(view.unexplained)]
     if view.against:
-        lines += ["", "THE OTHER WAY", *bullets(view.against)]
+        lines += ["", "AGAINST THE TREND", *bullets(view.against)]
     return [*lines, "", *_sides(view.who)]
 
 
