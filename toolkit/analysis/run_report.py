@@ -1,4 +1,4 @@
-"""The report of a plan run: what was done, why other things were not, and how its times compare with earlier runs."""
+"""The report of a plan run: what was done, what was not and why, and how its times compare with earlier runs."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ _METHOD = (
     "sessions are seconds of DB time (or of waiting) per second.",
     "Lists hold the topmost rows. A row that one report lacks is not zero there but below the last row of its "
     "list: `not listed, below` gives that bound, and a change computed from it is marked `at least`.",
-    "Causes are ranked by the DB time they account for. A wait is a cause as far as each wait became longer; where "
+    "Causes are ranked by the DB time they account for. A wait is a cause as far as each wait took longer; where "
     "there are more waits, the statements, hard parses or the cache that cause them come first. A statement is a "
     "cause when it is executed more often or does more work (buffer gets) in each execution: one that only takes "
     "longer for the same work is a victim. Plans are known only where active session history sampled them.",
