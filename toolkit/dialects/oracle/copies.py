@@ -1,8 +1,8 @@
-"""Copies of the user's tables: the same columns, partitions, indexes and constraints, under names of ours.
+"""Copies of the user's tables: the same columns, partitions, indexes and constraints, under generated names.
 
 CREATE TABLE AS SELECT takes types and explicit NOT NULLs along, nothing else (SQLRF, CREATE TABLE, AS subquery).
-The rest is added here, so that a load into the copy does what a load into the real table does. Left out, and said:
-foreign keys (they would make every direct load conventional), triggers, grants, subpartitions.
+The rest is added here, so that a load into the copy does what a load into the real table does. Left out, and
+reported: foreign keys (they would make every direct load conventional), triggers, grants, subpartitions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import index_facts, partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.objects import build_index_copy, comment
-from toolkit.dialects.oracle.work.loads import select_list
+from toolkit.dialects.oracle.work.loads import LONG_TYPES, select_list
 from toolkit.dialects.rows import ALL_ROWS
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.model.facts import Facts
@@ -33,10 +33,30 @@ _LEVELS = {
 
 
 def copy_table(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-    """Copy all rows into a table of ours and mark it."""
-    rows = facts.rows("columns") if facts.value("target", "table_name") == source.name else ()
-    values: dict[str, ContextValue] = {"copy": copy.name, "source": source, **select_list(rows)}
-    return Call("copy_table", values, effect=Effect.CREATES, object=copy), comment(copy, mark)
+    """Copy all rows into a scratch table and mark it: partitioned as the source is, where that was read.
+
+    So a local index has what it is local to. A LONG is left out there: no index has one, and no INSERT ... SELECT
+    takes it (ORA-00997).
+    """
+    made = partitions.of_table(facts)[0] if index_facts.table_is_copied_alike(facts, source) else None
+    if made is None:
+        rows = facts.rows("columns") if facts.value("target", "table_name") == source.name else ()
+        chosen: dict[str, ContextValue] = {"copy": copy.name, "source": source, **select_list(rows)}
+        return Call("copy_table", chosen, effect=Effect.CREATES, object=copy), comment(copy, mark)
+    typed = [row for row in facts.rows("columns") if row.get("data_type") not in LONG_TYPES]
+    columns = tuple(str(row["column_name"]) for row in typed)
+    values: dict[str, ContextValue] = {
+        "copy": copy.name,
+        "source": source,
+        "columns": columns or None,
+        "long_columns": (),
+        "tablespace": None,
+        "pctfree": None,
+        "compression": None,
+        **made.values(),
+    }
+    empty = Call("empty_copy", values, effect=Effect.CREATES, object=copy)
+    return (empty, comment(copy, mark), *fill_copy(source, copy, columns))
 
 
 def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool) -> tuple[Call, ...]:

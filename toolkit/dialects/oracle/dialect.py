@@ -17,7 +17,6 @@ from toolkit.dialects.oracle import (
     doctor,
     errors,
     grants,
-    index_copies,
     index_facts,
     load_facts,
     names,
@@ -107,7 +106,7 @@ class OracleDialect:
         return space.room(facts, schema, tablespace)
 
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-        return index_copies.copy_table(source, copy, mark, facts)
+        return copies.copy_table(source, copy, mark, facts)
 
     def empty_copy(
         self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool

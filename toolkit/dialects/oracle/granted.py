@@ -1,4 +1,4 @@
-"""The degree a statement really had, told from V$PQ_SESSTAT, from samples, and from the session's own counters.
+"""The degree a statement really had, from V$PQ_SESSTAT, from samples, and from the session's own counters.
 
 Sources: Database Reference, V$PQ_SESSTAT of 11.2 (`Server Threads`, `Allocation Height`), 21c (adds `DOP`,
 `Slave Sets`) and 26ai (`Servers`, `Server Sets`). Threads count all sets, so degree = threads / sets.
@@ -34,8 +34,8 @@ def granted(work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str,
     """Tell the granted degree from all sources, and say where they disagree.
 
     The last statement's own evidence outranks samples, which may miss short work. A trial is only as good as its
-    worst source: a lower sample, a server asked for and not had, a downgrade counted in our own sessions, or a
-    second execution of our one statement (ORA-12842) make it a downgrade.
+    worst source: a lower sample, a server asked for and not had, a downgrade counted in its own sessions, or a
+    second execution of the one statement (ORA-12842) make it a downgrade.
     """
     found = _from_one_source(work, kept, peaks)
     if spelling.is_serial(work):
@@ -76,7 +76,7 @@ def _sampled(work: Work, found: Granted, peaks: Mapping[str, float]) -> Granted:
 
 
 def _counted(work: Work, found: Granted, peaks: Mapping[str, float]) -> Granted:
-    """Look at the downgrade counters of our own sessions."""
+    """Read the downgrade counters of the run's own sessions."""
     moved = [name for name, value in peaks.items() if _is_downgrade(name) and value > 0]
     if not moved:
         return found
@@ -92,11 +92,11 @@ def _is_downgrade(name: str) -> bool:
 
 
 def _begun_again(work: Work, found: Granted, peaks: Mapping[str, float]) -> Granted:
-    """Look for a parallel statement that was begun again without a word: one call, several executions."""
+    """Look for a parallel statement that was silently restarted: one call, several executions."""
     again = max((count for name, count in peaks.items() if name.startswith(_EXECUTION)), default=0)
     if again <= work.concurrency or work.operation not in _ONE_CALL:
         return found
-    sentence = f"the statement was executed {int(again)} times in one call (ORA-12842 restarts it without a word)"
+    sentence = f"the statement was executed {int(again)} times in one call (ORA-12842 restarts it silently)"
     return Granted(found.degree, found.source, sentence, True)
 
 
@@ -105,7 +105,7 @@ def _of_no_servers(work: Work, total: Mapping[str, float]) -> Granted:
         # the session's totals still count its earlier, parallel statements
         return Granted(1, _ASKED)
     if total.get(_LOADS[work.operation], 0) > 0:
-        return Granted(None, _ASKED, "the session had parallel statements, but which one is no longer told")
+        return Granted(None, _ASKED, "the session had parallel statements, but which one is no longer known")
     return Granted(1, _ASKED, "no parallel server took part")
 
 

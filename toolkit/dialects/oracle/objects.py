@@ -1,4 +1,4 @@
-"""Objects of ours: copies, their indexes, marks, drops, and the proof of what is what."""
+"""Scratch objects: index copies, marks, drops, and the proof of identity."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName,
 
 
 def comment(table: ObjectRef, mark: str, session: Role = Role.CONTROL) -> Call:
-    """Mark a table as ours; an index of Oracle bears no comment."""
+    """Mark a table as a scratch object; an index of Oracle cannot have a comment."""
     values: dict[str, ContextValue] = {"table": table.name, "mark": mark}
     return Call("comment", values, session=session, effect=Effect.CHANGES, object=table)
 
 
 def in_one_go(calls: Sequence[Call]) -> tuple[Call, ...]:
-    """Put calls that follow each other on new tables of ours into one block: each statement is a round trip.
+    """Put calls that follow each other on new scratch tables into one block: each statement is a round trip.
 
     A measured insert fills a new copy in every trial. Emptying one copy by TRUNCATE would be cheaper still, but
     not the same work each time: the first load would make segments that later ones find (DROP STORAGE keeps
@@ -80,7 +80,7 @@ def in_one_go(calls: Sequence[Call]) -> tuple[Call, ...]:
 
 
 def _auxiliary_ddl(call: Call) -> bool:
-    """Tell whether a call changes nothing but a table of ours, or what goes with it, and needs no answer."""
+    """Tell whether a call changes nothing but a scratch table, or what goes with it, and needs no answer."""
     ref = call.object
     if ref is None or not ref.scratch or call.session is not Role.CONTROL or call.kind is not StepKind.SQL:
         return False
@@ -96,7 +96,7 @@ def _block(calls: Sequence[Call]) -> Call:
 
 
 def drop(ref: ObjectRef) -> tuple[Call, ...]:
-    """Drop an scratch object, past the recycle bin: a dropped table there would keep its space."""
+    """Drop a scratch object, past the recycle bin: a dropped table there would keep its space."""
     if ref.kind is ObjectKind.BACKUP:
         return backup.drop(ref)
     if ref.kind is ObjectKind.TABLE:

@@ -36,7 +36,7 @@ class Service:
         barred: what cannot be done there, each with the sentence a DBA would want.
         tablespaces: the only ones there are; empty when the user may have any.
         packs_included: the Diagnostics and the Tuning Pack come with the service.
-        unsettable: session parameters that are refused or ignored without a word.
+        unsettable: session parameters that are refused or silently ignored.
         session: what every working session sets: parameter, value, and the default to go back to.
         serial_names: endings of service names whose sessions run serially.
         end_session: how a session is ended by hand; `{sid}` and `{serial}` stand in it.
@@ -103,7 +103,7 @@ _ADMIN_ONLY = "only sessions with RESTRICTED SESSION get in; somebody is at main
 
 
 def service_of(facts: Facts) -> Service:
-    """Return the service a target runs on: told by USERENV CLOUD_SERVICE, or by a schema only it has."""
+    """Return the service a target runs on: known by USERENV CLOUD_SERVICE, or by a schema only it has."""
     clouded = facts.value("cloud_service", "cloud_service") is not None
     schemas = {row.get("schema_mark") for row in facts.rows("doctor_marks")}
     for service in SERVICES:

@@ -74,7 +74,7 @@ def _parameters(work: Work, facts: Facts) -> list[tuple[str, str, bool]]:
     chosen.append(("DDL_LOCK_TIMEOUT", str(LOCK_WAIT_SECONDS), False))
     chosen.append(("NLS_NUMERIC_CHARACTERS", ".,", False))
     if work.mode is Mode.MEASUREMENT and work.query is not None:
-        # A query of the user's bears no hint of ours: no materialized view may answer it (SQLRF, NO_REWRITE).
+        # A query of the user's has no added hint: no materialized view may answer it (SQLRF, NO_REWRITE).
         chosen.append(("QUERY_REWRITE_ENABLED", "FALSE", True))
     if has(facts.release, Feature.IGNORE_PARALLEL_HINTS):
         chosen.append(("OPTIMIZER_IGNORE_PARALLEL_HINTS", "FALSE", True))
