@@ -79,7 +79,7 @@ bench: .venv/.test
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 mutate: .venv/.dev
-	nice -n 15 $(BIN)/python tests/mutate.py $(AREA) $(or $(SAMPLE),100) $(or $(SEED),1)
+	nice -n 15 $(BIN)/python tests/mutate.py $(AREA) $(or $(SAMPLE),100) $(SEED)
 
 wheel: .venv/.dev
 	$(BIN)/python -m build --no-isolation --outdir dist .

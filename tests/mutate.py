@@ -1,6 +1,9 @@
 """Changes one area of the package in many small ways and says which changes no test of that area notices.
 
     python tests/mutate.py AREA [SAMPLE [SEED]]
+    python tests/mutate.py AREA again
+
+The second form runs the survivors of the last result once more, after tests were added and nothing else.
 
 The areas, their modules and the tests that judge them stand in `pyproject.toml` under `tool.mutations`. mutmut
 makes the changes (in functions and methods; not in properties nor in what a module computes when it is imported)
@@ -39,7 +42,9 @@ settings.load_profile("mutations")
 """
 
 
-def main(area: str, sample: int | None = None, seed: int = 1) -> int:
+def main(area: str, sample: int | None = None, seed: int = 1, *, again: bool = False) -> int:
+    kept = ROOT / ".mutations" / f"{area}.json"
+    last = json.loads(kept.read_text(encoding="utf-8")) if again else {}
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     chosen = whole["tool"]["mutations"][area]
     folder = ROOT / ".mutations" / area
@@ -63,7 +68,10 @@ def main(area: str, sample: int | None = None, seed: int = 1) -> int:
         for one in found:
             if sample is not None and len(drawn) >= sample:
                 break
-            if _only_rewords(get_diff_for_mutant(one[1], path=one[0].path)):
+            if again:
+                if one[1] in last["survivors"]:
+                    drawn.append(one)
+            elif _only_rewords(get_diff_for_mutant(one[1], path=one[0].path)):
                 counted["reworded"] += 1
             else:
                 drawn.append(one)
@@ -80,13 +88,15 @@ def main(area: str, sample: int | None = None, seed: int = 1) -> int:
         "judged": len(drawn), "noticed": len(drawn) - len(unnoticed), "states": Counter(states.values()),
         "survivors": unnoticed, "timeouts": [name for name, state in states.items() if state == "timeout"],
     }  # fmt: skip
-    (ROOT / ".mutations" / f"{area}.json").write_text(json.dumps(result, indent=1, ensure_ascii=False))
+    if again:
+        if set(last["survivors"]) - set(states):
+            sys.exit("the code has changed since the last result: draw anew")
+        result |= {"seed": last["seed"], "judged": last["judged"], "noticed": last["judged"] - len(unnoticed)}
+    kept.write_text(json.dumps(result, indent=1, ensure_ascii=False))
     for name, difference in unnoticed.items():
         print(f"\n# {name}: {states[name]}\n{difference}")
-    print(
-        f"\n{area}: {result['noticed']} of {len(drawn)} noticed ({counted['made']} could be made)",
-        result["states"],
-    )
+    print(f"\n{area}: {result['noticed']} of {result['judged']} noticed, {counted['made']} could be made")
+    print(dict(result["states"]))
     return 0
 
 
@@ -125,4 +135,6 @@ def _without_sentences(code: str) -> str:
 if __name__ == "__main__":
     if not 2 <= len(sys.argv) <= 4:
         sys.exit(__doc__)
+    if sys.argv[2:] == ["again"]:
+        sys.exit(main(sys.argv[1], again=True))
     sys.exit(main(sys.argv[1], *map(int, sys.argv[2:])))
