@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
-from tests.store.make import BEGAN, RUN
+from tests.store.make import BEGAN, RUN, head
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.records import Lease
 from toolkit.store import lease_is_live, schema
@@ -134,3 +134,26 @@ def test_a_lease_lost_to_another_is_noticed_and_left_alone(store: Store) -> None
     assert not store.heartbeat(mine)
     store.release(mine)
     assert store.lease_of("db") == theirs
+
+
+def test_a_part_of_a_plan_that_is_at_work_is_as_live_as_the_plan(store: Store) -> None:
+    part, other = "20261122-000000-0001", "20261122-000000-0002"
+    store.create_run(head(part, parent=RUN))
+    store.create_run(head(other))
+    store.acquire_lease("plan", RUN)
+    with pytest.raises(ToolkitError, match=f"`{RUN}` is working on `plan`"):
+        store.refuse_live_run(part)
+    store.refuse_live_run(other)
+
+
+def test_of_several_leases_of_a_run_the_one_heard_of_last_is_told(store: Store) -> None:
+    for name, seconds in (("a", 1), ("b", 3), ("c", 2)):
+        store.acquire_lease(name, RUN)
+        with store._database.write("a test") as connection:
+            connection.execute(
+                update(schema.lease)
+                .where(schema.lease.c.target == name)
+                .values(heartbeat_at=BEGAN + timedelta(seconds=seconds))
+            )
+    found = store.lease_of_run(RUN)
+    assert found is not None and found.target == "b"
