@@ -113,9 +113,9 @@ def measured(work: Callable[[], object]) -> dict[str, float]:
 def measure(folder: Path, chosen: list[str]) -> dict[str, dict[str, float]]:
     """Measure in this process, which has done nothing else."""
     from toolkit.app.approvals import Approvals
-    from toolkit.app.maintenance import places_of, run_plan
-    from toolkit.app.maintenance.documents import outlook_document, outlook_of
-    from toolkit.app.maintenance.run_reports import find_night, run_report_of
+    from toolkit.app.maintenance import plan_targets_of, run_plan
+    from toolkit.app.maintenance.outlook import outlook_document, outlook_of
+    from toolkit.app.maintenance.run_reports import find_plan_run, run_report_of
     from toolkit.app.notices import tell
     from toolkit.config.notices import Notices
     from toolkit.design.plan_file import load_plan
@@ -127,15 +127,15 @@ def measure(folder: Path, chosen: list[str]) -> dict[str, dict[str, float]]:
         plan = load_plan(folder / "many.toml")
 
         def planning() -> object:
-            places = places_of(load_plan(folder / "many.toml"), store, approvals)
+            places = plan_targets_of(load_plan(folder / "many.toml"), store, approvals)
             return json.dumps(outlook_document(outlook_of(plan, places, store, datetime.now(UTC))))
 
         def night() -> object:
-            places = places_of(plan, store, approvals)
+            places = plan_targets_of(plan, store, approvals)
             return run_plan(plan, places, store=store, approvals=approvals, events=Silent())
 
         def account() -> object:
-            return run_report_text(run_report_of(store, find_night(store, "last", "many")))
+            return run_report_text(run_report_of(store, find_plan_run(store, "last", "many")))
 
         def telling() -> object:
             return tell(store.plan_runs_to_tell("many"), Notices(metrics_folder=folder))

@@ -37,7 +37,7 @@ table = "public.g"
 _PARTS = {
     "interpreter": "pass",
     "command line": "from toolkit.cli.main import build_app; build_app()",
-    "plan and store": "from toolkit.app.maintenance import places_of; from toolkit.store import open_store",
+    "plan and store": "from toolkit.app.maintenance import plan_targets_of; from toolkit.store import open_store",
     "driver": "import psycopg",
 }
 

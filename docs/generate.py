@@ -81,7 +81,7 @@ def commands() -> Iterator[tuple[str, TyperCommand]]:
     def walk(name: str, command: object) -> Iterator[tuple[str, TyperCommand]]:
         if isinstance(command, TyperCommand) and not command.hidden:
             yield name, command
-        elif isinstance(command, TyperGroup):
+        elif isinstance(command, TyperGroup) and not command.hidden:
             for part, child in command.commands.items():
                 yield from walk(f"{name} {part}", child)
 

@@ -110,7 +110,7 @@ def parse_document(text: str, path: str) -> TomlDocument:
         raise ToolkitError(
             f"{path}:{line}: {sentence}" if line else f"{path}: {sentence}",
             code="TK-0106",
-            hint="mend the TOML of that line; texts stand in quotes, lists in brackets",
+            hint="fix the TOML of that line: strings stand in quotes, lists in brackets",
         ) from None
 
 

@@ -158,7 +158,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
                "see the run report for the limit; the next plan run continues from there"),
         _entry("TK-0313", _R, "not approved",
                "there is no approval, or the plan, a script, dbatk or the database has changed since",
-               "review the changes, then `dbatk plan FILE --approve`"),
+               "review the changes, then `dbatk plan approve FILE`"),
         _entry("TK-0314", _R, "audit log is incomplete",
                "the audit log is missing, altered or not writable; without a log entry there is no approval",
                "`dbatk audit verify` shows the line"),
@@ -234,10 +234,12 @@ _LEFT_OUT = frozenset({"duckdb", "numpy"})
 def unexpected(error: BaseException) -> ToolkitError:
     """Name the kind of an exception that nobody foresaw; its traceback goes to the debug log alone.
 
-    Its text could hold anything, a secret too, so it is neither shown nor stored.
+    Its text could hold anything, a secret too, so it is neither shown nor stored. A ToolkitError stays as it is.
     """
     import logging
 
+    if isinstance(error, ToolkitError):
+        return error
     logging.getLogger("toolkit").debug("unexpected exception", exc_info=error)
     if isinstance(error, ModuleNotFoundError) and error.name in _LEFT_OUT:
         return ToolkitError(

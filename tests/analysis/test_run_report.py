@@ -1,4 +1,4 @@
-"""The account of a night: what it says first, how times stand to history, and where a level changed."""
+"""The account of a run: what it says first, how times stand to history, and where a level changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def step(name: str, took: float | None = 60, days_ago: float = 0, **fields: obje
     return replace(whole, **fields)  # type: ignore[arg-type]
 
 
-def night(*steps: StepRecord, stopped_by: str | None = None) -> PlanRunRecord:
+def run(*steps: StepRecord, stopped_by: str | None = None) -> PlanRunRecord:
     ended = BEGAN + timedelta(hours=1)
     return PlanRunRecord(
         "20261121-220000-aaaa", "nightly", "h", RunState.DONE, BEGAN, "db1", "", ended, stopped_by=stopped_by,
@@ -29,19 +29,19 @@ def night(*steps: StepRecord, stopped_by: str | None = None) -> PlanRunRecord:
 
 def against(took: float, earlier: list[float]) -> str | None:
     history = {("dwh", "a"): [step("a", seconds, days) for days, seconds in enumerate(earlier, 1)]}
-    return run_report_of(night(step("a", took)), history, {}).steps[0].against_history
+    return run_report_of(run(step("a", took)), history, {}).steps[0].against_history
 
 
 def test_it_opens_with_what_went_wrong_and_with_nothing_else() -> None:
     failed = step("b", None, state=StepState.FAILED, reason="ORA-01652")
-    told = run_report_of(night(step("a"), failed, stopped_by="step `b` failed"), {}, {})
+    told = run_report_of(run(step("a"), failed, stopped_by="step `b` failed"), {}, {})
     assert told.headline == "plan `nightly`: 1 done, 1 failed"
     assert told.sentences == ("stopped: step `b` failed", "`b` on `dwh` failed: ORA-01652")
-    well = run_report_of(night(step("a"), step("c", None, state=StepState.SKIPPED)), {}, {})
+    well = run_report_of(run(step("a"), step("c", None, state=StepState.SKIPPED)), {}, {})
     assert well.sentences == ("everything that was due was done",)
 
 
-def test_a_time_is_held_against_the_nights_before_it_where_they_are_enough() -> None:
+def test_a_time_is_held_against_the_runs_before_it_where_they_are_enough() -> None:
     usual = [60.0, 61, 59, 62, 58]
     assert against(100, usual) == "slower than each of 5 earlier runs"
     assert against(70, usual) == "as usual"
@@ -53,23 +53,23 @@ def test_a_time_is_held_against_the_nights_before_it_where_they_are_enough() -> 
 
 def test_a_step_that_became_slower_is_named_at_the_top() -> None:
     history = {("dwh", "a"): [step("a", 60, days) for days in range(1, 7)]}
-    told = run_report_of(night(step("a", 600)), history, {})
+    told = run_report_of(run(step("a", 600)), history, {})
     assert len(told.sentences) == 1 and "slower than each of 6 earlier runs" in told.sentences[0]
 
 
 def test_what_a_step_changed_and_its_licences_come_from_its_run() -> None:
     story = StepStory(("creates table `S.T`",), ("Partitioning: you declared it",), ("noise",))
-    told = run_report_of(night(step("a")), {}, {"run-a": story})
+    told = run_report_of(run(step("a")), {}, {"run-a": story})
     assert told.steps[0].story == story
 
 
 def test_steps_lie_on_the_clock_in_a_lane_for_each_target() -> None:
     other = step("b", 30, target="erp")
-    lanes = run_report_of(night(step("a"), other), {}, {}).lanes
+    lanes = run_report_of(run(step("a"), other), {}, {}).lanes
     assert [(lane.name, lane.busy_seconds) for lane in lanes.lanes] == [("dwh", 60.0), ("erp", 30.0)]
 
 
-def test_a_change_of_level_is_told_with_enough_nights_only() -> None:
+def test_a_change_of_level_is_told_with_enough_runs_only() -> None:
     few = trend_of("a", "dwh", [step("a", 60, days) for days in range(5)])
     assert few.sentences == ("5 runs with a time: fewer than 10 are too few to find a change of level",)
     level = [step("a", 600 if days < 10 else 60 + days % 3, days) for days in range(20)]
@@ -82,20 +82,20 @@ def test_a_change_of_level_is_told_with_enough_nights_only() -> None:
 
 
 def test_a_step_that_became_slower_is_told_with_the_growth_of_what_it_works_on() -> None:
-    def nights(small: float, large: float) -> list[StepRecord]:
+    def runs(small: float, large: float) -> list[StepRecord]:
         return [
             replace(step("a", 600 if days < 10 else 60 + days % 3, days), size_bytes=large if days < 10 else small)
             for days in range(20)
         ]
 
-    (grown,) = trend_of("a", "dwh", nights(1e9, 1e10)).sentences
+    (grown,) = trend_of("a", "dwh", runs(1e9, 1e10)).sentences
     assert grown.endswith("; what it works on went from 954 MiB to 9.31 GiB")
-    (same,) = trend_of("a", "dwh", nights(1e9, 1.1e9)).sentences
+    (same,) = trend_of("a", "dwh", runs(1e9, 1.1e9)).sentences
     assert same.endswith("; what it works on has not changed much in size")
 
 
 def test_what_could_not_be_verified_stands_at_the_top() -> None:
-    told = run_report_of(night(replace(step("a"), unverified="the source was not counted")), {}, {}).sentences
+    told = run_report_of(run(replace(step("a"), unverified="the source was not counted")), {}, {}).sentences
     assert told == (
         "everything that was due was done", "1 step could not be verified in every respect: `a`",
     )  # fmt: skip

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import duckdb
 
-from tests.chaos.nights import Night
 from tests.chaos.plan import FILE, LINKS, MORE, ROWS, SERVER, Chain, chains
+from tests.chaos.runs import Night
 from tests.chaos.world import World
 from toolkit.model.plan import StepState
 from toolkit.store import open_store
@@ -200,10 +200,10 @@ def _no_file_is_left(world: World) -> Iterator[str]:
 def _no_secret(world: World, argv: set[str]) -> Iterator[str]:
     secret = world.secret
     yield from (f"the password was an argument: {word}" for word in argv if secret in word)
-    account = world.folder / "account.html"
+    page = world.folder / "report.html"
     said = [
-        world.dbatk("account", "last", "--out", str(account)),
-        world.dbatk("account", "last", "--json"),
+        world.dbatk("plan", "report", "last", "--out", str(page)),
+        world.dbatk("plan", "report", "last", "--json"),
         world.dbatk("runs", "list"),
     ]
     for answer in said:

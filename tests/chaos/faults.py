@@ -131,7 +131,7 @@ class Fault:
     seed: str
 
     @property
-    def ends_the_night(self) -> bool:
+    def ends_the_run(self) -> bool:
         return self.kind in _LAST
 
     def do(self, world: World, process: int) -> str:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.chaos import checks
 from tests.chaos.faults import drawn
-from tests.chaos.nights import Night, Nights
+from tests.chaos.runs import Night, Nights
 from tests.chaos.world import World, made_world
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import installed
@@ -68,7 +68,7 @@ class Chaos:
         while left:
             wanted = [left.popleft() for _ in range(min(len(left), self._chance.choice((1, 2, 3))))]
             for at, fault in enumerate(wanted):
-                if fault.ends_the_night:
+                if fault.ends_the_run:
                     left.extendleft(reversed(wanted[at + 1 :]))
                     del wanted[at + 1 :]
                     break

@@ -262,12 +262,12 @@ def test_a_terminal_is_asked_before_a_run_is_deleted(
     dbatk: Dbatk, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dbatk("stats", "gather", "-t", url, "--table", "small", "--label", "one")
-    monkeypatch.setattr("toolkit.cli.launch._asks", lambda: True)
+    monkeypatch.setattr("toolkit.cli.approving._can_ask", lambda: True)
     asked: list[str] = []
-    monkeypatch.setattr("toolkit.cli.launch._ask", lambda question: bool(asked.append(question)))
+    monkeypatch.setattr("toolkit.cli.approving._ask", lambda question: bool(asked.append(question)))
     assert dbatk("runs", "delete", "one").status == 130
     assert len(asked) == 1
-    monkeypatch.setattr("toolkit.cli.launch._ask", lambda question: True)
+    monkeypatch.setattr("toolkit.cli.approving._ask", lambda question: True)
     assert main(["runs", "delete", "one"]) == 0
 
 

@@ -27,7 +27,8 @@ def commands() -> Iterator[tuple[tuple[str, ...], object]]:
         if inner is None:
             yield path, command
         for name, one in (inner or {}).items():
-            yield from walk(one, (*path, name))
+            if not one.hidden:
+                yield from walk(one, (*path, name))
 
     return walk(typer.main.get_command(build_app()), ())
 
@@ -37,13 +38,14 @@ COMMANDS = list(commands())
 
 def test_every_command_of_the_documentation_is_there() -> None:
     assert {" ".join(path) for path, _ in COMMANDS} == {
-        "demo", "run", "plan", "ctas", "insert", "index build", "index rebuild", "stats gather", "runs list",
+        "demo", "run", "ctas", "insert", "index build", "index rebuild", "stats gather", "runs list",
         "runs show", "runs resume", "runs delete", "runs export", "compare", "report", "doctor", "target add",
         "target list", "target test", "target remove", "clean", "error", "export", "ingest",
         "backup run", "backup read",
         "awr show", "awr trend", "awr fetch", "snapshot take", "snapshot list",
-        "account", "history", "audit list", "audit verify",
-        "schedule add", "schedule list", "schedule remove", "notify test", "notify digest",
+        "plan show", "plan approve", "plan report", "plan history", "audit list", "audit verify",
+        "plan schedule add", "plan schedule list", "plan schedule remove",
+        "plan notify test", "plan notify digest",
     }  # fmt: skip
 
 
@@ -68,7 +70,7 @@ def test_operations_take_exactly_what_is_declared(operation: OperationName, dbat
         assert f"{option.flag} " in shown
 
 
-@pytest.mark.parametrize("group", [(), ("index",), ("stats",), ("runs",), ("target",)])
+@pytest.mark.parametrize("group", [(), ("index",), ("stats",), ("runs",), ("target",), ("plan",)])
 def test_a_bare_group_shows_its_help(group: tuple[str, ...], dbatk: Dbatk) -> None:
     answer = dbatk(*group)
     assert answer.status == 0

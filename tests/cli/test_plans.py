@@ -62,6 +62,18 @@ def test_a_plan_is_shown_before_it_runs_and_changes_nothing(dbatk: Dbatk, plan: 
         assert store.plan_runs() == []
 
 
+def test_the_commands_about_plans_stand_in_one_group_and_the_short_forms_mean_the_same(
+    dbatk: Dbatk, plan: str, home: Path
+) -> None:
+    assert dbatk("plan", "show", plan).out == dbatk("plan", plan).out
+    assert dbatk("plan", plan, "--approve", "--approved-by", "J. Doe").status == 0
+    assert "J. Doe" in (home / "nightly.approval.toml").read_text()
+    scheduling = (plan.replace("nightly", str(home / "nightly")), "--kind", "cron", "--at", "22:00 UTC")
+    assert "has a relative path" in dbatk("plan", "schedule", *scheduling).err
+    assert dbatk("schedule", *scheduling).err == dbatk("plan", "schedule", "add", *scheduling).err
+    assert dbatk("notify", "test").err == dbatk("plan", "notify", "test").err
+
+
 def test_a_target_that_nobody_can_reach_is_named_when_the_plan_is_looked_at(
     dbatk: Dbatk, plan: str, home: Path
 ) -> None:
@@ -79,7 +91,7 @@ def test_a_target_that_nobody_can_reach_is_named_when_the_plan_is_looked_at(
     assert "duckdb:///small.duckdb does not" not in said
 
 
-def test_a_plan_runs_and_its_account_tells_every_step(dbatk: Dbatk, plan: str) -> None:
+def test_a_plan_runs_and_its_result_names_every_step(dbatk: Dbatk, plan: str) -> None:
     ended = dbatk("run", plan)
     assert ended.status == 0, ended.err
     assert "plan nightly" in ended.out and "skipped" in ended.out
@@ -157,22 +169,26 @@ def _run_of_the_first_step(home: Path, working: subprocess.Popen[bytes]) -> str:
     raise AssertionError("the step did not begin")
 
 
-def test_the_account_of_a_night_and_the_history_of_a_step_are_told(dbatk: Dbatk, plan: str, home: Path) -> None:
-    assert dbatk("account", "last").status == 2, "there is none yet"
+def test_a_plan_run_is_reported_and_the_history_of_a_step_is_shown(dbatk: Dbatk, plan: str, home: Path) -> None:
+    assert dbatk("plan", "report").status == 2, "there is none yet"
+    renamed = dbatk("account", "last")
+    assert renamed.status == 2 and "use `dbatk plan report`" in renamed.err
     dbatk("run", plan)
-    told = dbatk("account", "last")
+    told = dbatk("plan", "report")
     assert told.status == 0 and "plan `nightly`: 2 done, 1 skipped" in told.out
     assert "next" in told.out and "`copy` on `duckdb:///small.duckdb`: yes" in told.out
-    assert dbatk("account", "last", "--out", "night.html").status == 0
-    assert "creates table `main.copied`" in (home / "night.html").read_text()
-    document = json.loads(dbatk("account", "last", "--json").out)
+    assert dbatk("plan", "report", "last", "--out", "report.html").status == 0
+    assert "creates table `main.copied`" in (home / "report.html").read_text()
+    document = json.loads(dbatk("plan", "report", "last", "--json").out)
     assert [step["state"] for step in document["steps"]] == ["done", "done", "skipped"]
-    assert dbatk("account", document["plan_run"][:-2]).status == 0
-    history = dbatk("history", "copy")
+    assert dbatk("plan", "report", document["plan_run"][:-2]).status == 0
+    history = dbatk("plan", "history", "copy")
     assert history.status == 0 and "done" in history.out and "fewer than 10" in history.out
-    refused = dbatk("history", "nothing")
+    refused = dbatk("plan", "history", "nothing")
     assert refused.status == 2 and "copy, index, rare" in refused.err
-    assert dbatk("account", "x").status == 2 and dbatk("account", "last", "--format", "pdf").status == 2
+    assert (
+        dbatk("plan", "report", "x").status == 2 and dbatk("plan", "report", "last", "--format", "pdf").status == 2
+    )
 
 
 LOAD = """
@@ -218,7 +234,7 @@ def test_before_a_night_begins_it_is_told_when_the_plan_is_another_or_was_edited
     assert dbatk("run", plan).status == 0
     assert "warning" not in dbatk("plan", plan).err and "edited" not in dbatk("plan", plan).out
     (home / plan).write_text(PLAN.replace('name = "rare"', 'name = "seldom"'))
-    said = "plan `nightly` was edited since its last night (new: `seldom`; gone: `rare`)"
+    said = "plan `nightly` was edited since its last run (new: `seldom`; gone: `rare`)"
     assert said in " ".join(dbatk("plan", plan).out.split())
     assert said in dbatk("run", plan, "--log-format", "json").err
     (home / "other.toml").write_text(OTHER)

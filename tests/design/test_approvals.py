@@ -14,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.tiers import examples
-from toolkit.design.approval_diff import differences
-from toolkit.design.approval_file import approval_path, dump_approval, load_approval
-from toolkit.design.canonical import plan_values
+from toolkit.design.approval import approval_path, differences, dump_approval, load_approval, plan_values
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit.design.build import General, build_experiment
-from toolkit.design.dump import dump_experiment
-from toolkit.design.file import load_experiment, parse_experiment
+from toolkit.design.file import dump_experiment, load_experiment, parse_experiment
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import CommandFactor, Factor
@@ -60,12 +59,12 @@ def test_the_documented_example_reads() -> None:
     ("old", "new", "code", "line", "said"),
     [
         ("source =", "sauce =", "TK-0101", 5, "did you mean `source`"),
-        ("repeat = 3", "repeat = '3'", "TK-0102", 7, "`repeat` is no whole number"),
-        ("repeat = 3", "repeat = true", "TK-0102", 7, "`repeat` is no whole number"),
+        ("repeat = 3", "repeat = '3'", "TK-0102", 7, "`repeat` must be a whole number"),
+        ("repeat = 3", "repeat = true", "TK-0102", 7, "`repeat` must be a whole number"),
         ("repeat = 3", "repeat = 3\nmode = 'jab'", "TK-0102", 8, "did you mean `job`"),
         ("repeat = 3", "repeat = 3\nonline = true", "TK-0101", 8, "`ctas` takes no `online`"),
         ('"ctas"', '"ctaz"', "TK-0101", 4, "did you mean `ctas`"),
-        ('"2h"', "7200", "TK-0102", 8, "`budget` is no duration"),
+        ('"2h"', "7200", "TK-0102", 8, "`budget` must be a duration"),
         ('"2h"', '"2 hours"', "TK-0102", 8, "is not a duration"),
         ("degree =", "degre =", "TK-0101", 10, "did you mean `degree`"),
         ("degree =", "table =", "TK-0101", 10, "cannot be varied"),
@@ -80,7 +79,7 @@ def test_the_documented_example_reads() -> None:
         ('"{level}"', '"{lvl}"', "TK-0106", 17, "cannot use `{lvl}`"),
         ('"{level}"', '"5"', "TK-0106", 17, "does not use `{level}`"),
         ("read  = [", "rread  = [", "TK-0106", 16, "did you mean `read`"),
-        ('apply = ["blockdev"', 'apply = "blockdev"#', "TK-0106", 17, "no list of arguments"),
+        ('apply = ["blockdev"', 'apply = "blockdev"#', "TK-0106", 17, "must be a list of arguments"),
         ("undo  =", "undo_sql = 'x'\nundo  =", "TK-0106", 19, "exclude each other"),
         ("repeat = 3", "repeat = 3\nquery = 'select 1'", "TK-0107", 1, "exclude each other"),
         ("target =", "password = 'hunter2'\ntarget =", "TK-0108", 3, "secret in clear text"),

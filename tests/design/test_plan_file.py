@@ -95,14 +95,14 @@ HEAD = '[plan]\nname = "n"\ntarget = "t"\n'
         (STEP, 0, r"\[plan\]` is missing"),
         (HEAD, 1, "no step"),
         ('[plan]\ntarget = "t"\n' + STEP, 1, "no name"),
-        ('[plan]\nname = "../x"\ntarget = "t"\n' + STEP, 2, "no name of a plan"),
+        ('[plan]\nname = "../x"\ntarget = "t"\n' + STEP, 2, "not a valid name for a plan"),
         ('[plan]\nname = "n"\n' + STEP, 1, "no target"),
         ('[plan]\nname = "n"\ntargets = ["a", "a"]\n' + STEP, 3, "named twice"),
         ('[plan]\nname = "n"\ntarget = "a"\ntargets = ["b"]\n' + STEP, 3, "exclude each other"),
         (HEAD + 'windw = "22:00-06:00 UTC"\n' + STEP, 4, "has no `windw`"),
-        (HEAD + 'window = "22:00 UTC"\n' + STEP, 4, "is no window"),
+        (HEAD + 'window = "22:00 UTC"\n' + STEP, 4, "is not a window"),
         (HEAD + "max_degree = 0\n" + STEP, 4, "cannot be 0"),
-        (HEAD + "concurrency = true\n" + STEP, 4, "no whole number"),
+        (HEAD + "concurrency = true\n" + STEP, 4, "must be a whole number"),
         (HEAD + "[stepp]\n" + STEP, 4, "no table `stepp`"),
         (HEAD + 'step = "x"\n', 1, "no step"),
         (HEAD + STEP.replace("[[step]]", "[step]"), 4, "one table"),
@@ -118,11 +118,11 @@ HEAD = '[plan]\nname = "n"\ntarget = "t"\n'
         (HEAD + STEP + "repeat = 3\n", 7, "is a job and takes no `repeat`"),
         (HEAD + STEP + "degree = [1, 2]\n", 7, "takes one level"),
         (HEAD + STEP + 'schema = {best_of = "x"}\n', 7, "Cannot overwrite|cannot overwrite"),
-        (HEAD + STEP + 'table = {best_of = "x"}\n', 7, "no factor"),
+        (HEAD + STEP + 'table = {best_of = "x"}\n', 7, "is not a factor"),
         (HEAD + STEP + 'degree = {best_of = "x", worst_of = "y"}\n', 7, "only `best_of`"),
         (HEAD + STEP + "retries = 1000\n", 7, "cannot be 1000"),
         (HEAD + STEP + 'on_failure = "ignore"\n', 7, "cannot be `ignore`"),
-        (HEAD + STEP + "only_if = 7\n", 7, "no condition"),
+        (HEAD + STEP + "only_if = 7\n", 7, "must be a condition"),
         (HEAD + STEP + "only_if = {}\n", 7, "measures one thing"),
         (HEAD + STEP + 'only_if = {sql = "SELECT 1"}\n', 7, "needs `at_least`"),
         (HEAD + STEP + 'only_if = {sql = "DROP TABLE t", at_least = 1}\n', 7, "SELECT"),
@@ -132,7 +132,7 @@ HEAD = '[plan]\nname = "n"\ntarget = "t"\n'
         (HEAD + STEP + 'only_if = {index_bytes = "10 apples"}\n', 7, "no size"),
         (HEAD + STEP + 'only_if = {index_bytes = "1G"}\n', 7, "is for `index-rebuild`"),
         (HEAD + STEP + "only_if = {sqll = 1}\n", 7, "has no `sqll`"),
-        (HEAD + '[[step]]\noperation = "vacuum"\n', 5, "no operation"),
+        (HEAD + '[[step]]\noperation = "vacuum"\n', 5, "is not an operation"),
         (HEAD + '[[step]]\noperation = "ctas"\n', 5, "needs"),
         (HEAD + STEP + 'password = "x"\n', 7, "secret"),
     ],
@@ -146,7 +146,7 @@ def test_a_mistake_is_named_with_its_line_and_a_hint(tmp_path: Path, text: str, 
 
 
 def test_a_value_that_fills_pages_is_cut_in_its_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ToolkitError, match="no name of a plan") as caught:
+    with pytest.raises(ToolkitError, match="not a valid name for a plan") as caught:
         plan(tmp_path, HEAD.replace('"n"', f'"{"n" * 100_000}"') + STEP)
     assert len(caught.value.message) < 600
 

@@ -54,7 +54,7 @@ def test_a_step_lays_its_own_over_the_plans_or_has_none() -> None:
     ("guards", "sentence"),
     [
         ("[plan.guards]\nmax_sessions = 4\n", "n.toml:5: there is no guard `max_sessions`"),
-        ("[plan.guards]\nmax_lag = 30\n", "n.toml:5: `max_lag` is no duration"),
+        ("[plan.guards]\nmax_lag = 30\n", "n.toml:5: `max_lag` must be a duration"),
         ('[plan.guards]\nmax_lag = "soon"\n', "n.toml:5: `soon` is not a duration"),
         ("[plan.guards]\nmax_load = 0\n", "n.toml:5: `max_load` is a load per CPU"),
         ("[plan.guards]\nmax_load = true\n", "n.toml:5: `max_load` is a load per CPU"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.notify.nights import night, step
+from tests.notify.runs import run, step
 from tests.notify.sinks import Hook, serving
 from toolkit.cli.main import main
 from toolkit.cli.notices import tell_of, told_of_refusals
@@ -33,7 +33,7 @@ def recipient(settings: Path, port: int, *when: str) -> None:
 
 
 def enter(state: str, began: datetime) -> None:
-    record = night(step(state), began_at=began, state=RunState.RUNNING)
+    record = run(step(state), began_at=began, state=RunState.RUNNING)
     with open_store() as store:
         store.begin_plan_run(record)
         store.end_plan_run(record.plan_run, RunState.FAILED if state == "failed" else RunState.DONE, began)
@@ -44,7 +44,7 @@ def test_a_test_message_shows_who_is_reached(settings: Path, capsys: pytest.Capt
     with serving(Hook) as (port, received):
         recipient(settings, port, "failure")
         assert main(["notify", "test"]) == 0
-    assert capsys.readouterr().err == "told 1 of 1\n" and len(received) == 1
+    assert capsys.readouterr().err == "sent 1 of 1\n" and len(received) == 1
     assert main(["notify", "test", "--json"]) == 1
     captured = capsys.readouterr()
     document = json.loads(captured.out)
@@ -61,7 +61,7 @@ def test_a_secret_that_others_may_read_is_not_used(settings: Path, capsys: pytes
     recipient(settings, 1, "failure")
     settings.with_name("hook.url").chmod(0o644)
     assert main(["notify", "test"]) == 1
-    assert "may be read by others" in capsys.readouterr().err
+    assert "can be read by others" in capsys.readouterr().err
 
 
 def test_what_came_of_a_plan_in_the_store_is_told(settings: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_digest_has_what_the_store_has(settings: Path) -> None:
     assert body["title"].startswith("dbatk: 1 plan runs, 0 failed")  # type: ignore[index]
 
 
-def test_a_plan_that_cannot_begin_at_night_does_not_fail_in_silence(
+def test_a_plan_that_cannot_begin_at_run_does_not_fail_in_silence(
     settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(Hook) as (port, received):

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.notify.nights import night, step
+from tests.notify.runs import run, step
 from tests.notify.sinks import Hook, Mailbox, Silence, parts, serving
 from toolkit.app.notices import tell, tell_digest, tell_trial
 from toolkit.config.notices import Notices, NotifyOn, Recipient, load_notices
 from toolkit.config.secrets import SecretKind, SecretRef
 from toolkit.errors import ToolkitError
 from toolkit.notify.deliver import DeliveryAddress, deliver
-from toolkit.notify.message import digest_message, night_message, reasons_of, safe
+from toolkit.notify.message import digest_message, reasons_of, run_message, safe
 
 EVIL = "ORA-1\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script> @here <!channel> \x1b[31m\u202e"
 
@@ -43,11 +43,11 @@ def mail(port: int, password: str = "") -> str:
         (["done", "skipped"], ["done", "done"], {"always", "change"}),
     ],
 )
-def test_a_night_is_worth_a_message_for_what_became_of_it(
+def test_a_run_is_worth_a_message_for_what_became_of_it(
     now: list[str], before: list[str] | None, expected: set[str]
 ) -> None:
     made = [
-        None if states is None else night(*(step(state, f"s{at}") for at, state in enumerate(states)))
+        None if states is None else run(*(step(state, f"s{at}") for at, state in enumerate(states)))
         for states in (now, before)
     ]
     assert made[0] is not None
@@ -64,8 +64,8 @@ def test_only_who_wants_it_of_this_plan_is_told(monkeypatch: pytest.MonkeyPatch)
 # -- what -------------------------------------------------------------------------------------------------------
 def test_a_failure_is_named_first_with_its_reason() -> None:
     bad = step("failed", "indexes", reason="ORA-01652: unable to extend temp segment", expected_seconds=30.0)
-    record = night(step(), bad, step("skipped", "archive", reason="only_if: 3 < 10", began_at=None))
-    said = night_message(record, reasons_of(record, None))
+    record = run(step(), bad, step("skipped", "archive", reason="only_if: 3 < 10", began_at=None))
+    said = run_message(record, reasons_of(record, None))
     assert said.subject == "dbatk: plan nightly failed: indexes on dwh"
     lines = [line for line in said.text.splitlines() if line.startswith("- ")]
     assert lines[0] == (
@@ -75,8 +75,8 @@ def test_a_failure_is_named_first_with_its_reason() -> None:
 
 
 def test_what_a_database_says_stays_one_harmless_line() -> None:
-    record = night(step("failed", EVIL[:20], target=EVIL, reason=EVIL), stopped_by=EVIL)
-    said = night_message(record, reasons_of(record, None))
+    record = run(step("failed", EVIL[:20], target=EVIL, reason=EVIL), stopped_by=EVIL)
+    said = run_message(record, reasons_of(record, None))
     assert "\n" not in said.subject and "\r" not in said.subject
     assert "<script" not in said.html and "&lt;script" in said.html
     for text in (said.subject, said.text, said.html):
@@ -90,24 +90,24 @@ def test_addresses_and_codes_stay_as_they_are() -> None:
     assert safe(text) == text
 
 
-def test_the_digest_has_the_bad_nights_first() -> None:
-    nights = [night(step(), plan="good"), night(step("failed"), plan="bad", days_ago=1)]
-    said = digest_message(nights, nights[1].began_at)
+def test_the_digest_has_the_bad_runs_first() -> None:
+    runs = [run(step(), plan="good"), run(step("failed"), plan="bad", days_ago=1)]
+    said = digest_message(runs, runs[1].began_at)
     assert said.subject.startswith("dbatk: 2 plan runs, 1 failed since 2026-11-20")
     assert said.text.index("bad: failed") < said.text.index("good: done")
-    assert "no plan has run" in digest_message([], nights[0].began_at).subject
+    assert "no plan has run" in digest_message([], runs[0].began_at).subject
 
 
 def test_a_thousand_steps_make_no_thousand_lines() -> None:
-    record = night(*(step(name=f"s{at}") for at in range(1000)), step("failed", "last"))
-    said = night_message(record, reasons_of(record, None))
+    record = run(*(step(name=f"s{at}") for at in range(1000)), step("failed", "last"))
+    said = run_message(record, reasons_of(record, None))
     assert len(said.text.splitlines()) < 250
     assert "failed: last" in said.text and "of 1001 steps" in said.text
 
 
 # -- arriving ---------------------------------------------------------------------------------------------------
 def test_a_mail_arrives_with_its_subject_and_no_header_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    record = night(step("failed", reason=EVIL), stopped_by=EVIL)
+    record = run(step("failed", reason=EVIL), stopped_by=EVIL)
     with serving(Mailbox) as (port, received):
         assert tell([record], Notices((recipient(mail(port), monkeypatch),))) == ()
     (message,) = received
@@ -121,21 +121,21 @@ def test_a_mail_arrives_with_its_subject_and_no_header_of_somebody_else(monkeypa
 def test_a_webhook_gets_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(Hook) as (port, received):
         url = f"json://127.0.0.1:{port}/hook"
-        assert tell([night(step("failed"))], Notices((recipient(url, monkeypatch),))) == ()
+        assert tell([run(step("failed"))], Notices((recipient(url, monkeypatch),))) == ()
     (body,) = received
     assert body["title"] == "dbatk: plan nightly failed: statistics on dwh"  # type: ignore[index]
     assert "- failed: statistics on dwh" in body["message"]  # type: ignore[index]
 
 
 def test_failure_and_recovery_are_told_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    good, bad = night(step()), night(step("failed"))
+    good, bad = run(step()), run(step("failed"))
     with serving(Hook) as (port, received):
         notices = Notices((recipient(f"json://127.0.0.1:{port}", monkeypatch),))
-        for nights in ([good], [bad, good], [good, bad], [good, good]):
-            assert tell(nights, notices) == ()
+        for runs in ([good], [bad, good], [good, bad], [good, good]):
+            assert tell(runs, notices) == ()
     assert [body["title"] for body in received] == [  # type: ignore[index]
         "dbatk: plan nightly failed: statistics on dwh",
-        "dbatk: plan nightly is well again",
+        "dbatk: plan nightly succeeded again",
     ]
 
 
@@ -143,7 +143,7 @@ def test_the_digest_goes_to_those_who_want_one(monkeypatch: pytest.MonkeyPatch) 
     with serving(Hook) as (port, received):
         url = f"json://127.0.0.1:{port}"
         to = (recipient(url, monkeypatch, "digest"), recipient(url, monkeypatch, "failure", name="other"))
-        record = night(step())
+        record = run(step())
         assert tell_digest([record], record.began_at, Notices(to)) == (1, ())
         assert tell([record], Notices(to)) == ()
     assert len(received) == 1
@@ -165,7 +165,7 @@ def test_who_cannot_be_reached_is_a_sentence_without_the_secret(
             recipient(mail(1, "s3cret"), monkeypatch, name="mail"),
             recipient("s3cret://nothing", monkeypatch, name="odd"),
         )
-        problems = tell([night(step("failed"))], Notices(to))
+        problems = tell([run(step("failed"))], Notices(to))
     assert [problem.split()[0] for problem in problems] == ["`dba`", "`mail`", "`odd`"]
     captured = capfd.readouterr()
     assert "s3cret" not in "".join(problems) + captured.out + captured.err
@@ -176,17 +176,17 @@ def test_a_variable_that_is_not_set_keeps_nobody_else_from_hearing(monkeypatch: 
     with serving(Hook) as (port, received):
         missing = Recipient("lost", SecretRef(SecretKind.ENV, "URL_NOT_THERE"))
         notices = Notices((missing, recipient(f"json://127.0.0.1:{port}", monkeypatch)))
-        (problem,) = tell([night(step("failed"))], notices)
+        (problem,) = tell([run(step("failed"))], notices)
     assert "`lost`" in problem and "URL_NOT_THERE" in problem
     assert len(received) == 1
 
 
 def test_a_server_that_never_answers_is_given_up_in_time() -> None:
-    record = night(step("failed"))
+    record = run(step("failed"))
     with serving(Silence) as (port, _):
         (problem,) = deliver(
             [DeliveryAddress("slow", mail(port))],
-            night_message(record, reasons_of(record, None)),
+            run_message(record, reasons_of(record, None)),
             limit_seconds=0.3,
         )
     assert "within 0.3 s" in problem
@@ -194,7 +194,7 @@ def test_a_server_that_never_answers_is_given_up_in_time() -> None:
 
 def test_without_the_library_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "apprise", None)
-    (problem,) = tell([night(step("failed"))], Notices((recipient("json://x", monkeypatch),)))
+    (problem,) = tell([run(step("failed"))], Notices((recipient("json://x", monkeypatch),)))
     assert "dbatk[notify]" in problem
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.notify.nights import BEGAN, night, step
+from tests.notify.runs import BEGAN, run, step
 from toolkit.app.notices import tell
 from toolkit.config.notices import Notices
 from toolkit.model.plan import PlanRunRecord
@@ -19,8 +19,8 @@ from toolkit.notify.metrics import exposition
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
-def read(*nights: PlanRunRecord) -> Samples:
-    families = list(text_string_to_metric_families(exposition(nights)))
+def read(*runs: PlanRunRecord) -> Samples:
+    families = list(text_string_to_metric_families(exposition(runs)))
     assert len({family.name for family in families}) == len(families)
     assert all(family.documentation.endswith(".") and family.type == "gauge" for family in families)
     return {
@@ -38,8 +38,8 @@ STATISTICS = {"step": "statistics", "target": "dwh"}
 
 
 def test_the_last_success_outlives_a_failure() -> None:
-    good = night(step(), days_ago=1)
-    bad = night(step("failed", began_at=BEGAN, ended_at=BEGAN + timedelta(seconds=2)))
+    good = run(step(), days_ago=1)
+    bad = run(step("failed", began_at=BEGAN, ended_at=BEGAN + timedelta(seconds=2)))
     found = read(bad, good)
     assert value(found, "dbatk_plan_last_run_success") == 0
     assert good.ended_at is not None and good.steps[0].ended_at is not None
@@ -55,7 +55,7 @@ def test_the_last_success_outlives_a_failure() -> None:
 
 
 def test_what_is_not_known_is_left_out_never_zero() -> None:
-    found = read(night(step("waiting", began_at=None, ended_at=None), window_end=None, ended_at=None))
+    found = read(run(step("waiting", began_at=None, ended_at=None), window_end=None, ended_at=None))
     assert value(found, "dbatk_plan_last_success_timestamp_seconds") is None
     assert value(found, "dbatk_plan_window_end_timestamp_seconds") is None
     assert value(found, "dbatk_step_last_duration_seconds", **STATISTICS) is None
@@ -64,13 +64,13 @@ def test_what_is_not_known_is_left_out_never_zero() -> None:
 
 @pytest.mark.parametrize("odd", ['a "b"', "a\\b", "a\nb", "{}=,", "ü\u2028", "\ud800"])
 def test_labels_carry_any_name(odd: str) -> None:
-    found = read(night(step(name=odd, target=odd)))
+    found = read(run(step(name=odd, target=odd)))
     shown = odd.encode("utf-8", "replace").decode()
     assert value(found, "dbatk_step_last_duration_seconds", step=shown, target=shown) == 61.5
 
 
 def test_names_follow_the_rules() -> None:
-    names = {name for name, _ in read(night(step(expected_seconds=3.0)))}
+    names = {name for name, _ in read(run(step(expected_seconds=3.0)))}
     assert all(re.fullmatch(r"dbatk_(plan|step)_[a-z_]+", name) for name in names)
     timed = {name for name in names if "timestamp" in name or "duration" in name}
     assert all(name.endswith("_seconds") for name in timed)
@@ -78,14 +78,14 @@ def test_names_follow_the_rules() -> None:
 
 def test_the_file_is_readable_by_the_collector_and_replaced_at_once(tmp_path: Path) -> None:
     notices = Notices(metrics_folder=tmp_path)
-    assert tell([night(step())], notices) == ()
+    assert tell([run(step())], notices) == ()
     first = (tmp_path / "dbatk_nightly.prom").stat()
     assert stat.S_IMODE(first.st_mode) == 0o644
-    assert tell([night(step("failed"))], notices) == ()
+    assert tell([run(step("failed"))], notices) == ()
     assert (tmp_path / "dbatk_nightly.prom").stat().st_ino != first.st_ino
     assert [path.name for path in tmp_path.iterdir()] == ["dbatk_nightly.prom"]
 
 
 def test_a_folder_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
-    (problem,) = tell([night(step())], Notices(metrics_folder=tmp_path / "none"))
+    (problem,) = tell([run(step())], Notices(metrics_folder=tmp_path / "none"))
     assert "no folder" in problem

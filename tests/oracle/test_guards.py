@@ -14,7 +14,7 @@ from tests.oracle.standin.guarded import Living
 from tests.oracle.standin.scenario import ViewRow
 from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import PlanTarget, places_of, run_plan
+from toolkit.app.maintenance import PlanTarget, plan_targets_of, run_plan
 from toolkit.app.maintenance.guards import guard_rows
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -54,12 +54,12 @@ def plan_of(standin: Standin, guards: str, *steps: str) -> MaintenancePlan:
 
 def run(standin: Standin, store: Store, guards: str, *steps: str) -> PlanRunRecord:
     plan = plan_of(standin, guards, *steps)
-    places = places_of(plan, store, APPROVALS)
+    places = plan_targets_of(plan, store, APPROVALS)
     return run_plan(plan, places, store=store, approvals=APPROVALS, events=Heard())
 
 
 def place_of(standin: Standin, store: Store, guards: str) -> PlanTarget:
-    (place,) = places_of(plan_of(standin, guards, STATS), store, APPROVALS)
+    (place,) = plan_targets_of(plan_of(standin, guards, STATS), store, APPROVALS)
     return place
 
 

@@ -30,7 +30,7 @@ def printed(operation: OperationName, assume: str = "19-ee", degree: int = 1, **
         ("Größe", "letters beyond ASCII", '"GRÖßE"'),
         ("app.été", "letters beyond ASCII", '"ÉTÉ"'),
         ("日本", "letters beyond ASCII", '"日本"'),
-        ("a b", "is not a name", "double quotes"),
+        ("a b", "is not a valid name", "double quotes"),
     ],
 )
 def test_a_name_that_cannot_be_one_says_why_and_how_to_write_it(text: str, words: str, hint: str) -> None:

@@ -69,7 +69,7 @@ def test_every_option_of_an_operation_is_documented_where_it_works() -> None:
         assert flags == {one.flag for one in options_of(operation)}
 
 
-_SHORT = {"schedule": "add", "audit": "list"}
+_SHORT = {("plan", "schedule"): "add", ("plan",): "show", ("audit",): "list"}
 """Groups that take what is no command of theirs for the argument of one."""
 
 
@@ -114,10 +114,10 @@ def test_a_command_shown_exists_with_its_options(
         assert words[1] in ("--help", "--version")
         return
     assert words[1] in known, f"{page}: no command `{words[1]}`"
-    name = tuple(words[1:3]) if tuple(words[1:3]) in known_commands else tuple(words[1:2])
-    if name not in known_commands and words[1] in _SHORT:
-        name = (words[1], _SHORT[words[1]])
-    assert name in known_commands, f"{page}: no command `{' '.join(words[1:3])}`"
+    given = [tuple(words[1:end]) for end in (4, 3, 2)]
+    short = [(*name, _SHORT[name]) for name in given if name in _SHORT]
+    name = next((one for one in (*given, *short) if one in known_commands), None)
+    assert name is not None, f"{page}: no command `{' '.join(words[1:3])}`"
     flags = {flag for one in generator.parameters(known_commands[name]) for flag in one.opts} | {"--help"}
     used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     assert used <= flags, f"{page}: `{line}`"
@@ -151,11 +151,11 @@ def test_an_experiment_shown_loads(page: str, text: str, tmp_path: Path) -> None
 
 def test_the_page_of_files_names_every_key() -> None:
     from toolkit.config import profiles
-    from toolkit.design import factors, head, plan_file, plan_step
+    from toolkit.design import file, head, plan_file, plan_step
     from toolkit.model.plan import ConditionKind
 
     page = (ROOT / "docs/files.md").read_text(encoding="utf-8")
-    keys = {*head._GENERAL, "operation", "query_file", *factors._KEYS, *profiles._KEYS, *DRIVER_OPTIONS, *LICENCES}
+    keys = {*head._GENERAL, "operation", "query_file", *file._KEYS, *profiles._KEYS, *DRIVER_OPTIONS, *LICENCES}
     keys |= {*plan_file._PLAN_KEYS, *plan_step._STEP_KEYS}
     assert {key for key in keys if f"`{key}`" not in page} == set()
     assert {kind for kind in ConditionKind if f"{{{kind} = " not in page} == set()

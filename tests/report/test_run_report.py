@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from tests.analysis.test_run_report import night, step
+from tests.analysis.test_run_report import run, step
 from toolkit.analysis.run_report import StepStory, run_report_of, trend_of
 from toolkit.model.plan import StepState
 from toolkit.report.run_report import (
@@ -22,7 +22,7 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m`x`"
 def hostile() -> object:
     failed = step("b", None, state=StepState.FAILED, reason=HOSTILE, target=HOSTILE)
     story = StepStory((HOSTILE,), (HOSTILE,), (HOSTILE,))
-    whole = replace(night(step("a"), failed, stopped_by=HOSTILE), host=HOSTILE)
+    whole = replace(run(step("a"), failed, stopped_by=HOSTILE), host=HOSTILE)
     return run_report_of(whole, {}, {"run-a": story}, (HOSTILE,))
 
 
@@ -34,7 +34,7 @@ def test_nothing_in_an_account_acts() -> None:
 
 
 def test_the_page_the_text_and_the_document_tell_the_same_steps() -> None:
-    report = run_report_of(night(step("a"), step("c", None, state=StepState.SKIPPED, reason="young")), {}, {})
+    report = run_report_of(run(step("a"), step("c", None, state=StepState.SKIPPED, reason="young")), {}, {})
     page, text, document = run_report_page(report), run_report_text(report), run_report_document(report)
     for word in ("a", "c", "skipped", "young", "60.0 s"):
         assert word in page and word in text
@@ -57,7 +57,7 @@ def test_what_did_not_end_well_comes_first_on_each_target_and_every_look_is_told
             if at == 40:
                 one = replace(one, unverified="the source was not counted: another sample has other rows")
             steps.append(one)
-    report = run_report_of(night(*steps), {}, {})
+    report = run_report_of(run(*steps), {}, {})
     text, page, document = run_report_text(report), run_report_page(report), run_report_document(report)
     assert max(map(len, text.splitlines())) <= 80
     for target in ("dwh", "erp_frankfurt", "erp_munich"):
@@ -68,11 +68,11 @@ def test_what_did_not_end_well_comes_first_on_each_target_and_every_look_is_told
     assert document["steps"][7]["verified"] == "7 rows loaded; the source has 7"  # type: ignore[index]
 
 
-def test_a_trend_shows_its_newest_night_first() -> None:
+def test_a_trend_shows_its_newest_run_first() -> None:
     trend = trend_of("a", "dwh", [step("a", 60, 1), step("a", 90, 2, state=StepState.FAILED, reason=HOSTILE)])
     text = trends_text([trend])
     assert text.index("2026-11-20") < text.index("2026-11-19") and "\x1b" not in text
     long = trend_of("a", "dwh", [step("a", 60, 1, state=StepState.FAILED, reason="the reason is long " * 9)])
     assert max(map(len, trends_text([long]).splitlines())) <= 80
     document = json.loads(json.dumps(trends_document([trend])))
-    assert [each["state"] for each in document["trends"][0]["nights"]] == ["failed", "done"]
+    assert [each["state"] for each in document["trends"][0]["runs"]] == ["failed", "done"]

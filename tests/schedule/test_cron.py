@@ -114,7 +114,7 @@ def test_it_is_installed_listed_and_removed_and_nothing_else_changes(crontab: Pa
     assert [(one.name, one.when, one.plan) for one in cron.list()] == [
         ("nightly", ("30 1 * * *",), "/srv/jobs/nightly.toml")
     ]
-    with pytest.raises(ToolkitError, match="another plan named"):
+    with pytest.raises(ToolkitError, match="another plan called"):
         cron.install(job(plan="/srv/other.toml"))
     assert cron.remove("nightly") and not cron.remove("nightly")
     assert crontab.read_text() == theirs

@@ -13,11 +13,11 @@ from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.units import byte_size, counted, seconds
 
 _SLOWER = 1.5
-"""A step that took half as long again as its median is worth a word, if it also passed every earlier night."""
+"""A step is reported as slower when it took half as long again as its median and longer than every earlier run."""
 _ENOUGH = 5
 _NAMED = 3
 _GROWN = 1.2
-"""What grew by a fifth is worth a word beside a time that did."""
+"""A growth in size of a fifth is reported beside a longer time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,48 +31,44 @@ class StepStory:
 
 @dataclass(frozen=True, slots=True)
 class ReportedStep:
-    """A step of the night; `against_history` is a sentence, or None where nothing can be said."""
+    """A step of the plan run; `against_history` is a sentence, or None where nothing can be said."""
 
     record: StepRecord
     story: StepStory
     usual_seconds: float | None
-    nights: int
+    earlier_runs: int
     against_history: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """A night, told: `headline` and `sentences` first, then each step, then what comes next."""
+    """What came of a plan run: `headline` and `sentences` first, then each step, then what comes next."""
 
-    night: PlanRunRecord
+    run: PlanRunRecord
     headline: str
     sentences: tuple[str, ...]
     steps: tuple[ReportedStep, ...]
     lanes: Lanes
     following: tuple[str, ...] = ()
-    """What the next night would do, a sentence each."""
+    """What the next run would do, a sentence each."""
 
 
 def run_report_of(
-    night: PlanRunRecord,
+    run: PlanRunRecord,
     histories: Mapping[tuple[str, str], Sequence[StepRecord]],
     stories: Mapping[str, StepStory],
     following: Sequence[str] = (),
 ) -> RunReport:
-    """Return the account of a night.
+    """Return the report of a plan run.
 
     Args:
-        night: as the store keeps it.
-        histories: of each target and step, other nights, newest first.
+        run: as the store keeps it.
+        histories: of each target and step, other runs, newest first.
         stories: of each child run.
-        following: what the next night would do.
+        following: what the next run would do.
     """
-    steps = tuple(
-        _step(record, histories.get((record.target, record.step), ()), stories) for record in night.steps
-    )
-    return RunReport(
-        night, _headline(night), tuple(_sentences(night, steps)), steps, _lanes(night), tuple(following)
-    )
+    steps = tuple(_step(record, histories.get((record.target, record.step), ()), stories) for record in run.steps)
+    return RunReport(run, _headline(run), tuple(_sentences(run, steps)), steps, _lanes(run), tuple(following))
 
 
 def _step(record: StepRecord, history: Sequence[StepRecord], stories: Mapping[str, StepStory]) -> ReportedStep:
@@ -87,7 +83,7 @@ def _step(record: StepRecord, history: Sequence[StepRecord], stories: Mapping[st
 
 
 def _against(record: StepRecord, known: Sequence[float]) -> str | None:
-    """Say how the time of a step stands to its own nights, if that can be told."""
+    """Compare the time of a step with its own history, if that can be told."""
     took = record.elapsed_seconds
     if record.state is not StepState.DONE or took is None:
         return None
@@ -108,14 +104,14 @@ def _between(times: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _headline(night: PlanRunRecord) -> str:
-    counts = {state: sum(step.state is state for step in night.steps) for state in StepState}
+def _headline(run: PlanRunRecord) -> str:
+    counts = {state: sum(step.state is state for step in run.steps) for state in StepState}
     said = [f"{counts[state]} {state}" for state in StepState if counts[state]]
-    return f"plan `{night.plan}`: " + (", ".join(said) or "it had no step")
+    return f"plan `{run.plan}`: " + (", ".join(said) or "it had no step")
 
 
-def _sentences(night: PlanRunRecord, steps: Sequence[ReportedStep]) -> list[str]:
-    said = [f"stopped: {night.stopped_by}"] if night.stopped_by else []
+def _sentences(run: PlanRunRecord, steps: Sequence[ReportedStep]) -> list[str]:
+    said = [f"stopped: {run.stopped_by}"] if run.stopped_by else []
     said += _failures(steps)
     said += [
         f"`{step.record.step}` on `{step.record.target}` was {step.against_history}"
@@ -127,7 +123,7 @@ def _sentences(night: PlanRunRecord, steps: Sequence[ReportedStep]) -> list[str]
     unsure = list(dict.fromkeys(step.record.step for step in steps if step.record.unverified))
     if unsure:
         said.append(f"{counted(len(unsure), 'step')} could not be verified in every respect: {_named(unsure)}")
-    return [*said, *(f"on `{note.target}` {note.text}" for note in night.notes)]
+    return [*said, *(f"on `{note.target}` {note.text}" for note in run.notes)]
 
 
 def _failures(steps: Sequence[ReportedStep]) -> list[str]:
@@ -145,54 +141,54 @@ def _named(names: Sequence[str]) -> str:
     return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED:,} more"
 
 
-def _lanes(night: PlanRunRecord) -> Lanes:
+def _lanes(run: PlanRunRecord) -> Lanes:
     """Lay the steps out on the clock, a lane for each target."""
     bars = [
         LaneBar(
             step.target,
             step.step,
-            (step.began_at - night.began_at).total_seconds(),
-            (step.ended_at - night.began_at).total_seconds(),
+            (step.began_at - run.began_at).total_seconds(),
+            (step.ended_at - run.began_at).total_seconds(),
             good=step.state is StepState.DONE,
         )
-        for step in night.steps
+        for step in run.steps
         if step.began_at is not None and step.ended_at is not None
     ]
-    return lanes_of(bars, tuple(dict.fromkeys(step.target for step in night.steps)))
+    return lanes_of(bars, tuple(dict.fromkeys(step.target for step in run.steps)))
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The nights of one step on one target, oldest first, and where its time changed its level."""
+    """The runs of one step on one target, oldest first, and where its time changed its level."""
 
     step: str
     target: str
-    nights: tuple[StepRecord, ...]
+    runs: tuple[StepRecord, ...]
     sentences: tuple[str, ...]
 
 
 def trend_of(step: str, target: str, history: Sequence[StepRecord]) -> Trend:
-    """Return how the time of a step went; times of nights that did not end well do not count."""
-    nights = tuple(reversed(history))
-    times = [each.elapsed_seconds if each.state is StepState.DONE else None for each in nights]
+    """Return how the time of a step went; times of runs that did not end well do not count."""
+    runs = tuple(reversed(history))
+    times = [each.elapsed_seconds if each.state is StepState.DONE else None for each in runs]
     known = [time for time in times if time is not None]
     if len(known) < FEWEST:
         said = [
             f"{counted(len(known), 'run')} with a time: fewer than {FEWEST} are too few to find a change of level"
         ]
     else:
-        said = [_shift(nights, found) for found in shifts(times)] or ["no change of level was found"]
-    failed = sum(each.state is StepState.FAILED for each in nights)
+        said = [_shift(runs, found) for found in shifts(times)] or ["no change of level was found"]
+    failed = sum(each.state is StepState.FAILED for each in runs)
     if failed:
-        said.append(f"it failed in {failed} of {len(nights)} runs")
-    return Trend(step, target, nights, tuple(said))
+        said.append(f"it failed in {failed} of {len(runs)} runs")
+    return Trend(step, target, runs, tuple(said))
 
 
-def _shift(nights: Sequence[StepRecord], found: Shift) -> str:
+def _shift(runs: Sequence[StepRecord], found: Shift) -> str:
     what = "slower" if found.after > found.before else "faster"
     return (
-        f"{what} since {_day(nights[found.index].began_at)}: it takes {seconds(found.after)},"
-        f" before {seconds(found.before)}{_grown(nights[: found.index], nights[found.index :])}"
+        f"{what} since {_day(runs[found.index].began_at)}: it takes {seconds(found.after)},"
+        f" before {seconds(found.before)}{_grown(runs[: found.index], runs[found.index :])}"
     )
 
 

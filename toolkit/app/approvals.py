@@ -21,7 +21,7 @@ class Approvals:
     allow_commands: bool = False
     ask: Callable[[str], bool] | None = None
     approval: str | None = None
-    """Hash of the approval that what runs was held against; nothing runs then that cannot be logged."""
+    """Hash of the approval that what runs was checked against; nothing runs then that cannot be logged."""
     approval_text: str | None = None
     """The approval itself, for workers on other hosts, which hold themselves against it."""
 
@@ -44,7 +44,7 @@ class TargetPolicy:
 def check_production(
     engine: EngineName, policy: TargetPolicy, approvals: Approvals, names: frozenset[str]
 ) -> None:
-    """Refuse a target that is production, or of which nobody said that it is not.
+    """Refuse a target that is production, or not known to be none.
 
     Args:
         engine: DuckDB never asks.
@@ -70,7 +70,7 @@ def check_production(
             f"`{shown}` is a production database", code="TK-0301", hint=f"--yes-production {shown} if you mean it"
         )
     raise ToolkitError(
-        f"nobody said whether `{shown}` is production",
+        f"it is not known whether `{shown}` is production",
         code="TK-0301",
         hint=f"--not-production, or --yes-production {shown}, or say `production = false` in its profile",
     )

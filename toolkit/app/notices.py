@@ -1,4 +1,4 @@
-"""Tells people and monitoring what came of a plan; whatever goes wrong here is a warning, never a failed night."""
+"""Tells people and monitoring what came of a plan; whatever goes wrong here is a warning, never a failed run."""
 
 from __future__ import annotations
 
@@ -7,56 +7,56 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from toolkit.config.notices import Notices, NotifyOn, Recipient, load_notices
+from toolkit.config.paths import replace_file
 from toolkit.config.secrets import resolver
-from toolkit.config.writing import replace_file
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import PlanRunRecord
 from toolkit.notify.deliver import LIMIT_SECONDS, DeliveryAddress, deliver
 from toolkit.notify.message import (
     Message,
     digest_message,
-    night_message,
     reasons_of,
     refusal_message,
+    run_message,
     trial_message,
 )
 from toolkit.notify.metrics import exposition, file_name
 
 
 def tell(
-    nights: Sequence[PlanRunRecord], notices: Notices | None = None, *, limit_seconds: float = LIMIT_SECONDS
+    runs: Sequence[PlanRunRecord], notices: Notices | None = None, *, limit_seconds: float = LIMIT_SECONDS
 ) -> tuple[str, ...]:
     """Send the messages and write the metrics of a plan that has ended.
 
     Args:
-        nights: the plan's nights, the newest first (`store.plan_runs_to_tell(plan)`).
+        runs: the plan's runs, the newest first (`store.plan_runs_to_tell(plan)`).
         notices: who is told; None reads `notify.toml`.
         limit_seconds: how long all of it may take.
 
     Returns:
         What could not be done, a sentence each.
     """
-    if not nights:
+    if not runs:
         return ()
-    last, before = nights[0], nights[1] if len(nights) > 1 else None
+    last, before = runs[0], runs[1] if len(runs) > 1 else None
     try:
         known = notices if notices is not None else load_notices()
     except ToolkitError as error:
-        return (f"nobody was told: {error.sentence}",)
-    problems = list(_metrics(nights, known))
+        return (f"no message was sent: {error.sentence}",)
+    problems = list(_metrics(runs, known))
     reasons = reasons_of(last, before)
     wanted = [one for one in known.to if one.wants(last.plan, reasons)]
-    return (*problems, *_send(wanted, night_message(last, reasons), limit_seconds))
+    return (*problems, *_send(wanted, run_message(last, reasons), limit_seconds))
 
 
 def tell_digest(
-    nights: Sequence[PlanRunRecord], since: datetime, notices: Notices, *, limit_seconds: float = LIMIT_SECONDS
+    runs: Sequence[PlanRunRecord], since: datetime, notices: Notices, *, limit_seconds: float = LIMIT_SECONDS
 ) -> tuple[int, tuple[str, ...]]:
     """Send the digest to all who want one; return how many they are, and who was not told."""
     sent, problems = 0, list[str]()
     for one in notices.to:
         if NotifyOn.DIGEST in one.when:
-            own = [night for night in nights if one.wants(night.plan, frozenset({NotifyOn.DIGEST}))]
+            own = [run for run in runs if one.wants(run.plan, frozenset({NotifyOn.DIGEST}))]
             problems += _send([one], digest_message(own, since), limit_seconds)
             sent += 1
     return sent, tuple(problems)
@@ -69,7 +69,7 @@ def tell_refused(
     try:
         known = notices if notices is not None else load_notices()
     except ToolkitError as unread:
-        return (f"nobody was told: {unread.sentence}",)
+        return (f"no message was sent: {unread.sentence}",)
     wanted = [one for one in known.to if one.wants(plan, frozenset({NotifyOn.FAILURE, NotifyOn.ALWAYS}))]
     return _send(wanted, refusal_message(plan, error, socket.gethostname()), limit_seconds)
 
@@ -79,15 +79,15 @@ def tell_trial(notices: Notices, *, limit_seconds: float = LIMIT_SECONDS) -> tup
     return _send(notices.to, trial_message(socket.gethostname()), limit_seconds)
 
 
-def _metrics(nights: Sequence[PlanRunRecord], notices: Notices) -> Sequence[str]:
+def _metrics(runs: Sequence[PlanRunRecord], notices: Notices) -> Sequence[str]:
     if notices.metrics_folder is None:
         return ()
     try:
-        path = notices.metrics_folder / file_name(nights[0].plan)
+        path = notices.metrics_folder / file_name(runs[0].plan)
         # node_exporter reads as another user; its folder must be there already, or nobody reads it
         if not notices.metrics_folder.is_dir():
             return (f"no metrics were written: there is no folder `{notices.metrics_folder}`",)
-        replace_file(path, exposition(nights), mode=0o644)
+        replace_file(path, exposition(runs), mode=0o644)
     except ToolkitError as error:
         return (f"no metrics were written: {error.sentence}",)
     return ()
@@ -101,10 +101,10 @@ def _send(to: Sequence[Recipient], message: Message, limit_seconds: float) -> tu
         try:
             url = resolver(one.url, one.name)()
         except ToolkitError as error:
-            problems.append(f"`{one.name}` was not told: {error.sentence}")
+            problems.append(f"`{one.name}` received no message: {error.sentence}")
         else:
             addresses.append(DeliveryAddress(one.name, url or ""))
     try:
         return (*problems, *deliver(addresses, message, limit_seconds=limit_seconds))
     except ToolkitError as error:
-        return (*problems, f"nobody was told: {error.sentence}; {error.hint}")
+        return (*problems, f"no message was sent: {error.sentence}; {error.hint}")

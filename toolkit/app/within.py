@@ -29,7 +29,7 @@ def check_approved(policy: TargetPolicy, approvals: Approvals) -> None:
         raise ToolkitError(
             f"on `{policy.profile_name}` runs only what was approved",
             code="TK-0313",
-            hint="write a file (`--save-as FILE`), let `dbatk plan FILE --approve` approve it, "
+            hint="write a file (`--save-as FILE`), let `dbatk plan approve FILE` approve it, "
             "then `dbatk run FILE --approved-only`",
         )
 

@@ -1,21 +1,20 @@
-"""Approving what a file says, and holding a run against what was approved."""
+"""What a user allows: by options, by an answer on the terminal, or by an approval to check a run against."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.cli.launch import approvals_of
-from toolkit.cli.output import out, out_json, out_table, say
+from toolkit.cli.output import on_terminal
 from toolkit.cli.parameters import Arguments
-from toolkit.errors import ExitCode
+from toolkit.errors import ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.app.approvals import Approvals
-    from toolkit.app.approving import Subject
     from toolkit.app.maintenance import PlanTarget
     from toolkit.app.targets import ResolvedTarget
     from toolkit.model.audit import Approval
@@ -24,120 +23,98 @@ if TYPE_CHECKING:
     from toolkit.store import Store
 
 
-# -- approving --------------------------------------------------------------------------------------------------
-def approve_plan(plan: MaintenancePlan, places: Sequence[PlanTarget], store: Store, arguments: Arguments) -> int:
-    """Approve a plan on all its targets."""
-    from toolkit.app.approving import subject_of_plan
-
-    return _approve(subject_of_plan(Path(arguments.required("file")), plan, places), store, arguments)
+# -- asking -----------------------------------------------------------------------------------------------------
+def _can_ask() -> bool:
+    return sys.stdin.isatty() and on_terminal(sys.stderr)
 
 
-def approve_experiment(experiment: Experiment, resolved: ResolvedTarget, arguments: Arguments) -> int:
-    """Approve an experiment."""
-    from toolkit.app.approving import subject_of_experiment
-    from toolkit.app.runs.fitting import fitted
-    from toolkit.store import open_store
+def _ask(question: str) -> bool:
+    import typer
 
-    subject = subject_of_experiment(Path(arguments.required("file")), fitted(experiment, resolved), resolved)
-    with open_store(arguments.text("store")) as store:
-        return _approve(subject, store, arguments)
+    return bool(typer.confirm(question, default=False, err=True))
 
 
-def _approve(subject: Subject, store: Store, arguments: Arguments) -> int:
-    from toolkit.app.approving import approve
+def _prompt(what: str) -> str | None:
+    from getpass import getpass
 
-    approval = approve(subject, store, by=arguments.text("approved_by"), reason=arguments.text("reason"))
-    if arguments.flag("json"):
-        out_json(_document(approval, subject.approval_path))
-    else:
-        _show(approval, subject)
-    return ExitCode.DONE
+    return getpass(f"{what}: ", stream=sys.stderr) or None
 
 
-def _show(approval: Approval, subject: Subject) -> None:
-    approved = approval.approved
-    out(
-        f"{approved.kind} {approved.name}: approved by {approval.by}"
-        + (f", {approval.reason}" * bool(approval.reason))
+def password_prompt() -> Callable[[str], str | None] | None:
+    """Return what asks for a password, or None where there is no terminal."""
+    return _prompt if _can_ask() else None
+
+
+def confirmed(arguments: Arguments, question: str) -> None:
+    """Ask before something is removed; `--yes` answers, and where nobody can be asked it is needed.
+
+    Raises:
+        ToolkitError: TK-0107 without a terminal, TK-0130 when the answer is no.
+    """
+    if arguments.flag("yes"):
+        return
+    if not _can_ask() or arguments.flag("json"):
+        raise ToolkitError(f"there is no terminal to ask on: {question}", code="TK-0107", hint="add `--yes`")
+    if not _ask(question):
+        raise ToolkitError("not done", code="TK-0130", hint="nothing was changed")
+
+
+def approvals_of(arguments: Arguments) -> Approvals:
+    """Return what the user allowed; questions are asked only on a terminal."""
+    from toolkit.app.approvals import Approvals
+
+    return Approvals(
+        arguments.flag("not_production"),
+        arguments.text("yes_production"),
+        arguments.flag("allow_commands"),
+        _ask if _can_ask() and not arguments.flag("json") else None,
     )
-    out(f"{approval.hash}\n")
-    out_table(
-        ("database", "identity"),
-        ((target, ", ".join(f"{name} {value}" for name, value in parts.items())) for target, parts in
-         approved.databases.items()),
-    )  # fmt: skip
-    out(f"{len(approved.files)} scripts and templates, dbatk {approved.version}; each is listed in")
-    out(str(subject.approval_path))
-    for note in approval.notes:
-        say(f"note: {note}")
-    if approval.signature is None:
-        say("note: it is not signed; it holds with the audit log of this store")
-    say(f"\nhint: `dbatk run {subject.file} --approved-only` runs nothing else")
 
 
-def _document(approval: Approval, path: Path) -> dict[str, object]:
-    approved = approval.approved
-    return {
-        "file": str(path),
-        "name": approved.name,
-        "kind": approved.kind,
-        "hash": approval.hash,
-        "by": approval.by,
-        "user": approval.user,
-        "at": approval.at,
-        "reason": approval.reason,
-        "signed": approval.signature is not None,
-        "version": approved.version,
-        "databases": {target: dict(parts) for target, parts in approved.databases.items()},
-        "files": dict(approved.files),
-        "notes": list(approval.notes),
-    }
-
-
-# -- running ----------------------------------------------------------------------------------------------------
+# -- checking against an approval ---------------------------------------------------------------------------------
 @contextmanager
-def plan_held(
-    plan: MaintenancePlan, places: tuple[PlanTarget, ...], store: Store, arguments: Arguments
+def checked_plan(
+    plan: MaintenancePlan, targets: tuple[PlanTarget, ...], store: Store, arguments: Arguments
 ) -> Iterator[tuple[Approvals, tuple[PlanTarget, ...]]]:
-    """Give what the user allowed and where the plan may run; held against its approval where one is needed.
+    """Give what the user allowed and where the plan may run; checked against its approval where one is needed.
 
     Raises:
         ToolkitError: TK-0313, TK-0314.
     """
-    asked = arguments.flag("approved_only") or plan.approved_only
-    if not asked and not any(place.resolved.policy.approved_only for place in places):
-        yield approvals_of(arguments), places
+    wanted = arguments.flag("approved_only") or plan.approved_only
+    if not wanted and not any(target.resolved.policy.approved_only for target in targets):
+        yield approvals_of(arguments), targets
         return
     from toolkit.app.approving import check, guarding, subject_of_plan
 
-    held = check(subject_of_plan(Path(arguments.required("file")), plan, places), store)
-    places = tuple(replace(place, refused=held.unresolved.get(place.name)) for place in places)
-    with guarding(held.approval):
-        yield _with(held.approval, arguments), places
+    checked = check(subject_of_plan(Path(arguments.required("file")), plan, targets), store)
+    targets = tuple(replace(target, refused=checked.unresolved.get(target.name)) for target in targets)
+    with guarding(checked.approval):
+        yield _with(checked.approval, arguments), targets
 
 
 @contextmanager
-def experiment_held(
+def checked_experiment(
     file: Path | None, experiment: Experiment, resolved: ResolvedTarget, store: Store, arguments: Arguments
 ) -> Iterator[Approvals]:
-    """Give what the user allowed; an experiment is held against its approval where one is needed.
+    """Give what the user allowed; an experiment is checked against its approval where one is needed.
 
     Raises:
         ToolkitError: TK-0313, TK-0314.
     """
-    asked = arguments.flag("approved_only") or (file is not None and resolved.policy.approved_only)
-    if not asked or file is None:
+    wanted = arguments.flag("approved_only") or (file is not None and resolved.policy.approved_only)
+    if not wanted or file is None:
         # without a file there is nothing to approve: the run itself refuses where the profile asks for it
         yield approvals_of(arguments)
         return
     from toolkit.app.approving import check, guarding, subject_of_experiment
 
-    held = check(subject_of_experiment(file, experiment, resolved), store)
-    with guarding(held.approval):
-        yield _with(held.approval, arguments)
+    checked = check(subject_of_experiment(file, experiment, resolved), store)
+    with guarding(checked.approval):
+        yield _with(checked.approval, arguments)
 
 
 def _with(approval: Approval, arguments: Arguments) -> Approvals:
-    from toolkit.design.approval_file import dump_approval
+    from toolkit.design.approval import dump_approval
 
     return replace(approvals_of(arguments), approval=approval.hash, approval_text=dump_approval(approval))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.groups import DefaultGroup
+from toolkit.cli.groups import DefaultGroup, new_group
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import OUTPUT, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
@@ -28,12 +28,7 @@ class _AuditGroup(DefaultGroup):
 
 def add_audit(app: typer.Typer) -> None:
     """Add the group and its commands."""
-    group = typer.Typer(
-        help="Who did what, and when: `audit` is short for `audit list`.",
-        rich_markup_mode=None,
-        add_completion=False,
-        cls=_AuditGroup,
-    )
+    group = new_group("Who did what, and when: `audit` is short for `audit list`.", _AuditGroup)
     listed = [
         option("plan", "only what belongs to this plan or step", metavar="NAME"),
         option("kind", "only lines of this kind: approve, refuse, run-end, ...", metavar="KIND"),
@@ -97,7 +92,7 @@ def _what(line: AuditLine) -> str:
         event.run,
         event.outcome if event.outcome != "begun" else None,
         event.reason and event.reason.replace("\n- ", "; "),
-        # of an approval who gave it, of a night which one it was held against
+        # of an approval who gave it, of a plan run the one it was checked against
         event.details[0] if event.details and event.kind in {AuditKind.APPROVE, AuditKind.PLAN_BEGIN} else None,
     ]
     return "; ".join(one for one in parts if one) or "; ".join(event.details)
@@ -139,7 +134,7 @@ def _verify(arguments: Arguments) -> int:
         span = f", {verdict.begin:%Y-%m-%d %H:%M} to {verdict.end:%Y-%m-%d %H:%M} UTC" if verdict.begin else ""
         out(f"{path}: {verdict.lines} lines{span}, each as it was written")
         return ExitCode.DONE
-    say(f"\nhint: {path} is no proof from there on; compare it with a copy elsewhere")
+    say(f"\nhint: {path} proves nothing from that line on; compare it with a copy elsewhere")
     return ExitCode.FAILED
 
 

@@ -37,14 +37,14 @@ def add_bundles(app: typer.Typer) -> None:
 
 
 def _export(arguments: Arguments) -> int:
-    from toolkit.cli.files import _experiment
+    from toolkit.cli.files import read_experiment
 
     folder = arguments.text("out")
     if folder is None:
         raise ToolkitError("no folder is named", code="TK-0107", hint="add `--out DIR`")
     if "assume" in arguments and "facts" in arguments:
         raise ToolkitError("`--assume` and `--facts` exclude each other", code="TK-0107", hint="leave one out")
-    exported = _write(_experiment(arguments), arguments, Path(folder))
+    exported = _write(read_experiment(arguments), arguments, Path(folder))
     for note in exported.notes:
         say(f"warning: {note}")
     if arguments.flag("json"):

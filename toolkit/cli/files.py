@@ -1,4 +1,4 @@
-"""`demo`, `run` and `plan`: what begins from nothing or from a file."""
+"""`demo` and `run`: what begins from nothing or from a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.listening import LOG
-from toolkit.cli.output import out, out_json, out_table, say
+from toolkit.cli.output import out, out_json, say
 from toolkit.cli.parameters import (
     APPROVALS,
     APPROVED_ONLY,
@@ -24,17 +24,11 @@ from toolkit.cli.parameters import (
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.app.runs.execute import Plan
     from toolkit.model.experiment import Experiment
     from toolkit.model.plan import MaintenancePlan
 
 _FILE = argument("file", "experiment or plan file (TOML)")
 _DEMO_SECONDS = 55.0
-_APPROVING = (
-    option("approve", "approve it: write FILE.approval.toml beside it", kind=bool),
-    option("approved_by", "who approves it (the user of this host)", metavar="NAME"),
-    option("reason", "why, or the number of a change", metavar="TEXT"),
-)
 
 
 def add_files(app: typer.Typer) -> None:
@@ -49,8 +43,6 @@ def add_files(app: typer.Typer) -> None:
     on = option("on", "cluster whose workers run a plan", metavar="dask://HOST:PORT")
     run = [_FILE, TARGET, label, anytime, on, APPROVED_ONLY, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
     add_command(app, "run", _run, run, "Run an experiment file, or a maintenance plan.")
-    plan = [_FILE, TARGET, *_APPROVING, *APPROVALS, *OUTPUT]
-    add_command(app, "plan", _plan, plan, "Show what an experiment or plan file would do; change nothing.")
 
 
 def _demo(arguments: Arguments) -> int:
@@ -73,9 +65,9 @@ def _demo(arguments: Arguments) -> int:
 def _run(arguments: Arguments) -> int:
     if arguments.flag("approved_only") and arguments.flag("dry_run"):
         raise ToolkitError(
-            "`--dry-run` runs nothing that could be held against an approval", code="TK-0107", hint="leave one out"
+            "`--approved-only` and `--dry-run` exclude each other", code="TK-0107", hint="leave one out"
         )
-    plan = _maintenance(arguments)
+    plan = read_maintenance_plan(arguments)
     if plan is not None:
         from toolkit.cli.maintenance import run_maintenance
 
@@ -86,10 +78,10 @@ def _run(arguments: Arguments) -> int:
         raise ToolkitError("`--anytime` is for plans: an experiment has no window", code="TK-0107")
     if "on" in arguments:
         raise ToolkitError("`--on` is for plans: an experiment measures from here", code="TK-0107")
-    return launch(_experiment(arguments), arguments, file=Path(arguments.required("file")))
+    return launch(read_experiment(arguments), arguments, file=Path(arguments.required("file")))
 
 
-def _maintenance(arguments: Arguments) -> MaintenancePlan | None:
+def read_maintenance_plan(arguments: Arguments) -> MaintenancePlan | None:
     """Return the plan that the file is, or None when it is an experiment."""
     from toolkit.design.plan_file import is_plan, read_plan
     from toolkit.documents import read_document
@@ -103,7 +95,7 @@ def _maintenance(arguments: Arguments) -> MaintenancePlan | None:
     return read_plan(document, path.parent, target=arguments.text("target"))
 
 
-def _experiment(arguments: Arguments) -> Experiment:
+def read_experiment(arguments: Arguments) -> Experiment:
     from dataclasses import replace
 
     from toolkit.design.build import check_label
@@ -113,70 +105,3 @@ def _experiment(arguments: Arguments) -> Experiment:
     label = arguments.text("label")
     check_label(label)
     return experiment if label is None else replace(experiment, label=label)
-
-
-def _plan(arguments: Arguments) -> int:
-    for name in ("approved_by", "reason"):
-        if name in arguments and not arguments.flag("approve"):
-            flag = "--" + name.replace("_", "-")
-            raise ToolkitError(f"`{flag}` goes with `--approve`", code="TK-0107", hint="add `--approve`")
-    maintenance = _maintenance(arguments)
-    if maintenance is not None:
-        from toolkit.cli.maintenance import show_maintenance
-
-        return show_maintenance(maintenance, arguments)
-    from toolkit.app.runs.execute import describe
-    from toolkit.app.runs.fitting import fitted
-    from toolkit.cli.launch import reach
-
-    experiment = _experiment(arguments)
-    resolved = reach(experiment.target)
-    if arguments.flag("approve"):
-        from toolkit.cli.approving import approve_experiment
-
-        return approve_experiment(experiment, resolved, arguments)
-    try:
-        plan = describe(fitted(experiment, resolved), resolved.target, resolved.policy)
-    finally:
-        resolved.target.close()
-    if arguments.flag("json"):
-        out_json(_plan_document(plan))
-    else:
-        _show_plan(plan)
-    return ExitCode.DONE
-
-
-def _show_plan(plan: Plan) -> None:
-    experiment = plan.experiment
-    out(f"{experiment.operation} on {experiment.target}, a {experiment.mode}")
-    for note in (*plan.notes, *(plan.bill.sentences() if plan.bill is not None else ())):
-        out(note)
-    out("")
-    out_table(
-        ("cell", "can be had"), ((str(cell), support.sentence or support.state) for cell, support in plan.cells)
-    )
-    out("")
-    sweep = ((str(t.number), "warm-up" if t.warmup else str(t.repeat), str(t.cell)) for t in plan.trials)
-    out_table(("trial", "repeat", "cell"), sweep)
-
-
-def _plan_document(plan: Plan) -> dict[str, object]:
-    from toolkit.model.bill import bill_document
-
-    experiment = plan.experiment
-    return {
-        "mode": experiment.mode.value,
-        "target": experiment.target,
-        "operation": experiment.operation,
-        "seed": experiment.seed,
-        "notes": list(plan.notes),
-        "licences": None if plan.bill is None else bill_document(plan.bill),
-        "cells": [
-            {"factors": dict(cell), "state": support.state.value, "sentence": support.sentence}
-            for cell, support in plan.cells
-        ],
-        "trials": [
-            {"trial": trial.number, "repeat": trial.repeat, "warmup": trial.warmup, "factors": dict(trial.cell)}
-            for trial in plan.trials
-        ],
-    }

@@ -1,19 +1,18 @@
-"""From what was said to a run and its result: what all commands that run something share."""
+"""From parsed arguments to a run and its result: what all commands that run something share."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.cli.approving import checked_experiment, password_prompt
 from toolkit.cli.listening import listening, speaks_json
-from toolkit.cli.output import on_terminal, out, out_json, out_raw, say
+from toolkit.cli.output import out, out_json, out_raw, say
 from toolkit.cli.parameters import Arguments
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
-    from toolkit.app.approvals import Approvals
     from toolkit.app.targets import ResolvedTarget
     from toolkit.model.experiment import Experiment
     from toolkit.store import Store
@@ -29,7 +28,6 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
         return _print_script(experiment, arguments)
     from toolkit.app.runs.execute import start
     from toolkit.app.runs.fitting import fitted
-    from toolkit.cli.approving import experiment_held
     from toolkit.store import open_store
 
     resolved = reach(experiment.target)
@@ -39,7 +37,7 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
     with open_store(arguments.text("store")) as store:
         try:
             with (
-                experiment_held(file, experiment, resolved, store, arguments) as approvals,
+                checked_experiment(file, experiment, resolved, store, arguments) as approvals,
                 listening(arguments) as events,
             ):
                 run = start(
@@ -63,12 +61,7 @@ def reach(text: str | None) -> ResolvedTarget:
     """
     from toolkit.app.targets import find_target
 
-    return find_target(named_target(text), prompt=reader_of_passwords())
-
-
-def reader_of_passwords() -> Callable[[str], str | None] | None:
-    """Return what asks for a password, or None where there is no terminal."""
-    return _prompt if _asks() else None
+    return find_target(named_target(text), prompt=password_prompt())
 
 
 def named_target(text: str | None) -> str:
@@ -82,18 +75,6 @@ def named_target(text: str | None) -> str:
             "no target is named", code="TK-0107", hint="add `-t NAME|URL`, such as `-t duckdb:///file.duckdb`"
         )
     return text
-
-
-def approvals_of(arguments: Arguments) -> Approvals:
-    """Return what the user allowed; questions are asked only on a terminal."""
-    from toolkit.app.approvals import Approvals
-
-    return Approvals(
-        arguments.flag("not_production"),
-        arguments.text("yes_production"),
-        arguments.flag("allow_commands"),
-        _ask if _asks() and not arguments.flag("json") else None,
-    )
 
 
 def _show_statement(text: str) -> None:
@@ -135,7 +116,7 @@ def _save(experiment: Experiment, path: Path) -> int:
     from toolkit.app.files import write_file
     from toolkit.app.runs.fitting import check_for_engine
     from toolkit.app.targets import engine_of
-    from toolkit.design.dump import dump_experiment
+    from toolkit.design.file import dump_experiment
 
     # a URL with a password is refused before it could be written
     check_for_engine(experiment, engine_of(experiment.target))
@@ -196,34 +177,3 @@ def read_text(name: str) -> str:
         ) from None
     except UnicodeDecodeError:
         raise ToolkitError(f"`{name}` is not UTF-8 text", code="TK-0106", hint="save it as UTF-8") from None
-
-
-# -- asking -----------------------------------------------------------------------------------------------------
-def _asks() -> bool:
-    return sys.stdin.isatty() and on_terminal(sys.stderr)
-
-
-def _ask(question: str) -> bool:
-    import typer
-
-    return bool(typer.confirm(question, default=False, err=True))
-
-
-def _prompt(what: str) -> str | None:
-    from getpass import getpass
-
-    return getpass(f"{what}: ", stream=sys.stderr) or None
-
-
-def confirmed(arguments: Arguments, question: str) -> None:
-    """Ask before something is removed; `--yes` answers, and where nobody can be asked it is needed.
-
-    Raises:
-        ToolkitError: TK-0107 without a terminal, TK-0130 when the answer is no.
-    """
-    if arguments.flag("yes"):
-        return
-    if not _asks() or arguments.flag("json"):
-        raise ToolkitError(f"nobody can be asked: {question}", code="TK-0107", hint="add `--yes`")
-    if not _ask(question):
-        raise ToolkitError("not done", code="TK-0130", hint="nothing was changed")

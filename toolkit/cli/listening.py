@@ -1,4 +1,4 @@
-"""Who is told what happens while something runs: eyes on a terminal, and lines of a log."""
+"""Where the events of a run go: a terminal, and the lines of a log."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def log_error(error: ToolkitError, arguments: Sequence[str]) -> bool:
     """
     from toolkit.notify.lines import LogLines, appending
 
-    file, how = _said_last(arguments, "--log-file"), _said_last(arguments, "--log-format")
+    file, how = _last_value(arguments, "--log-file"), _last_value(arguments, "--log-format")
     if file is not None:
         with suppress(ToolkitError):
             LogLines(appending(Path(file))).error(error)
@@ -74,7 +74,7 @@ def log_error(error: ToolkitError, arguments: Sequence[str]) -> bool:
     return how == "json"
 
 
-def _said_last(arguments: Sequence[str], flag: str) -> str | None:
+def _last_value(arguments: Sequence[str], flag: str) -> str | None:
     found = None
     for at, word in enumerate(arguments):
         if word == flag and at + 1 < len(arguments):

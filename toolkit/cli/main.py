@@ -19,12 +19,11 @@ from toolkit.cli.bundles import add_bundles
 from toolkit.cli.compare import add_compare
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
-from toolkit.cli.notices import add_notices
-from toolkit.cli.operations import add_operations, command_group
+from toolkit.cli.groups import new_group
+from toolkit.cli.operations import add_operations
 from toolkit.cli.output import out_raw, show_error
+from toolkit.cli.plan import add_plan
 from toolkit.cli.results import add_results
-from toolkit.cli.run_reports import add_run_reports
-from toolkit.cli.schedule import add_schedule
 from toolkit.cli.snapshots import add_snapshots
 from toolkit.cli.targets import add_targets
 from toolkit.config.actor import set_command
@@ -33,7 +32,12 @@ from toolkit.errors import ExitCode, ToolkitError, unexpected
 _USAGE: type[BaseException] = typer.BadParameter.__mro__[1]
 _SHOWN: type[BaseException] = typer.BadParameter.__mro__[2]
 """The parser's own errors; its base class is not part of typer's public face in every release."""
-_REPLACED = {"dbatk awr diff": "`dbatk compare A B`", "dbatk snapshot diff": "`dbatk compare A B`"}
+_REPLACED = {
+    "dbatk awr diff": "`dbatk compare A B`",
+    "dbatk snapshot diff": "`dbatk compare A B`",
+    "dbatk account": "`dbatk plan report`",
+    "dbatk history": "`dbatk plan history`",
+}
 """Commands of earlier releases, and what to use instead."""
 
 
@@ -59,11 +63,9 @@ def build_app() -> typer.Typer:
     """Return the whole command line."""
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback()(_root)
-    runs, target = (
-        command_group("Look at, resume, delete and export runs."),
-        command_group("Keep targets under names."),
-    )
+    runs, target = new_group("Look at, resume, delete and export runs."), new_group("Keep targets under names.")
     add_files(app)
+    add_plan(app)
     add_bundles(app)
     groups: dict[str, typer.Typer] = {}
     add_operations(app, groups)
@@ -73,16 +75,13 @@ def build_app() -> typer.Typer:
     add_compare(app)
     app.add_typer(target, name="target")
     add_doctor(app)
-    awr = command_group("Read AWR and Statspack reports.")
+    awr = new_group("Read AWR and Statspack reports.")
     app.add_typer(awr, name="awr")
     add_awr(awr)
-    snapshot = command_group("Keep the state of a database before and after anything you do.")
+    snapshot = new_group("Keep the state of a database before and after anything you do.")
     app.add_typer(snapshot, name="snapshot")
     add_snapshots(snapshot)
     add_targets(app, target)
-    add_schedule(app)
-    add_notices(app)
-    add_run_reports(app)
     add_audit(app)
     return app
 
@@ -171,6 +170,15 @@ def _has(arguments: Sequence[str], flag: str) -> bool:
     """Whether a flag was given, also when the rest of the line cannot be read."""
     said = list(arguments)
     return flag in (said[: said.index("--")] if "--" in said else said)
+
+
+def _show_log() -> None:
+    """Show what is logged for debugging: tracebacks of unexpected exceptions, wherever they were caught."""
+    import logging
+
+    log = logging.getLogger("dbatk")
+    log.handlers, log.propagate = [logging.StreamHandler()], False
+    log.setLevel(logging.DEBUG)
 
 
 def _trace(debug: bool) -> None:

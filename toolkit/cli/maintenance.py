@@ -1,13 +1,11 @@
-"""Runs and shows maintenance plans, for the commands `run` and `plan`."""
+"""Runs maintenance plans, for the command `run`."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolkit.cli.approving import approve_plan, plan_held
-from toolkit.cli.launch import approvals_of, reader_of_passwords
+from toolkit.cli.approving import approvals_of, checked_plan, password_prompt
 from toolkit.cli.listening import listening
 from toolkit.cli.notices import tell_of, told_of_refusals
 from toolkit.cli.output import out, out_json, out_raw, out_table, say
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from toolkit.app.maintenance import PlanTarget
-    from toolkit.app.maintenance.dispatch import Dispatcher
+    from toolkit.app.maintenance.threads import Dispatcher
     from toolkit.model.plan import MaintenancePlan, PlanRunRecord
     from toolkit.store import Store
 
@@ -38,9 +36,9 @@ def run_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
     with told_of_refusals(plan.name):
         record = _run(plan, arguments)
     if arguments.flag("json"):
-        from toolkit.app.maintenance.documents import night_document
+        from toolkit.app.maintenance.run_reports import plan_run_document
 
-        out_json(night_document(record))
+        out_json(plan_run_document(record))
     else:
         _show_night(record)
     return _status(record)
@@ -48,17 +46,17 @@ def run_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
 
 def _run(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
     """Run it, and tell everybody what came of it."""
-    from toolkit.app.maintenance import places_of, run_plan
+    from toolkit.app.maintenance import plan_targets_of, run_plan
     from toolkit.store import open_store
 
     with open_store(arguments.text("store")) as store, ExitStack() as guarded:
-        places = places_of(plan, store, approvals_of(arguments), prompt=reader_of_passwords())
-        approvals, places = guarded.enter_context(plan_held(plan, places, store, arguments))
-        dispatcher = guarded.enter_context(_dispatcher(plan, places, store, arguments))
+        targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
+        approvals, targets = guarded.enter_context(checked_plan(plan, targets, store, arguments))
+        dispatcher = guarded.enter_context(_dispatcher(plan, targets, store, arguments))
         with listening(arguments) as events:
             record = run_plan(
                 plan,
-                places,
+                targets,
                 store=store,
                 approvals=approvals,
                 events=events,
@@ -92,25 +90,25 @@ def _edited_meanwhile(plan: MaintenancePlan, arguments: Arguments) -> Iterator[s
 
 @contextmanager
 def _dispatcher(
-    plan: MaintenancePlan, places: Sequence[PlanTarget], store: Store, arguments: Arguments
+    plan: MaintenancePlan, targets: Sequence[PlanTarget], store: Store, arguments: Arguments
 ) -> Iterator[Dispatcher | None]:
     """Give the cluster that `--on` names, or None: this process works on the targets itself."""
     address = arguments.text("on")
     if address is None:
         yield None
         return
-    from toolkit.app.maintenance.dispatch.cluster import cluster_at
+    from toolkit.app.maintenance.cluster import cluster_at
 
-    with cluster_at(address, plan, store, [place.name for place in places]) as cluster:
+    with cluster_at(address, plan, store, [plan_target.name for plan_target in targets]) as cluster:
         yield cluster
 
 
 def _dry_run(plan: MaintenancePlan, arguments: Arguments) -> int:
-    from toolkit.app.maintenance import places_of
+    from toolkit.app.maintenance import plan_targets_of
     from toolkit.store import open_store
 
     with open_store(arguments.text("store")) as store:
-        return _print_scripts(places_of(plan, store, approvals_of(arguments), prompt=reader_of_passwords()))
+        return _print_scripts(plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt()))
 
 
 def _status(record: PlanRunRecord) -> int:
@@ -142,66 +140,24 @@ def _show_night(record: PlanRunRecord) -> None:
             say(f"{step.step} on {step.target}: {step.reason}")
 
 
-def _print_scripts(places: tuple[PlanTarget, ...]) -> int:
+def _print_scripts(targets: tuple[PlanTarget, ...]) -> int:
     from toolkit.app.maintenance.guards import guard_rows
     from toolkit.app.runs.planning import script
 
-    for place in places:
+    for each in targets:
+        target, policy = each.resolved.target, each.resolved.policy
         try:
-            for row in guard_rows([place]):
-                out_raw(
-                    f"-- guard {row.guard} on {place.name}: {row.limit}; {row.verdict} now, {_comment(row.now)}\n"
-                )
-            for job in place.jobs:
-                printed, _ = script(job.experiment, place.resolved.target, policy=place.resolved.policy)
-                out_raw(f"-- step {job.step.name} on {place.name}\n{printed}\n")
+            for row in guard_rows([each]):
+                state = f"{row.verdict} now, {_comment(row.now)}"
+                out_raw(f"-- guard {row.guard} on {each.name}: {row.limit}; {state}\n")
+            for job in each.jobs:
+                printed, _ = script(job.experiment, target, policy=policy)
+                out_raw(f"-- step {job.step.name} on {each.name}\n{printed}\n")
         finally:
-            place.resolved.target.close()
+            target.close()
     return ExitCode.DONE
 
 
 def _comment(text: str) -> str:
     """Return a text that stays within its line of a script."""
     return " ".join(text.split())
-
-
-def show_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
-    """Show what a plan would do: when, where, in which order, and how long it will take."""
-    from datetime import UTC, datetime
-
-    from toolkit.app.maintenance import places_of
-    from toolkit.app.maintenance.documents import outlook_document, outlook_of
-    from toolkit.app.maintenance.guards import guard_rows
-    from toolkit.app.maintenance.hours import scheduler_sentences
-    from toolkit.app.maintenance.reaching import unresolved
-    from toolkit.store import open_store
-    from toolkit.units import counted
-
-    with open_store(arguments.text("store")) as store:
-        places = places_of(plan, store, approvals_of(arguments), prompt=reader_of_passwords())
-        if arguments.flag("approve"):
-            return approve_plan(plan, places, store, arguments)
-        now = datetime.now(UTC)
-        outlook = outlook_of(plan, places, store, now)
-        told = (*unresolved(places), *scheduler_sentences(plan, places, now))
-        outlook = replace(outlook, sentences=outlook.sentences + told)
-        guards = guard_rows(places)
-    if arguments.flag("json"):
-        out_json(outlook_document(outlook, guards))
-        return ExitCode.DONE
-    out(f"plan {plan.name}: {counted(len(plan.steps), 'step')} on {counted(len(places), 'target')}")
-    for sentence in outlook.sentences:
-        out(sentence)
-    for target in dict.fromkeys(row.target for row in outlook.rows):
-        out(f"\non {target}")
-        rows = [
-            (row.step, row.last_done, row.expected, row.slow, row.verdict)
-            for row in outlook.rows
-            if row.target == target
-        ]
-        out_table(("step", "last done (UTC)", "expected", "up to", "tonight"), rows)
-        watched = [(row.guard, row.limit, row.now, row.verdict) for row in guards if row.target == target]
-        if watched:
-            out("")
-            out_table(("guard", "limit", "now", "verdict"), watched)
-    return ExitCode.DONE

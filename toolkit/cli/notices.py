@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from toolkit.cli.groups import new_group
 from toolkit.cli.output import out_json, say
 from toolkit.cli.parameters import OUTPUT, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
@@ -22,18 +23,13 @@ _EXPECTED = frozenset({"TK-0310", "TK-0130"})
 """A window that is closed, and a stop that somebody asked for, are no failures."""
 
 
-def add_notices(app: typer.Typer) -> None:
-    """Add the group and its commands."""
-    group = typer.Typer(
-        help="Try and send messages about plans.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        add_completion=False,
-    )
+def notify_group() -> typer.Typer:
+    """Return the group with its commands."""
+    group = new_group("Test and send messages about plans.")
     add_command(group, "test", _test, _NO_STORE, "Send a message to everybody in notify.toml.")
     since = option("since", "how far back it looks (1d)", metavar="1d")
     add_command(group, "digest", _digest, [since, *OUTPUT], "Send what plans did in a day to who wants a digest.")
-    app.add_typer(group, name="notify")
+    return group
 
 
 def tell_of(store: Store, plan: str) -> None:
@@ -75,8 +71,8 @@ def _digest(arguments: Arguments) -> int:
     notices = _notices()
     since = datetime.now(UTC) - timedelta(seconds=parse_duration(arguments.text("since") or "1d"))
     with open_store(arguments.text("store")) as store:
-        nights = [night for night in store.plan_runs(limit=10_000) if night.began_at >= since]
-    return _show(arguments, *tell_digest(nights, since, notices))
+        runs = [run for run in store.plan_runs(limit=10_000) if run.began_at >= since]
+    return _show(arguments, *tell_digest(runs, since, notices))
 
 
 def _notices() -> Notices:
@@ -85,7 +81,7 @@ def _notices() -> Notices:
     notices = load_notices()
     if not notices.to:
         raise ToolkitError(
-            "nobody is to be told",
+            "no recipient is configured",
             code="TK-0107",
             hint=f"write `[[to]]` with `name` and `url` into {notices_file()}",
         )
@@ -98,5 +94,5 @@ def _show(arguments: Arguments, asked: int, problems: tuple[str, ...]) -> int:
     else:
         for problem in problems:
             say(f"warning: {problem}")
-        say(f"told {asked - len(problems)} of {asked}")
+        say(f"sent {asked - len(problems)} of {asked}")
     return ExitCode.FAILED if problems else ExitCode.DONE

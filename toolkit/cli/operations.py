@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from toolkit.cli.groups import new_group
 from toolkit.cli.parameters import (
     APPROVALS,
     DESIGN,
@@ -52,15 +53,10 @@ def add_operations(app: typer.Typer, groups: dict[str, typer.Typer]) -> None:
         group = app
         for word in above:
             if word not in groups:
-                groups[word] = command_group(one.group or one.help)
+                groups[word] = new_group(one.group or one.help)
                 app.add_typer(groups[word], name=word)
             group = groups[word]
         add_command(group, name, _body(one.name), parameters_of(one.name), one.help)
-
-
-def command_group(help: str) -> typer.Typer:
-    """Return a group of commands."""
-    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
 
 def parameters_of(operation: OperationName) -> list[inspect.Parameter]:

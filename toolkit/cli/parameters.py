@@ -12,7 +12,7 @@ from toolkit.errors import ExitCode, ToolkitError
 
 
 class Arguments:
-    """What the user said on the command line, by parameter name."""
+    """The values given on the command line, by parameter name."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self._values = values
@@ -61,10 +61,17 @@ def option(
     )
 
 
-def argument(name: str, help: str, *, kind: object = str, metavar: str | None = None) -> inspect.Parameter:
-    """Declare a required argument."""
-    info = typer.Argument(help=help, metavar=metavar or name.upper())
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, info])
+def argument(
+    name: str, help: str, *, kind: object = str, metavar: str | None = None, default: str | None = None
+) -> inspect.Parameter:
+    """Declare an argument; it is required unless it has a default."""
+    info = typer.Argument(help=help, metavar=metavar or name.upper(), show_default=default is not None)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if default is None else default,
+        annotation=Annotated[kind, info],
+    )
 
 
 def _refuse_secret(store: str | None) -> None:

@@ -141,7 +141,8 @@ def _say_new(record: RunRecord, seen: set[tuple[int, int]]) -> None:
 
 def _resume(arguments: Arguments) -> int:
     from toolkit.app.runs.execute import resume
-    from toolkit.cli.launch import approvals_of, reach, show_result
+    from toolkit.cli.approving import approvals_of
+    from toolkit.cli.launch import reach, show_result
     from toolkit.cli.progress import Progress
 
     rows = _counted_rows(arguments.text("rows"))
@@ -175,7 +176,7 @@ def _counted_rows(text: str | None) -> CountedRows | None:
 
 def _delete(arguments: Arguments) -> int:
     from toolkit.app.auditing import Notes
-    from toolkit.cli.launch import confirmed
+    from toolkit.cli.approving import confirmed
     from toolkit.model.audit import AuditEvent, AuditKind
 
     with _store(arguments) as store:

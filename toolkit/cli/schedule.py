@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.groups import DefaultGroup
+from toolkit.cli.groups import DefaultGroup, new_group
 from toolkit.cli.output import Warnings, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import (
     APPROVALS,
@@ -45,20 +45,17 @@ _ADDING = (
 )
 
 
-class _PlanGroup(DefaultGroup):
+class _ScheduleGroup(DefaultGroup):
     """Takes `schedule PLAN` for `schedule add PLAN`."""
 
     default = "add"
 
 
-def add_schedule(app: typer.Typer) -> None:
-    """Add the group and its commands."""
-    group = typer.Typer(
-        help="Let a scheduler run a plan: `schedule PLAN` is short for `schedule add PLAN`.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        add_completion=False,
-        cls=_PlanGroup,
+def schedule_group() -> typer.Typer:
+    """Return the group with its commands."""
+    group = new_group(
+        "Let systemd, cron or Oracle run a plan.\n\n`plan schedule FILE` is short for `plan schedule add FILE`.",
+        _ScheduleGroup,
     )
     add_command(
         group,
@@ -69,7 +66,7 @@ def add_schedule(app: typer.Typer) -> None:
     )
     add_command(group, "list", _list, [TARGET, *_NO_STORE], "List what is installed, with its next time.")
     add_command(group, "remove", _remove, [_NAME, _KIND, TARGET, *OUTPUT], "Remove what `--install` made.")
-    app.add_typer(group, name="schedule")
+    return group
 
 
 # -- add --------------------------------------------------------------------------------------------------------
@@ -141,7 +138,8 @@ def _on_host(
 def _on_oracle(made: CreatedJob, arguments: Arguments) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     from toolkit.app.scheduling import OracleJobs
     from toolkit.app.scheduling.oracle import show_job
-    from toolkit.cli.launch import approvals_of, reach
+    from toolkit.cli.approving import approvals_of
+    from toolkit.cli.launch import reach
     from toolkit.schedule.oracle import check_credential
 
     credential = arguments.text("credential")
@@ -164,7 +162,7 @@ def _on_oracle(made: CreatedJob, arguments: Arguments) -> tuple[str, tuple[str, 
         finally:
             resolved.target.close()
     elif arguments.flag("install"):
-        raise ToolkitError("nobody says where to install the job", code="TK-0107", hint="add `-t NAME|URL`")
+        raise ToolkitError("no target is named to install the job on", code="TK-0107", hint="add `-t NAME|URL`")
     return show_job(made.job, credential), (), (note,)
 
 
@@ -180,7 +178,7 @@ def _check_options(arguments: Arguments, kind: SchedulerKind) -> None:
                 )
     if kind.value == "oracle" and "env_file" in arguments:
         raise ToolkitError(
-            "the scheduler of Oracle reads no file of variables",
+            "Oracle's scheduler reads no file of variables",
             code="TK-0107",
             hint="let the profile take its password from a file, a wallet or a command",
         )
@@ -227,7 +225,7 @@ def _list(arguments: Arguments) -> int:
     if arguments.flag("json"):
         out_json({"schedules": [_document(one) for one in found]})
     elif not found:
-        say("nothing is scheduled\n\nhint: `dbatk schedule PLAN --install`")
+        say("nothing is scheduled\n\nhint: `dbatk plan schedule PLAN --install`")
     else:
         rows = ((one.name, one.kind.value, "; ".join(one.when), one.next_at or "", one.plan) for one in found)
         out_table(("name", "by", "when", "next", "plan"), rows, whole=frozenset({"name"}))
@@ -272,7 +270,7 @@ def _remove(arguments: Arguments) -> int:
             removed += _remove_on_oracle(arguments, name)
         if not removed:
             raise ToolkitError(
-                f"nothing of the name `{name}` is installed", code="TK-0204", hint="see `dbatk schedule list`"
+                f"no job named `{name}` is installed", code="TK-0204", hint="see `dbatk plan schedule list`"
             )
     if arguments.flag("json"):
         out_json({"removed": removed, "todo": list(todo)})

@@ -74,7 +74,7 @@ def _add(arguments: Arguments) -> int:
     if arguments.flag("json"):
         out_json(_profile_document(profile))
     else:
-        say(f"kept target {profile.name}; try it with `dbatk target test {profile.name}`")
+        say(f"saved target {profile.name}; try it with `dbatk target test {profile.name}`")
     return ExitCode.DONE
 
 
@@ -164,7 +164,7 @@ def _licences(arguments: Arguments) -> dict[str, Licence]:
     try:
         last = None if until is None else date.fromisoformat(until)
     except ValueError:
-        raise ToolkitError(f"`{until}` is no day", code="TK-0102", hint="write it as 2027-01-31") from None
+        raise ToolkitError(f"`{until}` is not a day", code="TK-0102", hint="write it as 2027-01-31") from None
     today = datetime.now(UTC).date()
     if last is not None and last < today:
         raise ToolkitError(
@@ -203,7 +203,7 @@ def _list(arguments: Arguments) -> int:
 
 
 def _profile_row(profile: Profile) -> tuple[str, str, str, str]:
-    production = {True: "yes", False: "no", None: "not said"}[profile.production]
+    production = {True: "yes", False: "no", None: "unknown"}[profile.production]
     return profile.name, profile.address.display, profile.password.display if profile.password else "", production
 
 
@@ -231,7 +231,7 @@ def _remove(arguments: Arguments) -> int:
     if arguments.flag("json"):
         out_json({"removed": name})
     else:
-        say(f"forgot target {name}")
+        say(f"removed target {name}")
     return ExitCode.DONE
 
 

@@ -32,15 +32,15 @@ class NotifyOn(StrEnum):
     """What a message is sent for."""
 
     FAILURE = "failure"
-    """A night with a step that failed."""
+    """A run with a step that failed."""
     RECOVERY = "recovery"
-    """A night that went well after one that did not."""
+    """A run that succeeded after one that failed."""
     CHANGE = "change"
-    """A step ended otherwise than the night before."""
+    """A step ended differently from the run before."""
     ALWAYS = "always"
-    """Every night."""
+    """Every run."""
     DIGEST = "digest"
-    """All nights of a day in one message, by `dbatk notify digest`."""
+    """All runs of a day in one message, by `dbatk plan notify digest`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +88,25 @@ def load_notices(path: Path | None = None) -> Notices:
             )
     given = document.data.get("to", [])
     if not isinstance(given, list):
-        raise document.error("`to` is no list of tables", table="", key="to", hint="write `[[to]]`")
+        raise document.error("`to` must be a list of tables", table="", key="to", hint="write `[[to]]`")
     to = tuple(_recipient(document, at, one) for at, one in enumerate(given))
     names = [one.name for one in to]
     for at, name in enumerate(names):
         if name in names[:at]:
             raise document.error(
-                f"two are called `{name}`", table="to", key="name", number=at, code="TK-0107", hint="rename one"
+                f"two recipients are called `{name}`",
+                table="to",
+                key="name",
+                number=at,
+                code="TK-0107",
+                hint="rename one",
             )
     return Notices(to, _folder(document))
 
 
 def _recipient(document: TomlDocument, at: int, data: object) -> Recipient:
     if not isinstance(data, Mapping):
-        raise document.error("`to` is no table", table="", key="to", hint="write `[[to]]`")
+        raise document.error("`to` must be a table", table="", key="to", hint="write `[[to]]`")
     for key in data:
         if key not in _TO_KEYS:
             hint = did_you_mean(key, _TO_KEYS)
@@ -134,7 +139,7 @@ def _folder(document: TomlDocument) -> Path | None:
     value = document.data["metrics_folder"]
     if not isinstance(value, str) or not Path(value).is_absolute() or not value.isprintable():
         raise document.error(
-            "`metrics_folder` is no absolute path",
+            "`metrics_folder` must be an absolute path",
             table="",
             key="metrics_folder",
             code="TK-0102",

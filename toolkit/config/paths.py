@@ -1,8 +1,9 @@
-"""Where settings live: the folder of the platform (XDG on Linux), or the one `DBATK_CONFIG` names."""
+"""Where settings live: the folder of the platform, or that of `DBATK_CONFIG`; and how such a file is replaced."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def home_based(find: Callable[[], str]) -> Path:
         raise ToolkitError(
             f"there is no home folder: HOME is not set, and user {os.getuid()} has no account on this host",
             code="TK-0107",
-            hint="name the places in the variables `DBATK_CONFIG` and `DBATK_STORE`, as `dbatk schedule` does",
+            hint="set the variables `DBATK_CONFIG` and `DBATK_STORE`, as `dbatk plan schedule` does",
         )
     return found
 
@@ -45,3 +46,37 @@ def home_based(find: Callable[[], str]) -> Path:
 def targets_file() -> Path:
     """Return the file of the target profiles; it need not exist."""
     return config_folder() / "targets.toml"
+
+
+# -- writing --------------------------------------------------------------------------------------------------
+def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
+    """Write a text file, replacing a former one.
+
+    Args:
+        path: where; its folder is made when it is missing.
+        text: what.
+        mode: permissions, whatever the umask is.
+
+    Raises:
+        ToolkitError: TK-0405.
+    """
+    name = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755 if mode & 0o044 else 0o700)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+        name = None
+    except OSError as error:
+        raise ToolkitError(
+            f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
+            code="TK-0405",
+            hint="check the permissions of its folder, and that there is room",
+        ) from None
+    finally:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)

@@ -15,14 +15,13 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from toolkit.config.paths import targets_file
+from toolkit.config.paths import replace_file, targets_file
 from toolkit.config.secrets import SecretRef, read_reference
 from toolkit.config.urls import parse_url
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, nearest, read_document
@@ -91,7 +90,7 @@ def load_profiles(path: Path | None = None) -> dict[str, Profile]:
             raise document.error(f"there is no table `{key}`", table=key, hint="write `[targets.NAME]`")
     targets = document.data.get("targets", {})
     if not isinstance(targets, Mapping):
-        raise document.error("`targets` is no table", table="", key="targets", hint="write `[targets.NAME]`")
+        raise document.error("`targets` must be a table", table="", key="targets", hint="write `[targets.NAME]`")
     return {name: _profile(document, name, data) for name, data in targets.items()}
 
 
@@ -153,7 +152,7 @@ def check_profile_name(name: str) -> str:
     """
     if _NAME.fullmatch(name) is None:
         raise ToolkitError(
-            f"`{_shown(name)}` is no name of a target",
+            f"`{_shown(name)}` is not a valid name for a target",
             code="TK-0104",
             hint="begin with a letter; letters, digits, `_`, `.` and `-` may follow, 60 at most",
         )
@@ -171,7 +170,9 @@ def parse_options(pairs: Iterable[str]) -> tuple[tuple[str, str], ...]:
         name, equals, value = pair.partition("=")
         if not equals or not value:
             raise ToolkitError(
-                "a driver option is no `key=value`", code="TK-0102", hint="such as `mode=sysdba` or `thick=true`"
+                "a driver option must be written as `key=value`",
+                code="TK-0102",
+                hint="such as `mode=sysdba` or `thick=true`",
             )
         found[name] = value
     return _options(found)
@@ -186,7 +187,7 @@ def _shown(name: str) -> str:
 def _profile(document: TomlDocument, name: str, data: object) -> Profile:
     table = f"targets.{name}"
     if not isinstance(data, Mapping):
-        raise document.error(f"`{name}` is no table", table="targets", key=name, hint=f"write `[{table}]`")
+        raise document.error(f"`{name}` must be a table", table="targets", key=name, hint=f"write `[{table}]`")
     for key in data:
         if key not in _KEYS:
             hint = did_you_mean(key, _KEYS)
@@ -235,7 +236,7 @@ def _text(data: Mapping[str, object], key: str) -> str | None:
 def _flag(data: Mapping[str, object], key: str) -> bool | None:
     value = data.get(key)
     if value is not None and not isinstance(value, bool):
-        raise _bad(f"`{key}` is no truth value", f"write `{key} = true` or `{key} = false`")
+        raise _bad(f"`{key}` must be true or false", f"write `{key} = true` or `{key} = false`")
     return value
 
 
@@ -243,13 +244,13 @@ def _degree(value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_DEGREE:
-        raise _bad("`max_degree` is no degree", f"write a whole number from 1 to {_MOST_DEGREE}")
+        raise _bad("`max_degree` is out of range", f"write a whole number from 1 to {_MOST_DEGREE}")
     return value
 
 
 def _options(value: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, Mapping):
-        raise _bad("`options` is no table", 'write `options = {mode = "sysdba"}`')
+        raise _bad("`options` must be a table", 'write `options = {mode = "sysdba"}`')
     for name, one in value.items():
         if name not in DRIVER_OPTIONS:
             raise ToolkitError(
@@ -263,7 +264,7 @@ def _options(value: object) -> tuple[tuple[str, str], ...]:
 def _licences(value: object) -> dict[str, Licence]:
     hint = 'write `licenses.diagnostics_pack = {by = "NAME", on = 2026-01-31, until = 2027-01-31}`'
     if not isinstance(value, Mapping):
-        raise _bad("`licenses` is no table", hint)
+        raise _bad("`licenses` must be a table", hint)
     licences = {}
     for name, one in value.items():
         if name not in LICENCES:
@@ -285,39 +286,18 @@ def _changing(path: Path) -> Iterator[dict[str, Profile]]:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise _not_written(path, error) from None
+        raise ToolkitError(
+            f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
+            code="TK-0405",
+            hint="check the permissions, or name another folder in `DBATK_CONFIG`",
+        ) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         profiles = load_profiles(path)
         yield profiles
-        try:
-            _write(path, _document(profiles))
-        except OSError as error:
-            raise _not_written(path, error) from None
+        replace_file(path, _document(profiles))
     finally:
         os.close(lock)
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace the file at once, readable by its owner only (`mkstemp` makes it 0600)."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _not_written(path: Path, error: OSError) -> ToolkitError:
-    return ToolkitError(
-        f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
-        code="TK-0405",
-        hint="check the permissions, or name another folder in `DBATK_CONFIG`",
-    )
 
 
 def _document(profiles: Mapping[str, Profile]) -> str:

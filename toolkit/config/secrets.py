@@ -65,7 +65,7 @@ def read_reference(value: object, key: str = "password") -> SecretRef:
         )
     if not isinstance(value, Mapping) or len(value) != 1 or next(iter(value)) not in set(SecretKind):
         raise ToolkitError(
-            f"`{key}` is no reference",
+            f"`{key}` must be a reference",
             code="TK-0106",
             hint=f'write `{key} = {{env = "VARIABLE"}}`, or use {known}',
         )
@@ -77,7 +77,7 @@ def read_reference(value: object, key: str = "password") -> SecretRef:
             or not all(isinstance(one, str) and one.isprintable() and one for one in inner)
         ):
             raise ToolkitError(
-                "`command` is no list of arguments",
+                "`command` must be a list of arguments",
                 code="TK-0106",
                 hint='write `command = ["pass", "show", "dwh"]`',
             )
@@ -130,7 +130,7 @@ def _from_file(path: Path) -> str:
             mode = os.fstat(file.fileno()).st_mode
             if not stat.S_ISREG(mode) or mode & 0o077:
                 raise ToolkitError(
-                    f"`{path}` may be read by others than its owner, or is no file",
+                    f"`{path}` can be read by others than its owner, or is not a file",
                     code="TK-0201",
                     hint=f"chmod 600 {path}",
                 )
@@ -150,7 +150,7 @@ def _from_credential(name: str) -> str:
         raise ToolkitError(
             f"systemd hands over no credential `{name}`",
             code="TK-0201",
-            hint=f"install the unit with `dbatk schedule ... --load-credential {name}=FILE`",
+            hint=f"install the unit with `dbatk plan schedule ... --load-credential {name}=FILE`",
         )
     try:
         return _first_line(path.read_bytes()[:_LARGEST_BYTES], f"the credential `{name}`")

@@ -49,7 +49,7 @@ def parse_url(text: str) -> Address:
     scheme, separator, rest = text.partition("://")
     if not separator or len(text) > _LONGEST:
         raise ToolkitError(
-            "this is no URL of a target", code="TK-0111", hint="write " + "; ".join(_FORMS.values())
+            "this is not the URL of a target", code="TK-0111", hint="write " + "; ".join(_FORMS.values())
         )
     engine = _engine(scheme)
     if any(not char.isprintable() or char.isspace() for char in rest):
@@ -74,7 +74,7 @@ def _engine(scheme: str) -> EngineName:
     if engine is None:
         shown = scheme if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]{0,20}", scheme) else "this"
         raise ToolkitError(
-            f"`{shown}` is no kind of target",
+            f"`{shown}` is not a kind of target",
             code="TK-0111",
             hint=did_you_mean(shown, ("duckdb", "postgresql", "oracle")),
         )
@@ -128,7 +128,7 @@ def _host_and_port(engine: EngineName, authority: str) -> tuple[str | None, int 
     if not host:
         raise _bad(engine, "has a port but no host")
     if not port.isascii() or not port.isdigit() or not 1 <= int(port[:6]) <= 65535 or len(port) > 5:
-        raise _bad(engine, "has a port that is no number from 1 to 65535")
+        raise _bad(engine, "has a port that is not a number from 1 to 65535")
     return host.strip("[]"), int(port)
 
 
@@ -140,7 +140,7 @@ def _hosts(authority: str) -> tuple[str, int | None]:
         raise _bad(engine, "has a host that cannot be read")
     ports = [place.partition(":")[2] for place in places]
     if any(port and not 1 <= int(port) <= 65535 for port in ports):
-        raise _bad(engine, "has a port that is no number from 1 to 65535")
+        raise _bad(engine, "has a port that is not a number from 1 to 65535")
     if ports[-1] and not any(ports[:-1]):
         return authority.rpartition(":")[0], int(ports[-1])
     if any(ports) and not all(ports):
@@ -165,7 +165,7 @@ def _oracle(
         raise _bad(engine, "names no service")
     if _POOLED.fullmatch(service):
         raise ToolkitError(
-            "a pooled server (DRCP) is no place to measure: its sessions change hands",
+            "a pooled server (DRCP) cannot be measured on: its sessions are shared",
             code="TK-0111",
             hint="write the service without `:pooled`, or with `:dedicated`",
         )

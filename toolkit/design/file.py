@@ -13,19 +13,28 @@ degree = [1, 2, 4]
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 from toolkit.design.build import build_experiment
-from toolkit.design.factors import read_factor
 from toolkit.design.head import HeadReader, read_operation
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, parse_document, read_document
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.operations import options_of
+from toolkit.model.values import CommandFactor, Factor, Level
+from toolkit.model.words import Keep, Mode
 
 _TABLES = ("experiment", "factors", "factor")
 _BEGIN = "begin with `[experiment]`, or with `[plan]` for a maintenance plan"
+_KEYS = ("name", "levels", "unit", "read", "apply", "undo", "read_sql", "apply_sql", "undo_sql")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_ALLOWED = ("level", "before")
+_PARTS = ("read", "apply", "undo")
 
 
 def load_experiment(path: Path, *, target: str | None = None) -> Experiment:
@@ -74,5 +83,197 @@ def _experiment(document: TomlDocument, folder: Path, target: str | None) -> Exp
 def _table(document: TomlDocument, name: str) -> Mapping[str, object] | None:
     value = document.data.get(name)
     if value is not None and not isinstance(value, Mapping):
-        raise document.error(f"`{name}` is no table", table="", key=name, hint=f"write `[{name}]`")
+        raise document.error(f"`{name}` must be a table", table="", key=name, hint=f"write `[{name}]`")
     return value
+
+
+# -- factors outside the operation ----------------------------------------------------------------------------
+def read_factor(document: TomlDocument, data: object, number: int) -> Factor:
+    """Read one `[[factor]]` of a file.
+
+    Args:
+        document: for the line of an error.
+        data: the table.
+        number: which `[[factor]]` it is, from 0.
+
+    Raises:
+        ToolkitError: TK-0106 with file and line.
+    """
+
+    def fail(sentence: str, key: str | None = None, hint: str | None = None) -> ToolkitError:
+        return document.error(sentence, table="factor", key=key, number=number, hint=hint)
+
+    if not isinstance(data, Mapping):
+        raise document.error(
+            "`factor` must be a list of tables", table="", key="factor", hint="write `[[factor]]`"
+        )
+    for key in data:
+        if key not in _KEYS:
+            raise fail(f"a factor has no `{key}`", key, did_you_mean(key, _KEYS))
+    try:
+        return Factor(
+            name=_name(data.get("name")),
+            levels=_levels(data.get("levels")),
+            unit=_unit(data.get("unit")),
+            command=_command(data),
+        )
+    except _PartError as error:
+        raise fail(error.sentence, error.key if error.key in data else None, error.hint) from None
+
+
+class _PartError(Exception):
+    def __init__(self, key: str, sentence: str, hint: str) -> None:
+        super().__init__(sentence)
+        self.key, self.sentence, self.hint = key, sentence, hint
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or _NAME.fullmatch(value) is None:
+        raise _PartError("name", "a factor needs a `name`", "give letters, digits, `_`, `.` and `-`")
+    return value
+
+
+def _unit(value: object) -> str | None:
+    if value is not None and (not isinstance(value, str) or not value.isprintable() or len(value) > 40):
+        raise _PartError("unit", "`unit` must be a short string", 'write it as `unit = "MB"`')
+    return value
+
+
+def _levels(value: object) -> tuple[Level, ...]:
+    hint = "write `levels = [256, 1024]`"
+    if not isinstance(value, list) or not value:
+        raise _PartError("levels", "a factor needs a list of `levels`", hint)
+    levels: list[Level] = []
+    for level in value:
+        if not isinstance(level, str | int | float | bool) or (isinstance(level, str) and not level.isprintable()):
+            raise _PartError("levels", "a level must be a number, a string, true or false", hint)
+        # 1 and true are equal in Python, but not to the one who wrote them
+        if any(level == other and type(level) is type(other) for other in levels):
+            raise _PartError("levels", f"`levels` has `{level}` twice", "name each once")
+        levels.append(level)
+    return tuple(levels)
+
+
+def _command(data: Mapping[str, object]) -> CommandFactor:
+    for part in _PARTS:
+        if part in data and f"{part}_sql" in data:
+            raise _PartError(part, f"`{part}` and `{part}_sql` exclude each other", "leave one out")
+        if part not in data and f"{part}_sql" not in data:
+            raise _PartError(
+                part,
+                f"a factor needs `{part}` or `{part}_sql`",
+                "say how it is read, applied and undone, so that it can be put back",
+            )
+    commands = {part: _arguments(part, data[part]) for part in _PARTS if part in data}
+    statements = {key: _statement(key, data[key]) for key in map("{}_sql".format, _PARTS) if key in data}
+    if not any("{level}" in text for text in (*commands.get("apply", ()), statements.get("apply_sql", ""))):
+        raise _PartError("apply", "`apply` does not use `{level}`", "put `{level}` where the level belongs")
+    return CommandFactor(
+        read=commands.get("read", ()),
+        apply=commands.get("apply", ()),
+        undo=commands.get("undo", ()),
+        read_sql=statements.get("read_sql", ""),
+        apply_sql=statements.get("apply_sql", ""),
+        undo_sql=statements.get("undo_sql", ""),
+    )
+
+
+def _arguments(key: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(part, str) and part for part in value):
+        raise _PartError(
+            key,
+            f"`{key}` must be a list of arguments",
+            f'write `{key} = ["command", "argument"]`; no shell reads it',
+        )
+    arguments = tuple(str(part) for part in value)
+    for argument in arguments:
+        _check_text(key, argument)
+    return arguments
+
+
+def _statement(key: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _PartError(key, f"`{key}` must be a statement", f'write `{key} = "SHOW work_mem"`')
+    _check_text(key, value)
+    return value.strip().removesuffix(";").rstrip()
+
+
+def _check_text(key: str, text: str) -> None:
+    if "\x00" in text:
+        raise _PartError(key, f"`{key}` holds a NUL character", "remove it")
+    allowed = ("level",) if key.startswith("apply") else _ALLOWED
+    for match in _PLACEHOLDER.finditer(text):
+        if match[1] not in allowed or key.startswith("read"):
+            raise _PartError(
+                key,
+                f"`{key}` cannot use `{match[0]}`",
+                "`{level}` belongs into `apply`, `{before}` into `undo`; there are no other placeholders",
+            )
+
+
+# -- writing: the twin of every command line ------------------------------------------------------------------
+def dump_experiment(experiment: Experiment) -> str:
+    """Return the file that gives this experiment again; the seed stands in it."""
+    known = {one.name: one.key for one in options_of(experiment.operation)}
+    lines = ["[experiment]"]
+    lines += [_line(key, value) for key, value in _general_items(experiment)]
+    lines += [_line(known[name], value) for name, value in experiment.options.items()]
+    plain = [factor for factor in experiment.factors if factor.command is None]
+    if plain:
+        lines += ["", "[factors]", *(_line(known[factor.name], factor.levels) for factor in plain)]
+    for factor in experiment.factors:
+        if factor.command is not None:
+            lines += ["", "[[factor]]", *_factor_lines(factor, factor.command)]
+    return "\n".join(lines) + "\n"
+
+
+def _general_items(experiment: Experiment) -> list[tuple[str, OptionValue]]:
+    measured = experiment.mode is Mode.MEASUREMENT
+    items: list[tuple[str, OptionValue | None]] = [
+        ("name", experiment.name),
+        ("label", experiment.label),
+        ("target", experiment.target),
+        ("operation", experiment.operation),
+        ("mode", experiment.mode.value),
+        ("repeat", experiment.repeat if measured else None),
+        ("warmup", experiment.warmup if measured else None),
+        ("seed", experiment.seed),
+        ("snapshot", experiment.snapshot),
+        ("keep", experiment.keep.value if experiment.keep is not Keep.NONE else None),
+        ("work_schema", experiment.work_schema),
+        ("budget", _spell_duration(experiment.budget_seconds)),
+        ("time_limit", _spell_duration(experiment.time_limit_seconds)),
+        ("quiet_wait", _spell_duration(experiment.quiet_wait_seconds)),
+    ]
+    return [(key, value) for key, value in items if value is not None]
+
+
+def _spell_duration(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{Decimal(repr(seconds)).normalize():f}s"
+
+
+def _factor_lines(factor: Factor, command: CommandFactor) -> list[str]:
+    values: list[tuple[str, OptionValue | tuple[Level, ...] | None]] = [
+        ("name", factor.name),
+        ("unit", factor.unit),
+        ("levels", factor.levels),
+        ("read", command.read),
+        ("apply", command.apply),
+        ("undo", command.undo),
+        ("read_sql", command.read_sql),
+        ("apply_sql", command.apply_sql),
+        ("undo_sql", command.undo_sql),
+    ]
+    return [_line(key, value) for key, value in values if value not in (None, "", ())]
+
+
+def _line(key: str, value: OptionValue | tuple[Level, ...]) -> str:
+    if isinstance(value, tuple):
+        return f"{key} = [{', '.join(map(_spell, value))}]"
+    return f"{key} = {_spell(value)}"
+
+
+def _spell(value: Level) -> str:
+    import tomli_w
+
+    return tomli_w.dumps({"x": value}, multiline_strings=True).removeprefix("x = ").removesuffix("\n")

@@ -137,7 +137,7 @@ def read_operation(
         raise document.error("no operation is named", table=table, number=number, hint=hint)
     if value not in known:
         raise document.error(
-            f"`{value}` is no operation", table=table, key="operation", number=number, code="TK-0101",
+            f"`{value}` is not an operation", table=table, key="operation", number=number, code="TK-0101",
             hint=did_you_mean(str(value), known),
         )  # fmt: skip
     return str(value)
@@ -159,21 +159,21 @@ def read_text(key: str, value: object) -> str:
 def read_whole(key: str, value: object) -> int:
     """Return a whole number; raises TK-0102."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ToolkitError(f"`{key}` is no whole number", code="TK-0102", hint=f"write it as `{key} = 3`")
+        raise ToolkitError(f"`{key}` must be a whole number", code="TK-0102", hint=f"write it as `{key} = 3`")
     return value
 
 
 def read_flag(key: str, value: object) -> bool:
     """Return yes or no; raises TK-0102."""
     if not isinstance(value, bool):
-        raise ToolkitError(f"`{key}` is not true or false", code="TK-0102", hint=f"write it as `{key} = true`")
+        raise ToolkitError(f"`{key}` must be true or false", code="TK-0102", hint=f"write it as `{key} = true`")
     return value
 
 
 def read_duration(key: str, value: object) -> float:
     """Return seconds; raises TK-0102."""
     if not isinstance(value, str):
-        raise ToolkitError(f"`{key}` is no duration", code="TK-0102", hint=f'write it as `{key} = "90s"`')
+        raise ToolkitError(f"`{key}` must be a duration", code="TK-0102", hint=f'write it as `{key} = "90s"`')
     return parse_duration(value)
 
 

@@ -145,7 +145,7 @@ class _Head:
             )
         if not PLAIN_NAME.fullmatch(found):
             raise self._document.error(
-                f"`{found}` is no name of a plan", table="plan", key="name", code="TK-0102",
+                f"`{found}` is not a valid name for a plan", table="plan", key="name", code="TK-0102",
                 hint="up to 60 letters, digits, `_`, `-` and `.`",
             )  # fmt: skip
         return found

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from toolkit.design.build import General, build_experiment
-from toolkit.design.conditions import read_conditions
 from toolkit.design.guards import read_guards
 from toolkit.design.head import (
     ErrorLocation,
@@ -21,23 +20,36 @@ from toolkit.design.head import (
     read_whole,
     read_word,
 )
-from toolkit.design.rows import ROW_KEYS, read_counted_rows, read_expected_rows
+from toolkit.design.user_sql import check_query
 from toolkit.documents import TomlDocument, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.operations import every_option, operations
-from toolkit.model.plan import ExpectedRows, Guards, OnFailure, PlanStep
+from toolkit.model.operations import declaration, every_option, operations
+from toolkit.model.plan import Condition, ConditionKind, ExpectedRows, Guards, OnFailure, PlanStep, RowCount
 from toolkit.model.values import Level
-from toolkit.model.words import Mode
+from toolkit.model.words import Mode, OperationName
+from toolkit.units import parse_bytes, parse_duration
 
 _T = TypeVar("_T")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
 """Names of plans and steps: they stand in file names, labels and metrics."""
-_STEP_KEYS = ("name", "needs", "only_if", "priority", "retries", "on_failure", "guards", *ROW_KEYS)
+_STEP_KEYS = (
+    "name",
+    "needs",
+    "only_if",
+    "priority",
+    "retries",
+    "on_failure",
+    "guards",
+    "expect_rows",
+    "count_rows",
+)
 _OF_MEASUREMENTS = ("repeat", "warmup", "keep", "budget", "quiet_wait", "mode", "seed", "label")
 _MOST_RETRIES = 20
 _ANY_LEVEL = 1
 """Stands in for a level that only the store knows, while the step is checked."""
+_WORDS = {"some": ExpectedRows(), "any": ExpectedRows(0)}
+_MOST_ROWS = 10**15
 
 
 def experiment_of(step: PlanStep, target: str, levels: Mapping[str, Level] | None = None) -> Experiment:
@@ -85,18 +97,7 @@ def read_step(
     own = {key: value for key, value in given.items() if key in _STEP_KEYS}
     best_of = {key: value for key, value in given.items() if _is_best_of(value)}
     rest = {key: value for key, value in given.items() if key not in own and key not in best_of}
-    for key, value in rest.items():
-        if isinstance(value, Mapping):
-            raise document.error(
-                f"`{key}` is a table without `best_of`", table="step", key=key, number=at, code="TK-0102",
-                hint="give a value, or what a measurement recommends: `{best_of = \"RUN\"}`",
-            )  # fmt: skip
-        if key in _OF_MEASUREMENTS:
-            raise document.error(
-                f"a step of a plan is a job and takes no `{key}`",
-                table="step", key=key, number=at, code="TK-0107",
-                hint="measure by an experiment, and let the plan use its result: `degree = {best_of = \"RUN\"}`",
-            )  # fmt: skip
+    _check_rest(document, rest, at)
     reader = HeadReader(document, operation, folder, "step", at)
     reader.read_head(rest)
     read = _Keys(document, own, at)
@@ -126,6 +127,22 @@ def read_step(
     with ErrorLocation(document, "step", "operation", at):
         experiment_of(step, "anywhere", dict.fromkeys(step.best_of, _ANY_LEVEL))
     return step
+
+
+def _check_rest(document: TomlDocument, rest: Mapping[str, object], at: int) -> None:
+    """Refuse tables where a value is meant, and keys of measurements."""
+    for key, value in rest.items():
+        if isinstance(value, Mapping):
+            raise document.error(
+                f"`{key}` is a table without `best_of`", table="step", key=key, number=at, code="TK-0102",
+                hint="give a value, or what a measurement recommends: `{best_of = \"RUN\"}`",
+            )  # fmt: skip
+        if key in _OF_MEASUREMENTS:
+            raise document.error(
+                f"a step of a plan is a job and takes no `{key}`",
+                table="step", key=key, number=at, code="TK-0107",
+                hint="measure by an experiment, and let the plan use its result: `degree = {best_of = \"RUN\"}`",
+            )  # fmt: skip
 
 
 def _guards(document: TomlDocument, own: Mapping[str, object], at: int, guards: Guards) -> Guards:
@@ -164,7 +181,7 @@ class _Keys:
             text = read_text(key, value)
             if not PLAIN_NAME.fullmatch(text):
                 raise ToolkitError(
-                    f"`{text}` is no name of a step", code="TK-0102",
+                    f"`{text}` is not a valid name for a step", code="TK-0102",
                     hint="up to 60 letters, digits, `_`, `-` and `.`",
                 )  # fmt: skip
             return text
@@ -182,7 +199,7 @@ def _factor(reader: HeadReader, key: str) -> str:
         option = reader.known.get(key)
         if option is None or not option.factor:
             factors = [name for name, one in reader.known.items() if one.factor]
-            raise ToolkitError(f"`{key}` is no factor", code="TK-0101", hint=did_you_mean(key, factors))
+            raise ToolkitError(f"`{key}` is not a factor", code="TK-0101", hint=did_you_mean(key, factors))
         return option.name
 
 
@@ -202,3 +219,103 @@ def _one(document: TomlDocument, name: str, levels: Sequence[Level], at: int) ->
             hint="measure by an experiment first, then use the best: `{best_of = \"RUN\"}`",
         )  # fmt: skip
     return levels[0]
+
+
+# -- conditions -----------------------------------------------------------------------------------------------
+def read_conditions(key: str, value: object) -> tuple[Condition, ...]:
+    """Read one condition or a list of them; raises TK-0101, TK-0102, TK-0105 or TK-0107."""
+    given = value if isinstance(value, list) else [value]
+    return tuple(_condition(key, one) for one in given)
+
+
+def _condition(key: str, value: object) -> Condition:
+    if not isinstance(value, Mapping):
+        raise ToolkitError(f"`{key}` must be a condition", code="TK-0102", hint=_CONDITIONS)
+    known = [kind.value for kind in ConditionKind]
+    said = [name for name in value if name in known]
+    for name in value:
+        if name not in (*known, "at_least", "at_most"):
+            raise ToolkitError(
+                f"a condition has no `{name}`",
+                code="TK-0101",
+                hint=did_you_mean(name, [*known, "at_least", "at_most"]),
+            )
+    if len(said) != 1:
+        raise ToolkitError("a condition measures one thing", code="TK-0107", hint=_CONDITIONS)
+    kind = ConditionKind(said[0])
+    bounds = {name: _number(name, value[name]) for name in ("at_least", "at_most") if name in value}
+    if kind is ConditionKind.SQL:
+        if not bounds:
+            raise ToolkitError(
+                "a condition by SQL needs `at_least` or `at_most`", code="TK-0107", hint=_CONDITIONS
+            )
+        return Condition(kind, check_query(read_text("sql", value["sql"])), **bounds)
+    if bounds:
+        raise ToolkitError(
+            f"`{kind}` is a bound itself and takes no `{next(iter(bounds))}`", code="TK-0107", hint=_CONDITIONS
+        )
+    return Condition(kind, at_least=_BOUNDS[kind](value[kind.value]))
+
+
+_CONDITIONS = (
+    'such as {sql = "SELECT count(*) ...", at_least = 1}, {older_than = "7d"}, {stale_tables = 1},'
+    ' {index_bytes = "10GiB"} or {index_growth = 0.2}'
+)
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ToolkitError(f"`{name}` must be a number", code="TK-0102", hint=f"write it as `{name} = 1`")
+    return float(value)
+
+
+def _seconds(value: object) -> float:
+    return parse_duration(read_text("older_than", value))
+
+
+def _tables(value: object) -> float:
+    return float(read_between("stale_tables", read_whole("stale_tables", value), 1, 10**9))
+
+
+def _bytes(value: object) -> float:
+    return float(parse_bytes(read_text("index_bytes", value)))
+
+
+def _part(value: object) -> float:
+    part = _number("index_growth", value)
+    if not 0 < part <= 1000:
+        raise ToolkitError("`index_growth` is a part of the size", code="TK-0102", hint="0.2 is a fifth")
+    return part
+
+
+_BOUNDS: Mapping[ConditionKind, Callable[[object], float]] = {
+    ConditionKind.AGE: _seconds,
+    ConditionKind.STALE: _tables,
+    ConditionKind.INDEX_BYTES: _bytes,
+    ConditionKind.GROWTH: _part,
+}
+
+
+# -- rows of a load -------------------------------------------------------------------------------------------
+def read_expected_rows(operation: OperationName, key: str, value: object) -> ExpectedRows:
+    """Read `"some"`, `"any"` or a number of rows; raises TK-0102, TK-0107."""
+    _refuse_others(operation, key)
+    if isinstance(value, str):
+        if value not in _WORDS:
+            hint = 'write "some", "any" (none too) or a number'
+            raise ToolkitError(f"`{key}` cannot be `{value}`", code="TK-0102", hint=hint)
+        return _WORDS[value]
+    count = read_between(key, read_whole(key, value), 0, _MOST_ROWS)
+    return ExpectedRows(count, count)
+
+
+def read_counted_rows(operation: OperationName, key: str, value: object) -> RowCount:
+    """Read what is counted again after a load; raises TK-0102, TK-0107."""
+    _refuse_others(operation, key)
+    return read_word(RowCount, key, value)
+
+
+def _refuse_others(operation: OperationName, key: str) -> None:
+    if not declaration(operation).makes_rows:
+        loads = " and ".join(f"`{one.name}`" for one in operations().values() if one.makes_rows)
+        raise ToolkitError(f"`{key}` is for {loads}, not for `{operation}`", code="TK-0107", hint="leave it out")

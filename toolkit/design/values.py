@@ -76,7 +76,7 @@ def _name(option: Option, value: object) -> str:
     name = _text(option, value).strip()
     if len(name) > _LONGEST_NAME or not name.isprintable():
         raise ToolkitError(
-            f"`{option.name}` is no name: it is too long or holds control characters",
+            f"`{option.name}` is not a valid name: it is too long or holds control characters",
             code="TK-0104",
             hint="give `NAME` or `SCHEMA.NAME`, in double quotes where it has other characters",
         )
@@ -87,7 +87,7 @@ def _paths(option: Option, value: object) -> OptionValue:
     """Read one path or several; on the command line commas stand between them."""
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, list | tuple) or not given or len(given) > _MOST_NAMES:
-        raise ToolkitError(f"`{option.name}` is no list of paths", code="TK-0102", hint=example(option))
+        raise ToolkitError(f"`{option.name}` must be a list of paths", code="TK-0102", hint=example(option))
     return tuple(_path(option, one) for one in given)
 
 
@@ -95,7 +95,7 @@ def _path(option: Option, value: object) -> str:
     path = _text(option, value)
     if not path.isprintable() or len(path.encode(errors="replace")) > _LONGEST_PATH:
         raise ToolkitError(
-            f"`{option.name}` is no path: it holds control characters or is too long",
+            f"`{option.name}` is not a valid path: it holds control characters or is too long",
             code="TK-0104",
             hint="give the full path of a folder, without line ends",
         )
@@ -105,7 +105,7 @@ def _path(option: Option, value: object) -> str:
 def _names(option: Option, value: object) -> tuple[str, ...]:
     given = split_names(value) if isinstance(value, str) else value
     if not isinstance(given, list | tuple) or not given or len(given) > _MOST_NAMES:
-        raise ToolkitError(f"`{option.name}` is no list of names", code="TK-0102", hint=example(option))
+        raise ToolkitError(f"`{option.name}` must be a list of names", code="TK-0102", hint=example(option))
     if any(isinstance(name, str) and not name.strip() for name in given):
         raise ToolkitError(f"`{option.name}` has an empty name", code="TK-0103", hint=example(option))
     names = tuple(_name(option, name) for name in given)

@@ -67,7 +67,9 @@ def _window(value: object) -> Window:
     if isinstance(value, str):
         found = _TEXT.fullmatch(value)
         if found is None:
-            raise ToolkitError(f"`{value}` is no window", code="TK-0102", hint=f"write times and a zone, {_FORM}")
+            raise ToolkitError(
+                f"`{value}` is not a window", code="TK-0102", hint=f"write times and a zone, {_FORM}"
+            )
         return _checked(found["opens"], found["closes"], found["zone"], None, None)
     if not isinstance(value, Mapping):
         raise ToolkitError("a window is a text or a table", code="TK-0102", hint=f"write {_FORM}")
@@ -80,7 +82,7 @@ def _window(value: object) -> Window:
     if zone is None:
         return _window_of_text(text, value)
     if times is None:
-        raise ToolkitError(f"`{text}` is no time of a window", code="TK-0102", hint='such as "22:00-06:00"')
+        raise ToolkitError(f"`{text}` is not a time of a window", code="TK-0102", hint='such as "22:00-06:00"')
     return _checked(times["opens"], times["closes"], str(zone), value.get("days"), value.get("blackout"))
 
 
@@ -109,7 +111,7 @@ def _minutes(text: str) -> int:
     found = _CLOCK.fullmatch(text)
     if found is None:
         raise ToolkitError(
-            f"`{text}` is no time of day", code="TK-0102", hint="write hours and minutes, 22:00 say"
+            f"`{text}` is not a time of day", code="TK-0102", hint="write hours and minutes, 22:00 say"
         )
     return DAY_MINUTES if found[3] else int(found[1]) * 60 + int(found[2])
 
@@ -150,7 +152,7 @@ def _day(name: str) -> int:
         if name.strip() in names:
             return names.index(name.strip())
     raise ToolkitError(
-        f"`{name}` is no day", code="TK-0102", hint=did_you_mean(name, DAYS) or 'write "mon", or "mon..fri"'
+        f"`{name}` is not a day", code="TK-0102", hint=did_you_mean(name, DAYS) or 'write "mon", or "mon..fri"'
     )
 
 
@@ -175,5 +177,5 @@ def _date(text: str) -> date:
         return date.fromisoformat(text.strip())
     except ValueError:
         raise ToolkitError(
-            f"`{text}` is no date", code="TK-0102", hint='write "2026-12-24", or "2026-12-24..2027-01-01"'
+            f"`{text}` is not a date", code="TK-0102", hint='write "2026-12-24", or "2026-12-24..2027-01-01"'
         ) from None

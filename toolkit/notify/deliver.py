@@ -53,7 +53,7 @@ def deliver(
         thread.join(max(0.0, deadline - time.monotonic()))
     late = f"did not take it within {limit_seconds:g} s"
     problems = [(one.name, answers.get(at, late)) for at, one in enumerate(addresses)]
-    return tuple(f"`{name}` was not told: {why}" for name, why in problems if why is not None)
+    return tuple(f"`{name}` received no message: {why}" for name, why in problems if why is not None)
 
 
 def _service(address: DeliveryAddress) -> NotifyBase | None:
@@ -97,7 +97,7 @@ def _send(service: NotifyBase | None, message: Message) -> str | None:
             body_format=apprise.NotifyFormat.HTML if as_html else apprise.NotifyFormat.TEXT,
             notify_type=apprise.NotifyType.INFO,
         )
-    except Exception as error:  # noqa: BLE001 - a hundred plugins; a night never fails for its message
+    except Exception as error:  # noqa: BLE001 - a hundred plugins; a plan run never fails for its message
         return type(error).__name__
     return None if sent else "the service refused it or cannot be reached"
 

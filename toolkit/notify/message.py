@@ -1,4 +1,4 @@
-"""Messages about nights: a subject of one line, a text, and the same as HTML.
+"""Messages about plan runs: a subject of one line, a text, and the same as HTML.
 
 What a database or a person wrote (names, reasons) may be in all of them. It never carries a line end into a
 subject, markup into HTML, an escape to a terminal, or a call for everybody into a chat.
@@ -50,7 +50,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A night as it is shown."""
+    """A plan run as it is shown."""
 
     title: str
     lines: tuple[str, ...]
@@ -64,35 +64,35 @@ def safe(text: str, longest: int = _LONGEST_REASON) -> str:
     return line if len(line) <= longest else line[: longest - 3] + "..."
 
 
-def reasons_of(night: PlanRunRecord, before: PlanRunRecord | None) -> frozenset[NotifyOn]:
-    """Return what a night is worth a message for, beside the one before it."""
+def reasons_of(run: PlanRunRecord, before: PlanRunRecord | None) -> frozenset[NotifyOn]:
+    """Return the reasons to send a message about a run, compared with the one before it."""
     found = {NotifyOn.ALWAYS}
-    if failed(night):
+    if failed(run):
         found.add(NotifyOn.FAILURE)
     elif before is not None and failed(before):
         found.add(NotifyOn.RECOVERY)
-    if before is None or _states(night) != _states(before):
+    if before is None or _states(run) != _states(before):
         found.add(NotifyOn.CHANGE)
     return frozenset(found)
 
 
-def failed(night: PlanRunRecord) -> bool:
-    """Tell whether something went wrong; what only had no time left goes on the next night."""
-    return night.state is RunState.FAILED or any(step.state is StepState.FAILED for step in night.steps)
+def failed(run: PlanRunRecord) -> bool:
+    """Tell whether something went wrong; what only ran out of time is no failure: the next run continues it."""
+    return run.state is RunState.FAILED or any(step.state is StepState.FAILED for step in run.steps)
 
 
-def night_message(night: PlanRunRecord, reasons: frozenset[NotifyOn]) -> Message:
-    """Return the message of one night."""
-    return _message(f"dbatk: {_subject(night, reasons)}", [_shown(night)], "")
+def run_message(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> Message:
+    """Return the message of one run."""
+    return _message(f"dbatk: {_subject(run, reasons)}", [_shown(run)], "")
 
 
-def digest_message(nights: Sequence[PlanRunRecord], since: datetime) -> Message:
-    """Return the message of all nights since an instant, the bad ones first."""
-    bad = sum(failed(night) for night in nights)
-    what = f"{len(nights)} plan runs, {bad} failed" if nights else "no plan has run"
-    ordered = sorted(nights, key=lambda night: (not failed(night), night.began_at))
+def digest_message(runs: Sequence[PlanRunRecord], since: datetime) -> Message:
+    """Return the message of all runs since an instant, the bad ones first."""
+    bad = sum(failed(run) for run in runs)
+    what = f"{len(runs)} plan runs, {bad} failed" if runs else "no plan has run"
+    ordered = sorted(runs, key=lambda run: (not failed(run), run.began_at))
     empty = f"No plan has run since {_instant(since)}."
-    return _message(f"dbatk: {what} since {_instant(since)}", [_shown(night) for night in ordered], empty)
+    return _message(f"dbatk: {what} since {_instant(since)}", [_shown(run) for run in ordered], empty)
 
 
 def refusal_message(plan: str, error: ToolkitError, host: str) -> Message:
@@ -109,39 +109,39 @@ def trial_message(host: str) -> Message:
 
 
 # -- making -----------------------------------------------------------------------------------------------------
-def _subject(night: PlanRunRecord, reasons: frozenset[NotifyOn]) -> str:
+def _subject(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> str:
     if NotifyOn.FAILURE in reasons:
-        broken = [step for step in night.steps if step.state is StepState.FAILED]
+        broken = [step for step in run.steps if step.state is StepState.FAILED]
         which = f": {broken[0].step} on {broken[0].target}" if broken else ""
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
-        return f"plan {night.plan} failed{which}{more}"
+        return f"plan {run.plan} failed{which}{more}"
     if NotifyOn.RECOVERY in reasons:
-        return f"plan {night.plan} is well again"
-    if night.state is RunState.DONE:
-        return f"plan {night.plan} is done"
-    return f"plan {night.plan} did not get through: {night.stopped_by or night.state}"
+        return f"plan {run.plan} succeeded again"
+    if run.state is RunState.DONE:
+        return f"plan {run.plan} is done"
+    return f"plan {run.plan} did not complete: {run.stopped_by or run.state}"
 
 
-def _message(subject: str, nights: Sequence[_Shown], empty: str) -> Message:
-    html = _environment().get_template("notify/night.html.j2").render(nights=nights, empty=empty)
-    return Message(safe(subject, _LONGEST_SUBJECT), "\n\n".join(map(_text, nights)) or empty, html)
+def _message(subject: str, runs: Sequence[_Shown], empty: str) -> Message:
+    html = _environment().get_template("notify/run.html.j2").render(runs=runs, empty=empty)
+    return Message(safe(subject, _LONGEST_SUBJECT), "\n\n".join(map(_text, runs)) or empty, html)
 
 
-def _shown(night: PlanRunRecord) -> _Shown:
-    lines = [f"run {night.plan_run} on {night.host}", f"began {_instant(night.began_at)}"]
-    if night.ended_at is not None:
-        lines.append(f"ended {_instant(night.ended_at)}")
-    if night.window_end is not None:
-        lines.append(f"window until {_instant(night.window_end)}")
-    if night.stopped_by:
-        lines.append(f"stopped by {night.stopped_by}")
-    ordered = sorted(night.steps, key=lambda step: (_ORDER.index(step.state), step.position))
+def _shown(run: PlanRunRecord) -> _Shown:
+    lines = [f"run {run.plan_run} on {run.host}", f"began {_instant(run.began_at)}"]
+    if run.ended_at is not None:
+        lines.append(f"ended {_instant(run.ended_at)}")
+    if run.window_end is not None:
+        lines.append(f"window until {_instant(run.window_end)}")
+    if run.stopped_by:
+        lines.append(f"stopped by {run.stopped_by}")
+    ordered = sorted(run.steps, key=lambda step: (_ORDER.index(step.state), step.position))
     if len(ordered) > _MOST_STEPS:
         lines.append(
-            f"the first {_MOST_STEPS} of {len(ordered)} steps; `dbatk runs show {night.plan_run}` has all"
+            f"the first {_MOST_STEPS} of {len(ordered)} steps; `dbatk plan report {run.plan_run}` shows all"
         )
     steps = tuple(map(_step, ordered[:_MOST_STEPS]))
-    return _Shown(safe(f"{night.plan}: {night.state}"), tuple(map(safe, lines)), steps)
+    return _Shown(safe(f"{run.plan}: {run.state}"), tuple(map(safe, lines)), steps)
 
 
 def _step(step: StepRecord) -> _Step:
@@ -151,18 +151,18 @@ def _step(step: StepRecord) -> _Step:
     return _Step(safe(step.step), safe(step.target), step.state.value, took, safe(step.reason or ""))
 
 
-def _text(night: _Shown) -> str:
+def _text(run: _Shown) -> str:
     rows = [
         f"- {one.state}: {one.step} on {one.target}"
         + (f", {one.took}" if one.took else "")
         + (f": {one.reason}" if one.reason else "")
-        for one in night.steps
+        for one in run.steps
     ]
-    return "\n".join((night.title, *night.lines, *rows))
+    return "\n".join((run.title, *run.lines, *rows))
 
 
-def _states(night: PlanRunRecord) -> dict[tuple[str, str], StepState]:
-    return {(step.target, step.step): step.state for step in night.steps}
+def _states(run: PlanRunRecord) -> dict[tuple[str, str], StepState]:
+    return {(step.target, step.step): step.state for step in run.steps}
 
 
 def _instant(at: datetime) -> str:

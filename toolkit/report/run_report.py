@@ -1,4 +1,4 @@
-"""The report of a plan run as a page, as text and as a document; the history of its steps as text and document."""
+"""The report of a plan run as a page, as text and as JSON; trends of steps as text and as JSON."""
 
 from __future__ import annotations
 
@@ -38,33 +38,33 @@ class RunReportView:
 
 
 def run_report_page(report: RunReport) -> str:
-    """Return the account as one self-contained page."""
+    """Return the report as one self-contained page."""
     view = _view(report)
     return render_page("report/run_report.html.j2", title=view.title, view=view)
 
 
 def run_report_text(report: RunReport) -> str:
-    """Return the account as text of at most 80 columns but for names that are longer."""
+    """Return the report as text of at most 80 columns but for names that are longer."""
     return _as_text(report, _facts(report), _licences(report))
 
 
 def run_report_document(report: RunReport) -> dict[str, object]:
-    """Return the account as JSON: instants in UTC, times in seconds."""
-    night = report.night
+    """Return the report as JSON: instants in UTC, times in seconds."""
+    run = report.run
     return {
-        "format": 1,
-        "plan": night.plan,
-        "plan_run": night.plan_run,
-        "state": night.state.value,
-        "host": night.host,
-        "began_at": _instant(night.began_at),
-        "ended_at": _instant(night.ended_at),
-        "window": {"begin": _instant(night.window_begin), "end": _instant(night.window_end)},
-        "stopped_by": night.stopped_by,
+        "format": 2,
+        "plan": run.plan,
+        "plan_run": run.plan_run,
+        "state": run.state.value,
+        "host": run.host,
+        "began_at": _instant(run.began_at),
+        "ended_at": _instant(run.ended_at),
+        "window": {"begin": _instant(run.window_begin), "end": _instant(run.window_end)},
+        "stopped_by": run.stopped_by,
         "headline": report.headline,
         "sentences": list(report.sentences),
         "notes": [
-            {"target": note.target, "text": note.text, "noted_at": _instant(note.noted_at)} for note in night.notes
+            {"target": note.target, "text": note.text, "noted_at": _instant(note.noted_at)} for note in run.notes
         ],
         "steps": [_step_document(step) for step in report.steps],
         "next": list(report.following),
@@ -89,7 +89,7 @@ def _step_document(step: ReportedStep) -> dict[str, object]:
         "usual_seconds": step.usual_seconds,
         "size_bytes": record.size_bytes,
         "size_rows": record.size_rows,
-        "nights": step.nights,
+        "earlier_runs": step.earlier_runs,
         "against_history": step.against_history,
         "changed": list(step.story.changed),
         "licences": list(step.story.licences),
@@ -98,16 +98,16 @@ def _step_document(step: ReportedStep) -> dict[str, object]:
 
 
 def trends_text(trends: Sequence[Trend]) -> str:
-    """Return trends as text: sentences first, then each night, newest first."""
+    """Return trends as text: sentences first, then each run, newest first."""
     lines: list[str] = []
     for trend in trends:
         lines += [
             *wrapped("", f"{clean(trend.step)} on {clean(trend.target)}"),
             *(line for said in trend.sentences for line in wrapped("- ", clean(said), further="  ")),
         ]
-        for night in reversed(trend.nights):
-            reason = f"  {clean(night.reason)}" if night.reason else ""
-            head = f"  {_minute(night.began_at)}  {night.state:8} {seconds(night.elapsed_seconds):>10}"
+        for each in reversed(trend.runs):
+            reason = f"  {clean(each.reason)}" if each.reason else ""
+            head = f"  {_minute(each.began_at)}  {each.state:8} {seconds(each.elapsed_seconds):>10}"
             lines += wrapped(head, reason, further=" " * len(head + "  ")) or [head]
         lines.append("")
     return "\n".join(lines)
@@ -116,23 +116,23 @@ def trends_text(trends: Sequence[Trend]) -> str:
 def trends_document(trends: Sequence[Trend]) -> dict[str, object]:
     """Return trends as JSON."""
     return {
-        "format": 1,
+        "format": 2,
         "trends": [
             {
                 "step": trend.step,
                 "target": trend.target,
                 "sentences": list(trend.sentences),
-                "nights": [
+                "runs": [
                     {
-                        "began_at": _instant(night.began_at),
-                        "state": night.state.value,
-                        "elapsed_seconds": night.elapsed_seconds,
-                        "expected_seconds": night.expected_seconds,
-                        "size_bytes": night.size_bytes,
-                        "run": night.run,
-                        "reason": night.reason,
+                        "began_at": _instant(each.began_at),
+                        "state": each.state.value,
+                        "elapsed_seconds": each.elapsed_seconds,
+                        "expected_seconds": each.expected_seconds,
+                        "size_bytes": each.size_bytes,
+                        "run": each.run,
+                        "reason": each.reason,
                     }
-                    for night in trend.nights
+                    for each in trend.runs
                 ],
             }
             for trend in trends
@@ -141,9 +141,9 @@ def trends_document(trends: Sequence[Trend]) -> dict[str, object]:
 
 
 def _view(report: RunReport) -> RunReportView:
-    night = report.night
+    run = report.run
     return RunReportView(
-        title=f"Plan {clean(night.plan)}, {_minute(night.began_at)}",
+        title=f"Plan {clean(run.plan)}, {_minute(run.began_at)}",
         headline=clean(report.headline),
         good=all(step.record.state in _GOOD for step in report.steps),
         told=tuple(map(clean, report.sentences)),
@@ -159,17 +159,17 @@ def _view(report: RunReport) -> RunReportView:
 
 
 def _facts(report: RunReport) -> list[tuple[str, str]]:
-    night = report.night
+    run = report.run
     window = None
-    if night.window_begin is not None and night.window_end is not None:
-        window = f"{_minute(night.window_begin)} to {_minute(night.window_end)}"
-    elapsed = (night.ended_at - night.began_at).total_seconds() if night.ended_at else None
+    if run.window_begin is not None and run.window_end is not None:
+        window = f"{_minute(run.window_begin)} to {_minute(run.window_end)}"
+    elapsed = (run.ended_at - run.began_at).total_seconds() if run.ended_at else None
     found = [
-        ("began (UTC)", _minute(night.began_at)),
+        ("began (UTC)", _minute(run.began_at)),
         ("took", seconds(elapsed)),
         ("window (UTC)", window),
-        ("host", clean(night.host)),
-        ("id", night.plan_run),
+        ("host", clean(run.host)),
+        ("id", run.plan_run),
     ]
     return [(label, text) for label, text in found if text]
 
@@ -244,11 +244,11 @@ WORST_FIRST = (
 
 
 def _as_text(report: RunReport, facts: Sequence[tuple[str, str]], licences: Sequence[str]) -> str:
-    """Return an account as lines of at most 80 columns, but for names that are longer.
+    """Return a report as lines of at most 80 columns, but for names that are longer.
 
     Args:
-        account: the night.
-        facts: label and text of what is told of the night itself.
+        report: of the plan run.
+        facts: label and text of what is known of the run as a whole.
         licences: sentences, each once.
     """
     lines = list(wrapped("", clean(report.headline)))

@@ -81,7 +81,7 @@ class SchedulerJob:
         for text in (*texts, *kept):
             if not text.isprintable():
                 raise ToolkitError(
-                    f"{text!a} holds a character that no scheduler takes",
+                    f"{text!a} holds a character that no scheduler accepts",
                     code="TK-0102",
                     hint="rename the file or folder: letters, digits, blanks and signs only",
                 )
@@ -105,7 +105,7 @@ def read_at(text: str, zone: str) -> Opening:
     found = _AT.fullmatch(text.strip())
     if found is None or found["clock"] == "24:00":
         raise ToolkitError(
-            f"`{text}` is no time for a job", code="TK-0102", hint='write "sun 22:00 Europe/Berlin", or "22:00"'
+            f"`{text}` is not a time for a job", code="TK-0102", hint='write "sun 22:00 Europe/Berlin", or "22:00"'
         )
     days = found["days"]
     table: dict[str, object] = {"time": f"{found['clock']}-24:00", "zone": found["zone"] or zone}

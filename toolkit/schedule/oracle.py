@@ -73,7 +73,7 @@ def check_credential(name: str) -> str:
     """
     if _CREDENTIAL.fullmatch(name.upper()) is None:
         raise ToolkitError(
-            f"`{name}` is no name of a credential",
+            f"`{name}` is not a valid name for a credential",
             code="TK-0104",
             hint="such as `DBATK_OS`, or `DBATK.DBATK_OS`",
         )

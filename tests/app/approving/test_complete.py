@@ -15,8 +15,8 @@ from toolkit import resources
 from toolkit.app.approvals import Approvals
 from toolkit.app.approving import approve, check, subject_of_plan
 from toolkit.app.approving.checking import admitted
-from toolkit.app.maintenance import PlanTarget, places_of, run_plan
-from toolkit.design.approval_file import dump_approval
+from toolkit.app.maintenance import PlanTarget, plan_targets_of, run_plan
+from toolkit.design.approval import dump_approval
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
@@ -62,7 +62,7 @@ def made(url: str, steps: str, store: Store, folder: Path) -> tuple[MaintenanceP
     text = f'[plan]\nname = "n"\ntarget = "{url}"\n{steps}'
     (folder / "n.toml").write_text(text)
     plan = read_plan(parse_document(text, "n.toml"), folder)
-    return plan, places_of(plan, store, ALLOWED)
+    return plan, plan_targets_of(plan, store, ALLOWED)
 
 
 def approved_and_run(url: str, steps: str, store: Store, folder: Path) -> Approval:
@@ -169,7 +169,7 @@ def test_a_target_that_cannot_be_reached_keeps_only_itself_from_running(store: S
     urls = [f"duckdb:///{tmp_path}/{name}.duckdb" for name in ("a", "b")]
     text = f'[plan]\nname = "n"\ntargets = {urls!r}\n[[step]]\noperation = "stats-gather"\ntable = "g"\n'
     plan = read_plan(parse_document(text, "n.toml"), tmp_path)
-    places = places_of(plan, store, ALLOWED)
+    places = plan_targets_of(plan, store, ALLOWED)
     approve(subject_of_plan(tmp_path / "n.toml", plan, places), store)
     (tmp_path / "b.duckdb").unlink()
     held = check(subject_of_plan(tmp_path / "n.toml", plan, places), store)

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.app.maintenance.choice import Choice, NextStep, choose
-from toolkit.app.maintenance.expect import Size, expected, slow_items
+from toolkit.app.maintenance.choice import Choice, NextStep, Size, choose, expected, slow_items
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.design.plan_step import experiment_of
 from toolkit.model.plan import MaintenancePlan, PlanStep, StepRecord, StepState
@@ -133,9 +132,9 @@ def test_once_halted_nothing_begins_and_every_step_says_why() -> None:
 def test_expectations_are_the_median_and_the_slow_tail_of_nights_in_one_piece() -> None:
     assert expected([]) is None
     assert expected([night("a", 1, state=StepState.FAILED)]) is None
-    assert expected([night("a", 1, seconds=9, reason="went on with what an earlier night had begun")]) is None
+    assert expected([night("a", 1, seconds=9, reason="continued what an earlier run had begun")]) is None
     few = expected([night("a", 1, seconds=60), night("a", 2, seconds=100)])
-    assert few is not None and (few.seconds, few.slow_seconds, few.nights) == (80, 150, 2)
+    assert few is not None and (few.seconds, few.slow_seconds, few.runs) == (80, 150, 2)
     many = expected([night("a", days, seconds=100 + days) for days in range(1, 12)])
     assert many is not None and (many.seconds, many.slow_seconds) == (106, 110)
 
@@ -143,7 +142,7 @@ def test_expectations_are_the_median_and_the_slow_tail_of_nights_in_one_piece() 
 @pytest.mark.parametrize(("nights", "slow"), [(1, 150), (3, 150), (4, 150), (5, 100), (6, 100)])
 def test_a_duration_is_doubted_until_five_nights_are_known(nights: int, slow: float) -> None:
     found = expected([night("a", days, seconds=100) for days in range(1, nights + 1)])
-    assert found is not None and (found.seconds, found.slow_seconds, found.nights) == (100, slow, nights)
+    assert found is not None and (found.seconds, found.slow_seconds, found.runs) == (100, slow, nights)
     index = ItemRecord("IX_1", Outcome.OK, elapsed_seconds=100.0)
     assert slow_items([[index]] * nights) == {"IX_1": slow}
 
@@ -160,7 +159,7 @@ def test_expectations_grow_with_what_is_worked_on() -> None:
     known = [night("a", 1, seconds=60, size_bytes=1e9)]
     twice = expected(known, Size(2e9))
     assert twice is not None and twice.seconds == 120
-    assert twice.basis == "1 night known, scaled from 954 MiB to 1.86 GiB"
+    assert twice.basis == "1 run known, scaled from 954 MiB to 1.86 GiB"
     by_rows = expected([night("a", 1, seconds=60, size_rows=1000)], Size(None, 3000))
     assert by_rows is not None and by_rows.seconds == 180 and "1,000 to 3,000 rows" in by_rows.basis
     wild = expected(known, Size(1e15))
@@ -177,7 +176,7 @@ def test_what_has_grown_too_large_for_the_window_is_not_begun_and_says_by_which_
     verdict = choose(grown)
     assert (verdict.state, verdict.reason) == (
         StepState.STOPPED,
-        "it takes up to 2 min 00 s (6 nights known, scaled from 954 MiB to 1.86 GiB), "
+        "it takes up to 2 min 00 s (6 runs known, scaled from 954 MiB to 1.86 GiB), "
         "and the window closes in 100 s",
     )
 

@@ -32,11 +32,10 @@ from tests.engines.arena import Heard
 from tests.servers.dask import ROOT, TIMEOUT_SECONDS, DaskCluster
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import places_of
-from toolkit.app.maintenance.dispatch import cluster as client_side
-from toolkit.app.maintenance.dispatch import worker
-from toolkit.app.maintenance.dispatch.cluster import Cluster, cluster_at
-from toolkit.app.maintenance.dispatch.order import OrderResult, TargetOrder, allowed_by
+from toolkit.app.maintenance import cluster as client_side
+from toolkit.app.maintenance import plan_targets_of, worker
+from toolkit.app.maintenance.cluster import Cluster, cluster_at
+from toolkit.app.maintenance.worker import OrderResult, TargetOrder, allowed_by
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
@@ -140,7 +139,7 @@ def test_no_secret_travels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_worker_stops_when_the_conductor_is_gone(store: Store) -> None:
-    places = places_of(plan_of(COPY.format(query=SLOW.format(rows=5000))), store, Approvals())
+    places = plan_targets_of(plan_of(COPY.format(query=SLOW.format(rows=5000))), store, Approvals())
     began = datetime.now(UTC)
     plan = plan_of(COPY.format(query=SLOW.format(rows=5000)))
     steps = (StepRecord(0, "pg0", "copy"),)

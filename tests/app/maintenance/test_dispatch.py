@@ -20,9 +20,9 @@ from tests.engines.arena import Heard
 from tests.servers.dask import TIMEOUT_SECONDS, DaskCluster
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import places_of, run_plan
-from toolkit.app.maintenance.dispatch import Dispatcher, Threads
-from toolkit.app.maintenance.dispatch.cluster import cluster_at
+from toolkit.app.maintenance import plan_targets_of, run_plan
+from toolkit.app.maintenance.cluster import cluster_at
+from toolkit.app.maintenance.threads import Dispatcher, Threads
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord
@@ -108,7 +108,7 @@ def means(request: pytest.FixtureRequest, databases: Server) -> Means:
 
 
 def run(means: Means, plan: MaintenancePlan, store: Store, **options: object) -> PlanRunRecord:
-    places = places_of(plan, store, Approvals())
+    places = plan_targets_of(plan, store, Approvals())
     heard = options.pop("events", Heard())
     with means(plan, store) as dispatcher:
         return run_plan(
@@ -129,7 +129,7 @@ def rows(server: Server, target: str) -> int:
 
 def no_lease_is_left(store: Store) -> bool:
     return all(store.lease_of(f"plan many on {each.resolved.target.lease_key}") is None for each in
-               places_of(plan_of(COPY.format(query=QUICK)), store, Approvals()))  # fmt: skip
+               plan_targets_of(plan_of(COPY.format(query=QUICK)), store, Approvals()))  # fmt: skip
 
 
 def test_every_target_is_done_and_a_failing_one_stops_no_other(
@@ -199,7 +199,7 @@ def test_what_worker_after_worker_leaves_behind_is_done_exactly_once_by_the_othe
     assert ended, "the night does not end"
     assert set(states(ended[0]).values()) == {"done"}, [step.reason for step in ended[0].steps]
     assert {rows(databases, name) for name in TARGETS} == {250}
-    assert any("went on with" in str(step.reason) for step in ended[0].steps), "a run is gone on with"
+    assert any("continued" in str(step.reason) for step in ended[0].steps), "a run is gone on with"
     assert no_lease_is_left(store) and not store.open_entries_all()
     runs = store.children_of(ended[0].plan_run)
     assert len(runs) == 2 * len(TARGETS), "no step was begun anew"
@@ -207,7 +207,7 @@ def test_what_worker_after_worker_leaves_behind_is_done_exactly_once_by_the_othe
 
 def _host_at_work(store: Store, cluster: DaskCluster) -> str:
     """Return a living worker's host that holds a target with a trial on the clock, when there is one."""
-    places = places_of(plan_of(COPY.format(query=QUICK)), store, Approvals())
+    places = plan_targets_of(plan_of(COPY.format(query=QUICK)), store, Approvals())
     alive = [host for host, process in cluster.workers.items() if process.poll() is None]
     until = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < until:

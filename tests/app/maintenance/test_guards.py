@@ -13,9 +13,9 @@ import pytest
 
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import PlanTarget, places_of, run_plan
+from toolkit.app.maintenance import PlanTarget, plan_targets_of, run_plan
+from toolkit.app.maintenance.guard_readings import Behind, GuardReading, GuardReadings, behind, breach
 from toolkit.app.maintenance.guards import GuardKeeper, guard_rows
-from toolkit.app.maintenance.guards.readings import Behind, GuardReading, GuardReadings, behind, breach
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.plan import Guard, Guards, MaintenancePlan, PlanRunRecord
@@ -88,7 +88,9 @@ class Shown:
 
 def placed(store: Store, folder: Path, guards: str, *steps: str) -> PlanTarget:
     text = f'[plan]\nname = "n"\ntarget = "duckdb:///{folder / "x.duckdb"}"\n[plan.guards]\n{guards}\n'
-    (place,) = places_of(read_plan(parse_document(text + "\n".join(steps), "n.toml"), folder), store, Approvals())
+    (place,) = plan_targets_of(
+        read_plan(parse_document(text + "\n".join(steps), "n.toml"), folder), store, Approvals()
+    )
     return place
 
 
@@ -176,7 +178,7 @@ def run(store: Store, tmp_path: Path) -> Runner:
         plan: MaintenancePlan = read_plan(parse_document(text + "\n".join(steps), "n.toml"), tmp_path)
         often = tuple(replace(step, guards=replace(step.guards, every_seconds=0.05)) for step in plan.steps)
         plan = replace(plan, steps=often)
-        places = places_of(plan, store, Approvals())
+        places = plan_targets_of(plan, store, Approvals())
         return run_plan(plan, places, store=store, approvals=Approvals(), events=Heard())
 
     return runs

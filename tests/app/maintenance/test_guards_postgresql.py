@@ -14,9 +14,9 @@ import pytest
 
 from tests.servers.postgresql import SETTINGS, Server, _free_port, as_user, begun_from, unprivileged
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import places_of, run_plan
-from toolkit.app.maintenance.guards import guard_rows, reader, watch
-from toolkit.app.maintenance.guards.reader import GuardReader
+from toolkit.app.maintenance import guard_reader, plan_targets_of, run_plan
+from toolkit.app.maintenance.guard_reader import GuardReader
+from toolkit.app.maintenance.guards import guard_rows
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.plan import Guard, MaintenancePlan, PlanRunRecord, StepRecord
@@ -70,7 +70,7 @@ def run(
 ) -> PlanRunRecord:
     text = f'[plan]\nname = "n"\ntarget = "{server.url}"\n[plan.guards]\n{guards}\n' + "\n".join(steps)
     plan = quick(read_plan(parse_document(text, "n.toml"), Path()), **limits)
-    places = places_of(plan, store, APPROVALS)
+    places = plan_targets_of(plan, store, APPROVALS)
     return run_plan(plan, places, store=store, approvals=APPROVALS, events=events or Told())
 
 
@@ -206,7 +206,7 @@ def test_what_can_be_read_is_told_before(server: Server, store: Store) -> None:
         'max_lock_waiters = 5\nmax_blocking = "20s"\n'
     )
     text = f'[plan]\nname = "n"\ntarget = "{server.url}"\n{guards}{COPY}'
-    (place,) = places_of(read_plan(parse_document(text, "n.toml"), Path()), store, APPROVALS)
+    (place,) = plan_targets_of(read_plan(parse_document(text, "n.toml"), Path()), store, APPROVALS)
     rows = {row.guard: row for row in guard_rows([place])}
     assert list(rows) == [guard.value for guard in Guard]
     assert {row.verdict for row in rows.values()} == {"ok"}, rows
@@ -237,8 +237,8 @@ def test_a_guard_that_is_not_granted_is_said_once_and_stops_only_on_demand(serve
 def test_a_session_of_the_guards_that_hangs_holds_up_nothing(
     server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "TIMEOUT_SECONDS", 0.3)
-    monkeypatch.setattr(reader, "sql_file", lambda engine, name: "SELECT pg_sleep(120), :ours::text")
+    monkeypatch.setattr(guard_reader, "TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(guard_reader, "sql_file", lambda engine, name: "SELECT pg_sleep(120), :ours::text")
     record = run(server, store, "max_active_sessions = 40", COPY)
     assert only(record).state == "done"
     assert [note.text for note in record.notes] == [

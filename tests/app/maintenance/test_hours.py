@@ -12,7 +12,7 @@ import pytest
 from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, Standin, running_standin
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import PlanTarget, places_of, run_plan
+from toolkit.app.maintenance import PlanTarget, plan_targets_of, run_plan
 from toolkit.app.maintenance.hours import Closed, Hours, hours_of, scheduler_sentences
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -99,7 +99,7 @@ def planned(
         monkeypatch.setenv("DBATK_PASSWORD", standin.password)
         text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\nscheduler_windows = "{wish}"\n{STATS}'
         plan = read_plan(parse_document(text, "n.toml"), Path())
-        yield standin, plan, places_of(plan, store, APPROVALS)
+        yield standin, plan, plan_targets_of(plan, store, APPROVALS)
 
 
 def run(plan: MaintenancePlan, places: tuple[PlanTarget, ...], store: Store) -> PlanRunRecord:

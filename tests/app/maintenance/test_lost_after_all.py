@@ -1,4 +1,4 @@
-"""A session that is lost after the work was done, or later: the next night does it no second time."""
+"""A session that is lost after the work was done, or later: the next run does it no second time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import attempt, places_of, run_plan
+from toolkit.app.maintenance import attempt, plan_targets_of, run_plan
 from toolkit.app.runs import execute
 from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import read_plan
@@ -38,7 +38,7 @@ def night(store: Store, folder: Path, step: str) -> StepRecord:
             made.execute("CREATE TABLE g AS SELECT range AS id FROM range(1000)")
             made.execute("CREATE TABLE more AS SELECT range AS id FROM range(10)")
     plan = read_plan(parse_document(f'[plan]\nname = "n"\ntarget = "duckdb:///{file}"\n{step}', "n.toml"), folder)
-    places = places_of(plan, store, Approvals())
+    places = plan_targets_of(plan, store, Approvals())
     return run_plan(plan, places, store=store, approvals=Approvals(), events=Heard()).steps[0]
 
 

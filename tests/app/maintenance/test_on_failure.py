@@ -9,7 +9,7 @@ import pytest
 from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, Standin, running_standin
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import places_of, run_plan
+from toolkit.app.maintenance import plan_targets_of, run_plan
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.plan import PlanRunRecord
@@ -26,7 +26,7 @@ def run(standin: Standin, store: Store, monkeypatch: pytest.MonkeyPatch, *steps:
     monkeypatch.setenv("DBATK_PASSWORD", standin.password)
     text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\n' + "\n".join(steps)
     plan = read_plan(parse_document(text, "n.toml"), Path())
-    places = places_of(plan, store, APPROVALS)
+    places = plan_targets_of(plan, store, APPROVALS)
     return run_plan(plan, places, store=store, approvals=APPROVALS, events=Heard())
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import places_of, run_plan, verify
+from toolkit.app.maintenance import plan_targets_of, run_plan, verify
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
@@ -25,7 +25,7 @@ def built(store: Store, folder: Path) -> StepRecord:
     step = '[[step]]\nname = "build"\noperation = "index-build"\ntable = "g"\ncolumns = "id"\n'
     text = f'[plan]\nname = "n"\ntarget = "duckdb:///{folder}/x.duckdb"\n{step}'
     plan = read_plan(parse_document(text, "n.toml"), folder)
-    places = places_of(plan, store, Approvals())
+    places = plan_targets_of(plan, store, Approvals())
     return run_plan(plan, places, store=store, approvals=Approvals(), events=Heard()).steps[0]
 
 

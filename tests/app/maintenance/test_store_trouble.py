@@ -10,8 +10,8 @@ import pytest
 
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import places_of, run_plan
-from toolkit.app.maintenance import retry as insists
+from toolkit.app.maintenance import closing as insists
+from toolkit.app.maintenance import plan_targets_of, run_plan
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
@@ -29,7 +29,7 @@ def run(store: Store, folder: Path) -> PlanRunRecord:
     steps = "".join(STEP.format(name=name) for name in "abc")
     text = f'[plan]\nname = "n"\ntarget = "duckdb:///{folder}/x.duckdb"\n{steps}'
     plan = read_plan(parse_document(text, "n.toml"), folder)
-    places = places_of(plan, store, Approvals())
+    places = plan_targets_of(plan, store, Approvals())
     return run_plan(plan, places, store=store, approvals=Approvals(), events=Heard())
 
 
@@ -54,7 +54,7 @@ def test_a_store_that_is_full_for_a_moment_costs_time_only(
     assert record.state is RunState.DONE and len(refused) == 3
 
 
-def test_a_store_that_stays_full_ends_the_night_with_nothing_at_work_and_the_next_one_goes_on(
+def test_a_store_that_stays_full_ends_the_run_with_nothing_at_work_and_the_next_one_goes_on(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(insists, "TIMEOUT_SECONDS", 0.0)

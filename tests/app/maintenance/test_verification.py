@@ -12,7 +12,7 @@ import pytest
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt as attempting
-from toolkit.app.maintenance import places_of, run_plan, verify
+from toolkit.app.maintenance import plan_targets_of, run_plan, verify
 from toolkit.app.maintenance.loaded import Reader
 from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
@@ -46,7 +46,7 @@ def run(store: Store, database: Path) -> Runner:
     def runs(step: str) -> StepRecord:
         text = f'[plan]\nname = "n"\ntarget = "duckdb:///{database}"\n{step}'
         plan = read_plan(parse_document(text, "n.toml"), database.parent)
-        places = places_of(plan, store, Approvals())
+        places = plan_targets_of(plan, store, Approvals())
         return run_plan(plan, places, store=store, approvals=Approvals(), events=Heard()).steps[0]
 
     return runs
@@ -172,7 +172,7 @@ def test_what_cannot_be_counted_is_said_and_is_no_failure(run: Runner, monkeypat
     [
         ('operation = "ctas"\nsource = "g"\ntable = "x"\nexpect_rows = "all"', "cannot be `all`"),
         ('operation = "ctas"\nsource = "g"\ntable = "x"\nexpect_rows = -1', "cannot be -1"),
-        ('operation = "ctas"\nsource = "g"\ntable = "x"\nexpect_rows = 1.5', "no whole number"),
+        ('operation = "ctas"\nsource = "g"\ntable = "x"\nexpect_rows = 1.5', "must be a whole number"),
         ('operation = "ctas"\nsource = "g"\ntable = "x"\ncount_rows = "twice"', "cannot be `twice`"),
         ('operation = "stats-gather"\ntable = "g"\nexpect_rows = "some"', "is for `ctas` and `insert`"),
     ],

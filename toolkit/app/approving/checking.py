@@ -9,13 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from toolkit import __version__, resources
 from toolkit.app.approvals import Approvals
-from toolkit.app.approving.identity import identity_of
-from toolkit.app.approving.subject import Subject, TargetWork
+from toolkit.app.approving.making import Subject, TargetWork, identity_of
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, is_signed
-from toolkit.design.approval_diff import differences
-from toolkit.design.approval_file import load_approval, read_approval
+from toolkit.design.approval import differences, load_approval, read_approval
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Approval, Approved, AuditKind
@@ -47,7 +45,7 @@ def check(subject: Subject, store: Store) -> ApprovalCheck:
         raise ToolkitError(
             f"nobody approved `{subject.file}`: there is no `{path.name}` beside it",
             code="TK-0313",
-            hint=f"look at it, then `dbatk plan {subject.file} --approve`",
+            hint=f"look at it, then `dbatk plan approve {subject.file}`",
         )
     _check_signed(approval, subject)
     _check_logged(approval, subject, store)
@@ -60,7 +58,7 @@ def check(subject: Subject, store: Store) -> ApprovalCheck:
         raise ToolkitError(
             f"`{subject.name}` is not what {approval.by} approved on {approval.at[:10]}{said}",
             code="TK-0313",
-            hint=f"put it back, or look at it and approve it anew: `dbatk plan {subject.file} --approve`",
+            hint=f"put it back, or look at it and approve it anew: `dbatk plan approve {subject.file}`",
         )
     if unresolved and len(unresolved) == len(subject.works):
         raise next(iter(unresolved.values()))
@@ -76,7 +74,7 @@ def _check_signed(approval: Approval, subject: Subject) -> None:
         raise ToolkitError(
             f"`{subject.approval_path}` {state}",
             code="TK-0313",
-            hint="`dbatk plan FILE --approve` by somebody who can read the key signs it",
+            hint="`dbatk plan approve FILE` by somebody who can read the key signs it",
         )
 
 
@@ -99,7 +97,7 @@ def _check_logged(approval: Approval, subject: Subject, store: Store) -> None:
     raise ToolkitError(
         f"`{subject.approval_path}` was not written by dbatk here: the audit log knows no such approval",
         code="TK-0313",
-        hint=f"approve it with this store, `dbatk plan {subject.file} --approve`, or sign approvals with a key",
+        hint=f"approve it with this store, `dbatk plan approve {subject.file}`, or sign approvals with a key",
     )
 
 
@@ -129,7 +127,7 @@ def _identity(work: TargetWork) -> Mapping[str, str] | ToolkitError:
 
 
 @contextmanager
-def admitted(approvals: Approvals, place: PlanTarget) -> Iterator[None]:
+def admitted(approvals: Approvals, plan_target: PlanTarget) -> Iterator[None]:
     """Hold a worker on another host against the approval that came with its order; see `guarding`.
 
     Raises:
@@ -140,15 +138,15 @@ def admitted(approvals: Approvals, place: PlanTarget) -> Iterator[None]:
         yield
         return
     approval = read_approval(parse_document(approvals.approval_text, "the approval"))
-    then, files = approval.approved, resources.hashes(place.resolved.target.engine)
+    then, files = approval.approved, resources.hashes(plan_target.resolved.target.engine)
     here = replace(
         then,
-        databases={place.name: identity_of(place.resolved.target)[0]},
+        databases={plan_target.name: identity_of(plan_target.resolved.target)[0]},
         version=__version__,
         program=resources.program_hash(),
         files={**then.files, **{path: value for path, value in files.items() if path in then.files}},
     )
-    known = {name: parts for name, parts in then.databases.items() if name == place.name}
+    known = {name: parts for name, parts in then.databases.items() if name == plan_target.name}
     found = list(differences(replace(then, databases=known), here))
     if found or approval.hash != approvals.approval:
         why = found[0] if found else "its order bears another approval"

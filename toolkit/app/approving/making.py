@@ -1,31 +1,54 @@
-"""Makes an approval: rehearses what would be done, without changing anything, and notes each file that it uses."""
+"""Makes an approval: identifies each database, and by a rehearsal without changes each file that is used."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
 
 from toolkit import __version__, resources
-from toolkit.app.approving.identity import identity_of
-from toolkit.app.approving.subject import Subject, TargetWork
+from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.planning import read_planning
+from toolkit.app.targets import ResolvedTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, sign
-from toolkit.config.writing import replace_file
-from toolkit.design.approval_file import dump_approval
+from toolkit.config.paths import replace_file
+from toolkit.design.approval import approval_path, dump_approval, experiment_values, plan_values
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, refused
+from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.audit import Approval, Approved, AuditEvent, AuditKind, Value
-from toolkit.model.facts import Facts
+from toolkit.model.experiment import Experiment
+from toolkit.model.facts import Facts, Query
+from toolkit.model.plan import MaintenancePlan
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.words import EngineName
+from toolkit.model.words import EngineName, Role
 from toolkit.rendering import sql_file
 from toolkit.runner import PlanningContext
 from toolkit.store import Store
+from toolkit.targets.base import Target
 
+_PARTS: Mapping[EngineName, tuple[tuple[str, str, str], ...]] = {
+    "oracle": (
+        ("name", "server", "database_name"),
+        ("DBID", "doctor_database", "dbid"),
+        ("container", "doctor_container", "container_name"),
+        ("DBID of the container", "awr_container", "con_dbid"),
+        ("user", "server", "user_name"),
+    ),
+    "postgresql": (
+        ("name", "server", "database_name"),
+        ("oid and system identifier", "server", "database_id"),
+        ("user", "server", "user_name"),
+    ),
+    "duckdb": (("file", "server", "database_id"),),
+}
+"""Name, query and column of each part. The DBID is that of V$DATABASE; a clone made by NID has another one."""
+_HEADER_BYTES = 4096
+"""The first block of a DuckDB file is written once, when it is made, and holds an id of its own since 1.4."""
 _MODE = 0o644
 _AROUND = (
     "sql/absence.sql", "sql/identity.sql", "sql/identity_index.sql", "sql/identity_table.sql", "sql/instant.sql",
@@ -37,6 +60,114 @@ _AROUND = (
 _LIMITS = " guards.limits."
 
 
+# -- what is approved -----------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class TargetWork:
+    """What is done on one target: steps by name."""
+
+    target: str
+    resolved: ResolvedTarget
+    experiments: Mapping[str, Experiment]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A plan or experiment that is approved, or checked against its approval."""
+
+    file: Path
+    name: str
+    kind: str
+    values: Mapping[str, Value]
+    works: tuple[TargetWork, ...]
+
+    @property
+    def approval_path(self) -> Path:
+        return approval_path(self.file)
+
+
+def subject_of_plan(file: Path, plan: MaintenancePlan, targets: Sequence[PlanTarget]) -> Subject:
+    """Return a plan as it is approved: with what its targets resolve from elsewhere."""
+    values = plan_values(plan)
+    for plan_target in targets:
+        for job in plan_target.jobs:
+            values.update(_resolved(plan_target.name, job))
+    works = tuple(
+        TargetWork(
+            plan_target.name, plan_target.resolved, {job.step.name: job.experiment for job in plan_target.jobs}
+        )
+        for plan_target in targets
+    )
+    return Subject(file, plan.name, "plan", values, works)
+
+
+def _resolved(target: str, job: TargetStep) -> Mapping[str, Value]:
+    """Return what a step takes from a measurement and from the target's profile."""
+    found: dict[str, Value] = {}
+    for factor in job.experiment.factors:
+        if factor.name in job.step.best_of:
+            found[f"on {target} {job.step.name} {factor.name}"] = factor.levels[0]
+    if job.step.work_schema is None and job.experiment.work_schema is not None:
+        found[f"on {target} {job.step.name} work_schema"] = job.experiment.work_schema
+    return found
+
+
+def subject_of_experiment(file: Path, experiment: Experiment, resolved: ResolvedTarget) -> Subject:
+    """Return an experiment as it is approved."""
+    name = experiment.name or file.stem
+    work = TargetWork(experiment.target, resolved, {name: experiment})
+    return Subject(file, name, "experiment", experiment_values(experiment), (work,))
+
+
+# -- what identifies a database -------------------------------------------------------------------------------
+def identity_of(target: Target) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return the parts of a database's identity, and what of it could not be read.
+
+    Raises:
+        ToolkitError: TK-0201 when it cannot be reached, TK-0203 when it says nothing of itself.
+    """
+    parts = _PARTS[target.engine]
+    dialect = dialect_of(target.engine)
+    files = dict.fromkeys(file for _, file, _ in parts)
+    sessions = Sessions(target, "dbatk approve", read_only=True)
+    try:
+        queries = [Query(file, file, optional=file != "server") for file in files]
+        facts = read_facts(sessions.get(Role.CONTROL), dialect, queries)
+    except DatabaseError as error:
+        raise refused(dialect, error) from None
+    finally:
+        sessions.close()
+        # the header is read past DuckDB: closing that file would give up the lock it holds for this process
+        target.close()
+    found = {name: str(facts.value(file, column)) for name, file, column in parts if _has(facts, file, column)}
+    if target.engine == "duckdb":
+        found |= _header(found.get("file", ""))
+    return found, tuple(_unread(facts, parts))
+
+
+def _has(facts: Facts, file: str, column: str) -> bool:
+    return facts.value(file, column) not in (None, "")
+
+
+def _unread(facts: Facts, parts: Iterable[tuple[str, str, str]]) -> Iterable[str]:
+    for name, file, _ in parts:
+        if file in facts.refused and (file, name) != ("awr_container", "DBID of the container"):
+            yield f"the {name} could not be read ({facts.refused[file].splitlines()[0]})"
+
+
+def _header(path: str) -> Mapping[str, str]:
+    """Return the mark of a DuckDB file; none for a database in memory."""
+    try:
+        with Path(path).open("rb") as file:
+            return {"id": sha256(file.read(_HEADER_BYTES)).hexdigest()[:32]}
+    except OSError as error:
+        if path == ":memory:":
+            return {}
+        raise ToolkitError(
+            f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}", code="TK-0201"
+        ) from None
+
+
+# -- making an approval ---------------------------------------------------------------------------------------
 def approve(subject: Subject, store: Store, *, by: str | None = None, reason: str | None = None) -> Approval:
     """Approve a plan or experiment: write the approval beside it, and into the audit log.
 
@@ -106,7 +237,7 @@ def _approved(subject: Subject) -> tuple[Approved, tuple[str, ...]]:
     return approved, tuple(notes)
 
 
-# -- the rehearsal ------------------------------------------------------------------------------------------------
+# -- the rehearsal --------------------------------------------------------------------------------------------
 def _rehearsed(work: TargetWork) -> Iterator[str]:
     """Make the script of each step, so that its files are noted; yield what could not be made."""
     target, policy = work.resolved.target, work.resolved.policy

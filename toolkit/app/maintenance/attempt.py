@@ -1,4 +1,4 @@
-"""One step on one target, tried until it ends: begun or gone on with, and what came of it."""
+"""One step on one target, tried until it ends: begun or continued, verified, and undone where the plan says so."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ from datetime import UTC, datetime
 from time import monotonic
 
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance.closing import child_of
-from toolkit.app.maintenance.loaded import Reader, as_before
+from toolkit.app.maintenance.closing import child_of, retrying
+from toolkit.app.maintenance.loaded import Reader, Verification, as_before
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
-from toolkit.app.maintenance.retry import retrying
-from toolkit.app.maintenance.undone import told_of_undoing
-from toolkit.app.maintenance.verification import Verification
 from toolkit.app.maintenance.verify import NOT_APPROVED, look_at
 from toolkit.app.results import ended_well, find_run
 from toolkit.app.runs.doubt import THERE, load_in_doubt, taken_as_done
 from toolkit.app.runs.execute import resume, start
-from toolkit.app.runs.repair import clean, lost_after_all
+from toolkit.app.runs.repair import CleanReport, clean, lost_after_all
 from toolkit.dialects.registry import dialect_of
-from toolkit.errors import ToolkitError
+from toolkit.errors import ToolkitError, unexpected
 from toolkit.model.plan import OnFailure, StepRecord, StepState
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead, RunRecord
-from toolkit.model.words import Outcome, RunState
+from toolkit.model.words import EntryState, Outcome, RunState
 from toolkit.runner import Stop
 from toolkit.runner.judging import END_UNKNOWN
 from toolkit.store import CANNOT_BE_WRITTEN, Store
+from toolkit.units import counted, number
 
 _FIRST_WAIT_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 300.0
@@ -55,10 +53,10 @@ class AttemptResult:
 
 @dataclass(frozen=True, slots=True)
 class StepAttempt:
-    """What is needed to do a step: the plan's run, the place, and what the user allowed."""
+    """What is needed to do a step: the plan's run, the plan_target, and what the user allowed."""
 
     plan_run: str
-    place: PlanTarget
+    plan_target: PlanTarget
     store: Store
     approvals: Approvals
     events: Events
@@ -68,31 +66,31 @@ class StepAttempt:
 
         Args:
             job: the step here.
-            record: of this night.
-            earlier: of other nights, newest first.
+            record: of this plan run.
+            earlier: of other runs, newest first.
             stop: asked when the window closes or somebody stops the plan.
         """
         begun = monotonic()
         run = self._left_behind(job, earlier)
         went_on = run is not None
         if went_on:
-            # Whoever comes after a kill must know which run this step was: it is no child of this night.
+            # Whoever comes after a kill must know which run this step was: it is no child of this plan run.
             retrying(lambda: self.store.note_step(self.plan_run, replace(record, run=run)))
         tries = 0
         while True:
             tries += 1
-            with as_before(job, self.place) as before:
+            with as_before(job, self.plan_target) as before:
                 ended = self._answered(run) or self._once(job, run, stop)
-                looked = self._look(job, monotonic() - begun, ended, before, stop)
+                verification = self._verify(job, monotonic() - begun, ended, before, stop)
             again = ended.state is StepState.FAILED and ended.passing and tries <= job.step.retries
             if not again or stop.wait(min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (tries - 1))):
                 break
-            self.events.emit(Event("warning", f"{job.step.name}: {ended.reason}; trying again"))
+            self.events.emit(Event("warning", f"{ended.reason}; trying again"))
             run = ended.run if self._can_go_on(ended.run) else None
-        if looked.fault is not None:
-            ended = replace(ended, state=StepState.FAILED, reason=looked.fault)
+        if verification.fault is not None:
+            ended = replace(ended, state=StepState.FAILED, reason=verification.fault)
         elif ended.state is StepState.DONE and went_on:
-            ended = replace(ended, reason=ended.reason or "went on with what an earlier night had begun")
+            ended = replace(ended, reason=ended.reason or "continued what an earlier run had begun")
         if ended.state is StepState.FAILED and job.step.on_failure is OnFailure.UNDO and ended.run is not None:
             ended = replace(ended, reason=f"{ended.reason}; {self._undo(ended.run)}")
         return replace(
@@ -101,27 +99,27 @@ class StepAttempt:
             run=ended.run,
             reason=ended.reason,
             tries=tries,
-            verified="; ".join(looked.verified) or None,
-            unverified="; ".join(looked.unverified) or None,
+            verified="; ".join(verification.verified) or None,
+            unverified="; ".join(verification.unverified) or None,
         )
 
-    def _look(
+    def _verify(
         self, job: TargetStep, took: float, ended: AttemptResult, before: Reader | ToolkitError | None, stop: Stop
     ) -> Verification:
-        """Look at what a step did that says it ended well."""
+        """Verify what a step did that ended well."""
         if ended.state is not StepState.DONE or ended.run is None:
             return Verification()
         try:
-            return look_at(job, self.place, took, run=ended.run, store=self.store, before=before, stop=stop)
-        except Exception as error:  # noqa: BLE001 - one step never ends the night
-            why = error.sentence if isinstance(error, ToolkitError) else f"fault of dbatk: {error!r}"
-            said = f"whether it was done could not be verified: {why}"
+            return look_at(job, self.plan_target, took, run=ended.run, store=self.store, before=before, stop=stop)
+        except Exception as error:  # noqa: BLE001 - one step never ends the plan run
+            why = unexpected(error).sentence
+            sentence = f"whether it was done could not be verified: {why}"
             # What was not approved is refused, never passed over: a look that needs it fails the step.
             refused = isinstance(error, ToolkitError) and error.code == NOT_APPROVED
-            return Verification(said) if refused else Verification(unverified=(said,))
+            return Verification(sentence) if refused else Verification(unverified=(sentence,))
 
     def _left_behind(self, job: TargetStep, earlier: Sequence[StepRecord]) -> str | None:
-        """Return the run that an earlier night began and did not end, if this step would do the same.
+        """Return the run that an earlier run began and did not end, if this step would do the same.
 
         A load in doubt is returned in any case: going on with it is refused until somebody has counted its rows.
         """
@@ -137,9 +135,7 @@ class StepAttempt:
             return None
         if _same_work(head, job):
             return last.run
-        self.events.emit(
-            Event("warning", f"{job.step.name}: the plan changed, so run {last.run} is not gone on with")
-        )
+        self.events.emit(Event("warning", f"the plan changed, so run {last.run} is not continued"))
         self._undo(last.run)
         return None
 
@@ -169,9 +165,9 @@ class StepAttempt:
         return AttemptResult(StepState.DONE, run, THERE) if done else None
 
     def _once(self, job: TargetStep, run: str | None, stop: Stop) -> AttemptResult:
-        before = {head.run for head in self.store.children_of(self.plan_run, self.place.name)}
+        before = {head.run for head in self.store.children_of(self.plan_run, self.plan_target.name)}
         try:
-            resolved, experiment = self.place.resolved, job.experiment
+            resolved, experiment = self.plan_target.resolved, job.experiment
             if run is None:
                 run = start(
                     experiment, resolved.target, store=self.store, approvals=self.approvals, events=self.events,
@@ -187,10 +183,10 @@ class StepAttempt:
             if stop.requested:
                 return AttemptResult(StepState.STOPPED, run, (stop.because or error).sentence)
             return AttemptResult(
-                StepState.FAILED, run, _told(error), error.code in _PASSING or self._passing(error)
+                StepState.FAILED, run, _reason_of(error), error.code in _PASSING or self._passing(error)
             )
-        except Exception as error:  # noqa: BLE001 - one step never ends the night
-            return AttemptResult(StepState.FAILED, run or self._begun(job, before), f"fault of dbatk: {error!r}")
+        except Exception as error:  # noqa: BLE001 - one step never ends the plan run
+            return AttemptResult(StepState.FAILED, run or self._begun(job, before), unexpected(error).sentence)
         record = find_run(self.store, run)
         if ended_well(record):
             return AttemptResult(StepState.DONE, run)
@@ -201,18 +197,18 @@ class StepAttempt:
 
     def _begun(self, job: TargetStep, before: set[str]) -> str | None:
         """Return the run that a failed call began."""
-        run = child_of(self.store, self.plan_run, job.step.name, self.place.name)
+        run = child_of(self.store, self.plan_run, job.step.name, self.plan_target.name)
         return None if run in before else run
 
     def _passing(self, error: ToolkitError) -> bool:
         if error.database_code is None:
             return False
-        advice = dialect_of(self.place.resolved.target.engine).explain(error.database_code, error.message)
+        advice = dialect_of(self.plan_target.resolved.target.engine).explain(error.database_code, error.message)
         return advice is not None and advice.passing
 
     def _may_pass(self, record: RunRecord) -> bool:
         """Tell whether everything that failed may be gone at the next try."""
-        dialect = dialect_of(self.place.resolved.target.engine)
+        dialect = dialect_of(self.plan_target.resolved.target.engine)
         latest = {trial.trial: trial for trial in sorted(record.trials, key=lambda trial: trial.attempt)}
         bad = [trial for trial in latest.values() if trial.outcome is not Outcome.OK]
         advice = [dialect.explain(trial.error_code or "", trial.reason or "") for trial in bad]
@@ -222,15 +218,19 @@ class StepAttempt:
         """Put back what a run changed and left, and say so."""
         try:
             report = clean(
-                self.place.resolved.target, run=run, store=self.store, events=self.events, under=self.plan_run
+                self.plan_target.resolved.target,
+                run=run,
+                store=self.store,
+                events=self.events,
+                under=self.plan_run,
             )
         except ToolkitError as error:
             return f"could not be undone: {error.sentence}"
-        return told_of_undoing(report, run, self.store)
+        return _what_was_undone(report, run, self.store)
 
 
-def _told(error: ToolkitError) -> str:
-    """Return what an account says of an error: where a person is asked, also how to answer."""
+def _reason_of(error: ToolkitError) -> str:
+    """Return what a report says of an error: where a person is asked, also how to answer."""
     return f"{error.sentence}; {error.hint}" if error.code == END_UNKNOWN else error.sentence
 
 
@@ -251,3 +251,34 @@ def _held_back(stop: Stop) -> str:
     names = sorted(stop.held_back)
     shown = ", ".join(f"`{name}`" for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
     return f"{len(names)} would not have ended before the window closes: {shown}"
+
+
+# -- undoing --------------------------------------------------------------------------------------------------
+def _what_was_undone(report: CleanReport, run: str, store: Store) -> str:
+    """Return what became of the changes of a run.
+
+    What a step made whole is its user's, and rows that were committed cannot be told from others any more: nothing
+    of that is taken away, and it is named instead.
+    """
+    sentences = [f"{counted(len(report.done), 'change')} put back"] if report.done else []
+    if report.left:
+        sentences.append(f"{len(report.left)} left: see `dbatk clean`")
+    sentences += _staying(run, store)
+    return ", ".join(sentences) or "it left nothing to put back"
+
+
+def _staying(run: str, store: Store) -> list[str]:
+    """Name what a run made that stays."""
+    entries = (
+        each for each in store.journal(run).entries() if each.state is EntryState.ABANDONED and each.identity
+    )
+    names = dict.fromkeys(
+        f"{each.object_kind} `{f'{each.schema}.' if each.schema else ''}{each.name}`" for each in entries
+    )
+    sentences = [f"{name} stays" for name in names]
+    record = store.load_run(run, samples=False)
+    if record.head.experiment.operation == "insert":
+        rows = sum(trial.rows or 0 for trial in record.trials if trial.outcome is Outcome.OK)
+        if rows:
+            sentences.append(f"{number(rows)} rows stay: they are committed")
+    return sentences

@@ -1,42 +1,48 @@
-"""Closes what nobody works on any more: steps that died with their process, and those that never began.
+"""Stores how steps ended, also those that died with their process or never began.
 
-Who calls must hold the lock of the plan on the target: then nobody else is at work there.
+Whoever closes steps must hold the lock of the plan on the target: then nobody else is at work there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
 from toolkit.app.results import ended_well, find_run
 from toolkit.app.runs.doubt import taken_as_done
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import StepRecord, StepState
 from toolkit.model.words import RunState
-from toolkit.store import Store
+from toolkit.store import CANNOT_BE_WRITTEN, Store
 
 KILLED = "its process was killed, or its host went down"
 _NOT_VERIFIED = "its process was lost after it had ended, before it was looked at"
-_BY_HAND = "its run was gone on with by hand"
+_BY_HAND = "its run was resumed by hand"
 _BAD = frozenset({StepState.FAILED, StepState.STOPPED})
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
+TIMEOUT_SECONDS = 60.0
+_LOOK_SECONDS = 0.5
+
+T = TypeVar("T")
 
 
-def close_killed_nights(store: Store, plan: str, plan_run: str, target: str, now: datetime) -> None:
-    """Say of other nights that were killed while they had steps on a target that they were."""
-    nights = set()
+def close_killed_runs(store: Store, plan: str, plan_run: str, target: str, now: datetime) -> None:
+    """Say of other runs that were killed while they had steps on a target that they were."""
+    runs = set()
     for other, step in store.open_steps(plan, target):
         if other != plan_run:
             store.note_step(other, killed(store, other, step, now, KILLED))
-            nights.add(other)
-    for other in nights:
+            runs.add(other)
+    for other in runs:
         if not store.is_open(other):
             store.end_plan_run(other, RunState.INTERRUPTED, now, KILLED)
 
 
 def close_open(store: Store, plan_run: str, target: str, now: datetime, reason: str) -> list[StepRecord]:
-    """End the steps of a night on a target that have not ended, and return them."""
+    """End the steps of a plan run on a target that have not ended, and return them."""
     left = [step for step in store.steps_on(plan_run, target) if step.state in _OPEN]
     closed = [killed(store, plan_run, step, now, reason) for step in left]
     for step in closed:
@@ -45,10 +51,10 @@ def close_open(store: Store, plan_run: str, target: str, now: datetime, reason: 
 
 
 def taken_over(store: Store, plan_run: str, target: str, now: datetime) -> dict[str, StepRecord]:
-    """Return the steps of a night on a target as they are; one that died with another process waits again.
+    """Return the steps of a plan run on a target as they are; one that died with another process waits again.
 
-    The night may have been begun here by a worker that was lost. What it had begun is kept as stopped, so that its
-    run is gone on with.
+    The plan run may have been begun here by a worker that was lost. What it had begun is kept as stopped, so that
+    its run is continued.
     """
     found = {step.step: step for step in store.steps_on(plan_run, target)}
     for name, step in found.items():
@@ -64,7 +70,7 @@ def killed(store: Store, plan_run: str, step: StepRecord, now: datetime, reason:
     """Return the record of a step that died with its process: with its run, which may be gone on with.
 
     One whose run had ended well before it could be noted was done, and is not done again. A load that a person
-    answered for since then is the next night's to take as done.
+    answered for since then is the next run's to take as done.
     """
     run = step.run or child_of(store, plan_run, step.step, step.target)
     if step.state is not StepState.RUNNING:
@@ -78,7 +84,7 @@ def killed(store: Store, plan_run: str, step: StepRecord, now: datetime, reason:
 def ended_since(store: Store, history: Sequence[StepRecord]) -> list[StepRecord]:
     """Return the records of a step, newest first; the last one is done where its run ended well since.
 
-    Somebody went on with the run by hand. A person's answer for a load is the next night's to tell.
+    Somebody went on with the run by hand. A person's answer for a load is the next run's to tell.
     """
     last = next((step for step in history if step.run is not None), None)
     if last is None or last.state not in _BAD or last.ended_at is None:
@@ -91,7 +97,7 @@ def ended_since(store: Store, history: Sequence[StepRecord]) -> list[StepRecord]
 
 
 def child_of(store: Store, plan_run: str, step: str, target: str) -> str | None:
-    """Return the newest run that a night began for a step on a target, or None."""
+    """Return the newest run that a plan run began for a step on a target, or None."""
     found = [head.run for head in store.children_of(plan_run, target) if head.experiment.name == step]
     return found[-1] if found else None
 
@@ -106,3 +112,23 @@ def _well_ended(store: Store, run: str | None) -> datetime | None:
         return None
     done = record.head.state is RunState.DONE and ended_well(record) and not taken_as_done(run, store)
     return record.head.ended_at if done else None
+
+
+# -- writing to the store, with retries -------------------------------------------------------------------------
+def retrying(work: Callable[[], T]) -> T:
+    """Do one transaction of the store and return its result, again and again for a while.
+
+    Args:
+        work: one transaction, which may be done twice.
+
+    Raises:
+        ToolkitError: the last TK-0401 or TK-0404 when the time is over; others at once.
+    """
+    until = time.monotonic() + TIMEOUT_SECONDS
+    while True:
+        try:
+            return work()
+        except ToolkitError as error:
+            if error.code not in CANNOT_BE_WRITTEN or time.monotonic() > until:
+                raise
+        time.sleep(_LOOK_SECONDS)

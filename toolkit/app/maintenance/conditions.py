@@ -1,28 +1,32 @@
-"""Whether a step is to be begun by its own conditions."""
+"""Whether a step's own conditions let it begin, and the catalogue's figures that they are judged by."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.app.maintenance.figures import stale_tables, work_size
+from toolkit.app.maintenance.choice import Size
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import refused
+from toolkit.executors import read_facts, refused
+from toolkit.model.facts import Facts, Query
 from toolkit.model.plan import Condition, ConditionKind, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
+from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
+from toolkit.runner import spec_of
 from toolkit.targets.base import SessionTag
 from toolkit.units import byte_size, number, seconds
 
 
-def unmet(job: TargetStep, place: PlanTarget, history: Sequence[StepRecord], now: datetime) -> str | None:
+def unmet(job: TargetStep, plan_target: PlanTarget, history: Sequence[StepRecord], now: datetime) -> str | None:
     """Return the sentence of the first condition that does not hold, or None.
 
     Args:
         job: the step here.
-        place: its target.
+        plan_target: its target.
         history: of the step, newest first.
         now: the present instant.
 
@@ -30,24 +34,24 @@ def unmet(job: TargetStep, place: PlanTarget, history: Sequence[StepRecord], now
         ToolkitError: TK-0203 when a query is refused or returns no number, TK-0201 when nobody answers.
     """
     for condition in job.step.only_if:
-        sentence = _unmet(condition, job, place, history, now)
+        sentence = _unmet(condition, job, plan_target, history, now)
         if sentence is not None:
             return sentence
     return None
 
 
 def _unmet(
-    condition: Condition, job: TargetStep, place: PlanTarget, history: Sequence[StepRecord], now: datetime
+    condition: Condition, job: TargetStep, plan_target: PlanTarget, history: Sequence[StepRecord], now: datetime
 ) -> str | None:
     if condition.kind is ConditionKind.AGE:
         return _too_young(condition, history, now)
     if condition.kind is ConditionKind.SQL:
-        value = number_of(place, condition.sql or "")
+        value = number_of(plan_target, condition.sql or "")
         return None if condition.holds(value) else f"its query returned {number(value)}, {_bounds(condition)}"
     if condition.kind is ConditionKind.STALE:
-        stale = stale_tables(job, place)
+        stale = stale_tables(job, plan_target)
         return None if condition.holds(stale) else f"{number(stale)} tables have stale statistics"
-    size = work_size(job, place).bytes
+    size = work_size(job, plan_target).bytes
     if size is None:
         raise ToolkitError("the size of its indexes is not known", code="TK-0203", hint="ask by SQL instead")
     if condition.kind is ConditionKind.INDEX_BYTES:
@@ -80,13 +84,13 @@ def _bounds(condition: Condition) -> str:
     return f"more than {number(condition.at_most)}"
 
 
-def number_of(place: PlanTarget, query: str) -> float:
+def number_of(plan_target: PlanTarget, query: str) -> float:
     """Return the one number that a query returns, read in a session that cannot write.
 
     Raises:
         ToolkitError: TK-0203, TK-0201.
     """
-    target = place.resolved.target
+    target = plan_target.resolved.target
     session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     try:
         rows = session.execute(query).rows
@@ -100,3 +104,121 @@ def number_of(place: PlanTarget, query: str) -> float:
             "the query of a condition must return one number", code="TK-0203", hint="such as SELECT count(*)"
         )
     return float(values[0])
+
+
+# -- figures of the catalogue ---------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Catalogue files: of a schema, of a table, of one index, of the table that a load reads."""
+
+    schema: str = ""
+    table: str = ""
+    index: str = ""
+    source: str = ""
+    database: bool = False
+
+
+_SIZES = {
+    "index-rebuild": _Files("schema_indexes", "table_indexes", "index"),
+    "index-build": _Files(table="relation"),
+    "stats-gather": _Files("schema_tables", "relation"),
+    "ctas": _Files(source="relation"),
+    "insert": _Files(source="relation"),
+    "backup": _Files(database=True),
+}
+"""Those with `byte_count`, and some with `row_estimate`."""
+_INDEXES = _SIZES["index-rebuild"]
+_STATISTICS = _Files("table_statistics", "table_statistics")
+_DATABASE = ("backup_files", "backup_size")
+"""The sizes of a database, among what is read before a backup, or by itself."""
+
+
+def work_size(job: TargetStep, plan_target: PlanTarget) -> Size:
+    """Return the size of what a step works on: of indexes themselves, of the tables read, of the database.
+
+    Raises:
+        ToolkitError: TK-0201, TK-0203.
+    """
+    rows = tuple(_rows(_read(job, plan_target, _SIZES[job.step.operation])))
+    return Size(_sum(rows, "byte_count"), _sum(rows, "row_estimate"))
+
+
+def _sum(rows: Sequence[Row], column: str) -> float | None:
+    """Return the sum of a column; None where nothing is known, for the catalogue then tells no size."""
+    known = [float(size) for row in rows if isinstance(size := row.get(column), int | float)]
+    return sum(known) if known else None
+
+
+def stale_tables(job: TargetStep, plan_target: PlanTarget) -> int:
+    """Return how many of the step's tables have stale statistics or none.
+
+    Raises:
+        ToolkitError: TK-0201, TK-0203.
+    """
+    return sum(row.get("is_stale") == "yes" for row in _rows(_read(job, plan_target, _STATISTICS)))
+
+
+def old_statistics(job: TargetStep, plan_target: PlanTarget, seconds: float) -> list[str]:
+    """Return the tables of a step whose statistics are older than so many seconds; locked ones are left alone.
+
+    Raises:
+        ToolkitError: TK-0201, TK-0203.
+    """
+    rows = [row for row in _rows(_read(job, plan_target, _STATISTICS)) if row.get("is_locked") != "yes"]
+    return [str(row["table_name"]) for row in rows if not _is_younger(row.get("age_seconds"), seconds)]
+
+
+def _is_younger(age: Scalar, seconds: float) -> bool:
+    return isinstance(age, int | float) and age <= seconds
+
+
+def invalid_indexes(job: TargetStep, plan_target: PlanTarget) -> list[str]:
+    """Return the names of those indexes of the step's tables that the engine calls invalid.
+
+    Raises:
+        ToolkitError: TK-0201, TK-0203.
+    """
+    rows = _rows(_read(job, plan_target, _INDEXES))
+    return [str(row["index_name"]) for row in rows if str(row.get("is_valid", "yes")) != "yes"]
+
+
+def _rows(facts: Facts) -> Iterator[Row]:
+    for key in facts.answers:
+        if key != "server":
+            yield from facts.rows(key)
+
+
+def _read(job: TargetStep, plan_target: PlanTarget, files: _Files) -> Facts:
+    """Read the files for all that the step names."""
+    target = plan_target.resolved.target
+    dialect = dialect_of(target.engine)
+    session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+    try:
+        server = read_facts(session, dialect, (Query("server", "server"),))
+        return read_facts(session, dialect, tuple(_queries(job, server, files)), server)
+    finally:
+        session.close()
+
+
+def _queries(job: TargetStep, server: Facts, files: _Files) -> Iterator[Query]:
+    dialect = dialect_of(server.engine)
+    spec = spec_of(job.experiment)
+    if files.database:
+        yield from _of_database(job, server)
+    here = str(server.value("server", "current_schema", "") or "") or None
+    for text in spec.names("schema") if files.schema else ():
+        name = dialect.parse_name(text, server.release).name
+        binds = {"schema": name, "name": None} if files.schema == files.table else {"schema": name}
+        yield Query(f"of {name}", files.schema, binds)
+    for option, file in (("table", files.table), ("index", files.index), ("source", files.source)):
+        given = spec.text(option)
+        if given is not None and file:
+            name_given = dialect.parse_name(given, server.release)
+            yield Query(option, file, {"schema": name_given.schema or here, "name": name_given.name})
+
+
+def _of_database(job: TargetStep, server: Facts) -> Iterator[Query]:
+    ways = dialect_of(server.engine).backups
+    asked = ways.reads(job.experiment.options, server) if ways is not None else ()
+    found = [query for query in asked if query.key in _DATABASE]
+    yield from found or (Query("backup_size", "backup_size", optional=True),)

@@ -28,7 +28,7 @@ _AHEAD = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Why nothing may be at work now, and when that changes within the plan's window; None: not tonight."""
+    """Why nothing may be at work now, and when that changes within the plan's window; None: not in this run."""
 
     reason: str
     until: datetime | None = None
@@ -126,9 +126,9 @@ _WISHES = {
 }
 
 
-def hours_of(place: PlanTarget, wish: SchedulerWindows, span: TimeSpan | None) -> Hours:
+def hours_of(plan_target: PlanTarget, wish: SchedulerWindows, span: TimeSpan | None) -> Hours:
     """Return when a plan may work on a target; what the database does not tell is said in `unknown`."""
-    target = place.resolved.target
+    target = plan_target.resolved.target
     dialect = dialect_of(target.engine)
     if not dialect.scheduler_files:
         if wish is SchedulerWindows.INSIDE:
@@ -175,13 +175,13 @@ def _windows(rows: Sequence[Row], gathering: set[str] | None) -> tuple[DatabaseW
     return tuple(found)
 
 
-def scheduler_sentences(plan: MaintenancePlan, places: Sequence[PlanTarget], now: datetime) -> tuple[str, ...]:
+def scheduler_sentences(plan: MaintenancePlan, targets: Sequence[PlanTarget], now: datetime) -> tuple[str, ...]:
     """Return what the windows of the databases mean to the next opening of a plan, each with its target."""
     span = plan.windows.now(now) or plan.windows.next(now)
     return tuple(
-        f"{place.name}: {sentence}"
-        for place in places
-        for sentence in hours_of(place, plan.scheduler_windows, span).sentences(
-            (job.step.operation for job in place.jobs), now
+        f"{plan_target.name}: {sentence}"
+        for plan_target in targets
+        for sentence in hours_of(plan_target, plan.scheduler_windows, span).sentences(
+            (job.step.operation for job in plan_target.jobs), now
         )
     )

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
-from toolkit.app.maintenance.verification import Verification
 from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -31,6 +30,21 @@ from toolkit.units import number
 
 LOADS = frozenset({"ctas", "insert"})
 _LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What is wrong, what is right and how that was told, and what could not be told and why; sentences."""
+
+    fault: str | None = None
+    verified: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
+
+    def __add__(self, other: Verification) -> Verification:
+        """Put two looks together; the first fault counts."""
+        return Verification(
+            self.fault or other.fault, self.verified + other.verified, self.unverified + other.unverified
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +89,13 @@ def _cut_off(session: Connection, stop: Stop) -> Iterator[None]:
 
 
 @contextmanager
-def as_before(job: TargetStep, place: PlanTarget) -> Iterator[Reader | ToolkitError | None]:
+def as_before(job: TargetStep, plan_target: PlanTarget) -> Iterator[Reader | ToolkitError | None]:
     """Hold a session that sees the database as it is now; None where a step has no rows to count."""
     if job.step.operation not in LOADS or job.step.count_rows is RowCount.NONE:
         yield None
         return
     try:
-        reader = _reader(place)
+        reader = _reader(plan_target)
     except ToolkitError as error:
         yield error
         return
@@ -100,14 +114,19 @@ def _begun(reader: Reader) -> Reader | ToolkitError:
     return reader
 
 
-def _reader(place: PlanTarget) -> Reader:
-    target = place.resolved.target
+def _reader(plan_target: PlanTarget) -> Reader:
+    target = plan_target.resolved.target
     session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     return Reader(session, dialect_of(target.engine))
 
 
 def look_at_load(
-    job: TargetStep, place: PlanTarget, run: str, store: Store, before: Reader | ToolkitError | None, stop: Stop
+    job: TargetStep,
+    plan_target: PlanTarget,
+    run: str,
+    store: Store,
+    before: Reader | ToolkitError | None,
+    stop: Stop,
 ) -> Verification:
     """Return what can be told of the rows of a load that ended well.
 
@@ -122,7 +141,7 @@ def look_at_load(
     recorded = store.load_facts(run)
     if recorded is None:
         return Verification(unverified=("its rows were not counted again: the run kept no facts of the table",))
-    now = _reader(place)
+    now = _reader(plan_target)
     try:
         planning = PlanningContext(job.experiment, now.dialect, facts_from_text(recorded))
         (piece,) = planning.pieces(planning.cells[0])
@@ -212,7 +231,7 @@ class _Counts:
         if why is None and loaded is None:
             why = "there is no number to compare it with"
         if why is None and self.told is None:
-            why = "it was loaded in an earlier night, and the source of then cannot be counted any more"
+            why = "it was loaded in an earlier run, and the source of then cannot be counted any more"
         if why is not None:
             return Verification(unverified=(f"the source was not counted: {why}",))
         assert loaded is not None

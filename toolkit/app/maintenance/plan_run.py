@@ -13,18 +13,15 @@ from hashlib import sha256
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import utc_now
-from toolkit.app.maintenance.beforehand import remarks
-from toolkit.app.maintenance.closing import close_open
-from toolkit.app.maintenance.dispatch.base import Dispatcher, lock_of
-from toolkit.app.maintenance.dispatch.local import Threads
-from toolkit.app.maintenance.named import ThreadTaggedEvents
+from toolkit.app.maintenance.closing import close_open, retrying
+from toolkit.app.maintenance.outlook import remarks
 from toolkit.app.maintenance.plan_targets import PlanTarget
-from toolkit.app.maintenance.retry import retrying
 from toolkit.app.maintenance.target_run import Now, PlanRun
+from toolkit.app.maintenance.threads import Dispatcher, Threads, lock_of
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import ENDED_WELL, MaintenancePlan, PlanRunRecord, StepRecord, StepState
-from toolkit.model.protocols import Event, Events
+from toolkit.model.protocols import Event, Events, TaggedEvents
 from toolkit.model.records import new_run_id
 from toolkit.model.window import TimeSpan
 from toolkit.model.words import RunState
@@ -34,7 +31,7 @@ from toolkit.store import Store
 
 def run_plan(
     plan: MaintenancePlan,
-    places: Sequence[PlanTarget],
+    targets: Sequence[PlanTarget],
     *,
     store: Store,
     approvals: Approvals,
@@ -48,11 +45,11 @@ def run_plan(
 
     Args:
         plan: as written.
-        places: its targets with their jobs.
+        targets: its targets with their jobs.
         store: where everything is kept.
         approvals: what the user allowed.
         events: told what happens.
-        stop: ends the night in order.
+        stop: ends the plan run in order.
         anytime: run although no window is open.
         now: the clock.
         dispatcher: who works on the targets; threads of this process if not given.
@@ -62,34 +59,33 @@ def run_plan(
     """
     began = now()
     span = None if anytime else _opening(plan, began)
-    plan_run = new_run_id(began, random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
-    night = PlanRun(
-        plan, plan_run, store, approvals, ThreadTaggedEvents(events, plan_run), stop or Stop(), span, now
-    )
+    run_id = new_run_id(began, random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
+    tagged = TaggedEvents(events, {"plan_run": run_id})
+    plan_run = PlanRun(plan, run_id, store, approvals, tagged, stop or Stop(), span, now)
     for sentence in remarks(plan, store, began):
-        night.events.emit(Event("warning", sentence))
-    store.begin_plan_run(_record(night, places, began))
+        plan_run.events.emit(Event("warning", sentence))
+    store.begin_plan_run(_record(plan_run, targets, began))
     state = RunState.INTERRUPTED
     try:
-        with night.stop.listening(), _noted(night):
-            _all_places(night, places, dispatcher or Threads())
-        state = _state_of(night)
+        with plan_run.stop.listening(), _noted(plan_run):
+            _all_targets(plan_run, targets, dispatcher or Threads())
+        state = _state_of(plan_run)
     finally:
-        stopped = "; ".join(dict.fromkeys(night.stopped_by)) or None
-        retrying(lambda: _end(night, state, stopped))
-    if night.refused and len(night.refused) == len(places):
-        raise night.refused[0]
-    return store.load_plan_run(plan_run)
+        stopped = "; ".join(dict.fromkeys(plan_run.stopped_by)) or None
+        retrying(lambda: _end(plan_run, state, stopped))
+    if plan_run.refused and len(plan_run.refused) == len(targets):
+        raise plan_run.refused[0]
+    return store.load_plan_run(run_id)
 
 
-def _end(night: PlanRun, state: RunState, stopped: str | None) -> None:
-    """Store how a night ended; one with steps whose end could not be stored is left to the next one to close."""
-    if not night.store.is_open(night.plan_run):
-        night.store.end_plan_run(night.plan_run, state, night.now(), stopped)
+def _end(plan_run: PlanRun, state: RunState, stopped: str | None) -> None:
+    """Store how a plan run ended; one with steps whose end could not be stored is closed by the next one."""
+    if not plan_run.store.is_open(plan_run.id):
+        plan_run.store.end_plan_run(plan_run.id, state, plan_run.now(), stopped)
 
 
-def _state_of(night: PlanRun) -> RunState:
-    steps = night.store.load_plan_run(night.plan_run).steps
+def _state_of(plan_run: PlanRun) -> RunState:
+    steps = plan_run.store.load_plan_run(plan_run.id).steps
     if all(step.state in ENDED_WELL for step in steps):
         return RunState.DONE
     failed = any(step.state is StepState.FAILED for step in steps)
@@ -97,25 +93,25 @@ def _state_of(night: PlanRun) -> RunState:
 
 
 @contextmanager
-def _noted(night: PlanRun) -> Iterator[None]:
-    """Note in the audit log that a night begins, and what stopped it."""
-    approved = (f"approved as {night.approvals.approval}",) if night.approvals.approval else ()
+def _noted(plan_run: PlanRun) -> Iterator[None]:
+    """Note in the audit log that a plan run begins, and what stopped it."""
+    approved = (f"approved as {plan_run.approvals.approval}",) if plan_run.approvals.approval else ()
     event = AuditEvent(
         AuditKind.PLAN_BEGIN,
-        plan=night.plan.name,
-        run=night.plan_run,
-        hash=f"sha256:{plan_hash(night.plan)}",
+        plan=plan_run.plan.name,
+        run=plan_run.id,
+        hash=f"sha256:{plan_hash(plan_run.plan)}",
         details=approved,
     )
-    notes = notes_of(night.store, night.approvals, night.events)
+    notes = notes_of(plan_run.store, plan_run.approvals, plan_run.events)
     with notes.around(event, AuditKind.PLAN_END) as ending:
         yield
-        ending.outcome = _state_of(night).value
-        ending.details += dict.fromkeys(night.stopped_by)
+        ending.outcome = _state_of(plan_run).value
+        ending.details += dict.fromkeys(plan_run.stopped_by)
 
 
 def plan_hash(plan: MaintenancePlan) -> str:
-    """Return the hash of a plan's text, by which its nights are told apart."""
+    """Return the hash of a plan's text, by which its runs are told apart."""
     return sha256(plan.text.encode()).hexdigest()
 
 
@@ -134,37 +130,37 @@ def _opening(plan: MaintenancePlan, instant: datetime) -> TimeSpan | None:
         raise ToolkitError(
             f"the window of plan `{plan.name}` is closed and {opens}",
             code="TK-0310",
-            hint="let a scheduler begin it then (`dbatk schedule`), or run it now with `--anytime`",
+            hint="let a scheduler begin it then (`dbatk plan schedule`), or run it now with `--anytime`",
         )
     return span
 
 
-def _record(night: PlanRun, places: Sequence[PlanTarget], began: datetime) -> PlanRunRecord:
-    steps = [(place.name, job.step.name) for place in places for job in place.jobs]
+def _record(plan_run: PlanRun, targets: Sequence[PlanTarget], began: datetime) -> PlanRunRecord:
+    steps = [(plan_target.name, job.step.name) for plan_target in targets for job in plan_target.jobs]
     return PlanRunRecord(
-        night.plan_run,
-        night.plan.name,
-        plan_hash(night.plan),
+        plan_run.id,
+        plan_run.plan.name,
+        plan_hash(plan_run.plan),
         RunState.RUNNING,
         began,
         socket.gethostname(),
-        night.plan.text,
-        window_begin=night.span.begin if night.span else None,
-        window_end=night.span.end if night.span else None,
+        plan_run.plan.text,
+        window_begin=plan_run.span.begin if plan_run.span else None,
+        window_end=plan_run.span.end if plan_run.span else None,
         steps=tuple(StepRecord(at, target, step) for at, (target, step) in enumerate(steps)),
     )
 
 
-def _all_places(night: PlanRun, places: Sequence[PlanTarget], dispatcher: Dispatcher) -> None:
+def _all_targets(plan_run: PlanRun, targets: Sequence[PlanTarget], dispatcher: Dispatcher) -> None:
     """Work on the targets whose locks can be had; what goes wrong on one never touches another."""
-    locks_of = {place.name: lock_of(night.plan.name, place) for place in places}
-    with holding_locks(night.store, list(locks_of.values()), night.plan_run, night.stop) as locks:
+    locks_of = {plan_target.name: lock_of(plan_run.plan.name, plan_target) for plan_target in targets}
+    with holding_locks(plan_run.store, list(locks_of.values()), plan_run.id, plan_run.stop) as locks:
         free = []
-        for place in places:
-            error = place.refused or locks.refused.get(locks_of[place.name])
+        for plan_target in targets:
+            error = plan_target.refused or locks.refused.get(locks_of[plan_target.name])
             if error is None:
-                free.append(place)
+                free.append(plan_target)
             else:
-                night.refused.append(error)
-                close_open(night.store, night.plan_run, place.name, night.now(), error.sentence)
-        dispatcher.carry_out(night, free, locks)
+                plan_run.refused.append(error)
+                close_open(plan_run.store, plan_run.id, plan_target.name, plan_run.now(), error.sentence)
+        dispatcher.carry_out(plan_run, free, locks)

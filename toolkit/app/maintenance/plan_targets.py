@@ -43,10 +43,10 @@ class PlanTarget:
     resolved: ResolvedTarget
     jobs: tuple[TargetStep, ...]
     refused: ToolkitError | None = None
-    """Why nothing may be done there tonight: it could not be held against what was approved."""
+    """Why nothing may be done there in this run: it could not be checked against what was approved."""
 
 
-def places_of(
+def plan_targets_of(
     plan: MaintenancePlan, store: Store, approvals: Approvals, *, prompt: Prompt | None = None
 ) -> tuple[PlanTarget, ...]:
     """Return every target of a plan with its jobs; nothing is connected yet.
@@ -64,22 +64,22 @@ def places_of(
     found = []
     for name in dict.fromkeys((*everywhere, *(name for names in own.values() for name in sorted(names)))):
         steps = [step for step in plan.steps if name in own.get(step.name, common)]
-        found.append(_place(plan, name, steps, profiles, store, approvals, prompt))
+        found.append(_plan_target(plan, name, steps, profiles, store, approvals, prompt))
     return tuple(found)
 
 
-def place_at(
+def plan_target_at(
     plan: MaintenancePlan, target: str, steps: Iterable[str], store: Store, approvals: Approvals
 ) -> PlanTarget:
     """Return one target of a plan with the jobs that some of its steps are there, by the profiles of this host.
 
     Raises:
-        ToolkitError: as `places_of`.
+        ToolkitError: as `plan_targets_of`.
     """
-    return _place(plan, target, [plan.step(name) for name in steps], load_profiles(), store, approvals)
+    return _plan_target(plan, target, [plan.step(name) for name in steps], load_profiles(), store, approvals)
 
 
-def _place(
+def _plan_target(
     plan: MaintenancePlan,
     target: str,
     steps: Iterable[PlanStep],

@@ -1,52 +1,54 @@
-"""Puts the account of a night together from what the store keeps."""
+"""Puts the report of a plan run together from what the store keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.analysis.run_report import RunReport, StepStory, Trend, run_report_of, trend_of
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance.documents import outlook_of
-from toolkit.app.maintenance.plan_targets import places_of
+from toolkit.app.maintenance.outlook import outlook_of
+from toolkit.app.maintenance.plan_targets import plan_targets_of
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.bill import bill_among
-from toolkit.model.plan import PlanRunRecord
+from toolkit.model.plan import PlanRunRecord, StepRecord
 from toolkit.model.words import EntryState
 from toolkit.store import Store
 
 _LAST = "last"
+_FORMAT = 1
 
 
-def find_night(store: Store, ref: str, plan: str | None = None) -> PlanRunRecord:
-    """Return the night of an id, its beginning, or `last`.
+def find_plan_run(store: Store, ref: str, plan: str | None = None) -> PlanRunRecord:
+    """Return the plan run of an id, its beginning, or `last`.
 
     Raises:
         ToolkitError: TK-0109 when there is none, or several.
     """
-    nights = store.plan_runs(plan, limit=1000, with_steps=False)
-    found = nights[:1] if ref == _LAST else [night for night in nights if night.plan_run.startswith(ref)]
+    runs = store.plan_runs(plan, limit=1000, with_steps=False)
+    found = runs[:1] if ref == _LAST else [run for run in runs if run.plan_run.startswith(ref)]
     if len(found) == 1:
         return store.load_plan_run(found[0].plan_run)
-    if not nights:
+    if not runs:
         which = f"plan `{plan}` has" if plan else "there is"
         raise ToolkitError(
-            f"{which} no night in this store", code="TK-0109", hint="`dbatk run PLAN.toml` makes one"
+            f"{which} no plan run in this store", code="TK-0109", hint="`dbatk run PLAN.toml` makes one"
         )
-    shown = ", ".join(f"`{night.plan_run}`" for night in (found or nights)[:5])
-    what = "several nights begin with" if found else "no night is called"
+    shown = ", ".join(f"`{run.plan_run}`" for run in (found or runs)[:5])
+    what = "several runs begin with" if found else "no plan run is called"
     raise ToolkitError(f"{what} `{ref}`", code="TK-0109", hint=f"there are {shown}, and `last`")
 
 
-def report_of(store: Store, night: PlanRunRecord) -> RunReport:
-    """Return the account of a night, with what the next one would do."""
-    names, targets = {step.step for step in night.steps}, {step.target for step in night.steps}
-    histories = store.step_histories(night.plan, sorted(names), sorted(targets))
-    stories = {step.run: _story(store, step.run) for step in night.steps if step.run is not None}
-    return run_report_of(night, histories, stories, _following(store, night))
+def report_of(store: Store, run: PlanRunRecord) -> RunReport:
+    """Return the report of a plan run, with what the next one would do."""
+    names, targets = {step.step for step in run.steps}, {step.target for step in run.steps}
+    histories = store.step_histories(run.plan, sorted(names), sorted(targets))
+    stories = {step.run: _story(store, step.run) for step in run.steps if step.run is not None}
+    return run_report_of(run, histories, stories, _following(store, run))
 
 
 def _story(store: Store, run: str) -> StepStory:
@@ -66,12 +68,12 @@ def _story(store: Store, run: str) -> StepStory:
     return StepStory(tuple(changed), tuple(bill.sentences()) if bill else (), record.warnings)
 
 
-def _following(store: Store, night: PlanRunRecord) -> tuple[str, ...]:
-    """Say what the next night would do; a plan that cannot be read any more says only that."""
+def _following(store: Store, run: PlanRunRecord) -> tuple[str, ...]:
+    """Say what the next run would do; a plan that cannot be read any more says only that."""
     try:
-        plan = read_plan(parse_document(night.text, f"plan {night.plan}"), Path())
-        places = places_of(plan, store, Approvals())
-        outlook = outlook_of(plan, places, store, datetime.now(UTC))
+        plan = read_plan(parse_document(run.text, f"plan {run.plan}"), Path())
+        targets = plan_targets_of(plan, store, Approvals())
+        outlook = outlook_of(plan, targets, store, datetime.now(UTC))
     except ToolkitError as error:
         return (f"what comes next cannot be told: {error.sentence}",)
     return (*outlook.sentences, *(f"`{row.step}` on `{row.target}`: {row.verdict}" for row in outlook.rows))
@@ -81,10 +83,37 @@ def trends(store: Store, step: str, plan: str | None = None) -> Sequence[Trend]:
     """Return the trend of a step on each of its targets.
 
     Raises:
-        ToolkitError: TK-0109 when no night knows such a step.
+        ToolkitError: TK-0109 when no plan run knows such a step.
     """
-    places = store.targets_of(step, plan)
-    if not places:
-        known = ", ".join(store.step_names(plan)) or "no nights"
-        raise ToolkitError(f"no night has a step `{step}`", code="TK-0109", hint=f"there are {known}")
-    return [trend_of(step, target, store.step_history(name, step, target, limit=1000)) for name, target in places]
+    targets = store.targets_of(step, plan)
+    if not targets:
+        known = ", ".join(store.step_names(plan)) or "no runs"
+        raise ToolkitError(f"no plan run has a step `{step}`", code="TK-0109", hint=f"there are {known}")
+    return [trend_of(step, target, store.step_history(name, step, target, limit=1000)) for name, target in targets]
+
+
+def plan_run_document(record: PlanRunRecord) -> dict[str, object]:
+    """Return what became of a plan as JSON; instants in UTC, times in seconds."""
+    return {
+        "format": _FORMAT,
+        "plan_run": record.plan_run,
+        "plan": record.plan,
+        "plan_hash": record.plan_hash,
+        "state": record.state.value,
+        "host": record.host,
+        "began_at": _instant(record.began_at),
+        "ended_at": _instant(record.ended_at),
+        "window": {"begin": _instant(record.window_begin), "end": _instant(record.window_end)},
+        "stopped_by": record.stopped_by,
+        "steps": [_step(step) for step in record.steps],
+        "notes": [asdict(note) | {"noted_at": _instant(note.noted_at)} for note in record.notes],
+    }
+
+
+def _step(step: StepRecord) -> dict[str, object]:
+    instants = {"began_at": _instant(step.began_at), "ended_at": _instant(step.ended_at)}
+    return asdict(step) | instants | {"state": step.state.value, "elapsed_seconds": step.elapsed_seconds}
+
+
+def _instant(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat(timespec="milliseconds")

@@ -1,4 +1,4 @@
-"""A night on one target: begin what may begin, take what ended, stop when it is time."""
+"""A plan run on one target: begin what may begin, take what ended, stop when it is time."""
 
 from __future__ import annotations
 
@@ -13,21 +13,18 @@ from time import monotonic
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import StepAttempt, utc_now
-from toolkit.app.maintenance.choice import Choice, choose
-from toolkit.app.maintenance.closing import close_killed_nights, ended_since, taken_over
-from toolkit.app.maintenance.conditions import unmet
-from toolkit.app.maintenance.expect import UNKNOWN, Size, expected, slow_items
-from toolkit.app.maintenance.figures import work_size
+from toolkit.app.maintenance.choice import UNKNOWN, Choice, Size, choose, expected, slow_items
+from toolkit.app.maintenance.closing import close_killed_runs, ended_since, retrying, taken_over
+from toolkit.app.maintenance.conditions import unmet, work_size
 from toolkit.app.maintenance.guards import GuardHold, GuardKeeper
 from toolkit.app.maintenance.hours import Closed, Hours, hours_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
-from toolkit.app.maintenance.retry import retrying
 from toolkit.dialects.registry import dialect_of
-from toolkit.errors import ToolkitError
+from toolkit.errors import ToolkitError, unexpected
 from toolkit.executors import refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure, PlanNote, StepRecord, StepState
-from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
+from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import ItemRecord
 from toolkit.model.window import TimeSpan
 from toolkit.model.words import Role
@@ -36,8 +33,8 @@ from toolkit.store import Store
 from toolkit.targets.base import SessionTag, Target
 
 _TICK_SECONDS = 0.5
-_NIGHTS = 5
-"""Nights whose objects tell how long each takes."""
+_RUNS = 5
+"""Runs whose objects tell how long each takes."""
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 Now = Callable[[], datetime]
 
@@ -47,7 +44,7 @@ class PlanRun:
     """What an execution of a plan works with."""
 
     plan: MaintenancePlan
-    plan_run: str
+    id: str
     store: Store
     approvals: Approvals
     events: Events
@@ -59,47 +56,63 @@ class PlanRun:
     """Why nothing could be begun on a target."""
 
 
-class TargetRun:
-    """A night on one target."""
+@dataclass(frozen=True, slots=True)
+class StepEvents:
+    """Events of one step: several are at work at once, so each event names its step and target."""
 
-    def __init__(self, night: PlanRun, place: PlanTarget, records: Sequence[StepRecord]) -> None:
-        self._night, self._place = night, place
-        self._jobs = {job.step.name: job for job in place.jobs}
+    events: Events
+    step: str
+    target: str
+
+    def emit(self, event: Event) -> None:
+        """Pass an event on with step and target, in words and as data."""
+        text = f"{self.step} on {self.target}: {event.text}"
+        self.events.emit(replace(event, text=text, data={"step": self.step, "target": self.target, **event.data}))
+
+
+class TargetRun:
+    """A plan run on one target."""
+
+    def __init__(self, plan_run: PlanRun, plan_target: PlanTarget, records: Sequence[StepRecord]) -> None:
+        self._plan_run, self._plan_target = plan_run, plan_target
+        self._jobs = {job.step.name: job for job in plan_target.jobs}
         self._records = {record.step: record for record in records}
         self._history: dict[str, list[StepRecord]] = {}
         self._working: dict[str, Stop] = {}
         self._ended: queue.SimpleQueue[StepRecord] = queue.SimpleQueue()
-        self._attempt = StepAttempt(night.plan_run, place, night.store, night.approvals, night.events)
+        self._attempt = StepAttempt(plan_run.id, plan_target, plan_run.store, plan_run.approvals, plan_run.events)
         self._halted: str | None = None
         self._sizes: dict[str, Size] = {}
-        self._hours = Hours(night.span)
+        self._hours = Hours(plan_run.span)
         self._held: set[str] = set()
         self._keeper = GuardKeeper(
-            place, night.plan_run, self._runs, self._say, night.now, in_window=night.span is not None
+            plan_target, plan_run.id, self._runs, self._say, plan_run.now, in_window=plan_run.span is not None
         )
         self.stop = Stop()
         """Asked to end when a lease of ours is lost."""
 
     def run(self) -> None:
         """Do the steps of this target; whatever keeps them from it becomes their reason."""
-        night, target = self._night, self._place.resolved.target
+        plan_run, target = self._plan_run, self._plan_target.resolved.target
         try:
-            if self._place.refused is not None:
-                raise self._place.refused
+            if self._plan_target.refused is not None:
+                raise self._plan_target.refused
             with (
-                holding_lease(night.store, target.lease_key, night.plan_run, self.stop, waiting=night.stop),
+                holding_lease(plan_run.store, target.lease_key, plan_run.id, self.stop, waiting=plan_run.stop),
                 self._holding_file(),
             ):
-                close_killed_nights(night.store, night.plan.name, night.plan_run, self._place.name, night.now())
-                self._records = taken_over(night.store, night.plan_run, self._place.name, night.now())
+                close_killed_runs(
+                    plan_run.store, plan_run.plan.name, plan_run.id, self._plan_target.name, plan_run.now()
+                )
+                self._records = taken_over(plan_run.store, plan_run.id, self._plan_target.name, plan_run.now())
                 self._read_history()
                 self._read_hours()
                 with self._keeper:
                     self._work()
         except (ToolkitError, DatabaseError) as error:
-            told = error if isinstance(error, ToolkitError) else refused(dialect_of(target.engine), error)
-            night.refused.append(told)
-            self._end_waiting(StepState.STOPPED, told.sentence)
+            why = error if isinstance(error, ToolkitError) else refused(dialect_of(target.engine), error)
+            plan_run.refused.append(why)
+            self._end_waiting(StepState.STOPPED, why.sentence)
         finally:
             target.close()
 
@@ -107,7 +120,7 @@ class TargetRun:
         try:
             self._until_all_is_done()
         except BaseException as error:
-            self._end_working(error if isinstance(error, ToolkitError) else _fault(error))
+            self._end_working(unexpected(error))
             raise
 
     def _until_all_is_done(self) -> None:
@@ -124,8 +137,8 @@ class TargetRun:
     @contextmanager
     def _holding_file(self) -> Iterator[None]:
         """Keep an embedded database open, so that no other process takes its file between two steps."""
-        target = self._place.resolved.target
-        session = target.connect(Role.CONTROL, SessionTag(self._night.plan_run)) if _embedded(target) else None
+        target = self._plan_target.resolved.target
+        session = target.connect(Role.CONTROL, SessionTag(self._plan_run.id)) if _embedded(target) else None
         try:
             yield
         finally:
@@ -133,33 +146,33 @@ class TargetRun:
                 session.close()
 
     def _read_history(self) -> None:
-        store, plan = self._night.store, self._night.plan.name
+        store, plan = self._plan_run.store, self._plan_run.plan.name
         self._history = {
-            name: ended_since(store, store.step_history(plan, name, self._place.name)) for name in self._jobs
+            name: ended_since(store, store.step_history(plan, name, self._plan_target.name)) for name in self._jobs
         }
 
     def _read_hours(self) -> None:
         """Find out when the database's own scheduler is at work, and say what that means."""
-        night, now = self._night, self._night.now()
-        self._hours = hours_of(self._place, night.plan.scheduler_windows, night.span)
+        plan_run, now = self._plan_run, self._plan_run.now()
+        self._hours = hours_of(self._plan_target, plan_run.plan.scheduler_windows, plan_run.span)
         for sentence in self._hours.sentences((job.step.operation for job in self._jobs.values()), now):
             self._say(sentence)
 
     # -- stopping -----------------------------------------------------------------------------------------------
     def _look(self) -> None:
-        """Find out whether somebody stopped the night, the lease was lost, or the window closed."""
-        night = self._night
-        if night.stop.requested:
-            because = night.stop.because or ToolkitError("the plan was stopped", code="TK-0130")
+        """Find out whether somebody stopped the plan run, the lease was lost, or the window closed."""
+        plan_run = self._plan_run
+        if plan_run.stop.requested:
+            because = plan_run.stop.because or ToolkitError("the plan was stopped", code="TK-0130")
             self._halt(because.sentence, because)
         elif self.stop.requested:
             because = self.stop.because or ToolkitError("the lease was lost", code="TK-0302")
             self._halt(because.sentence, because)
-        elif night.span is not None and night.now() >= night.span.end:
-            sentence = f"the window closed at {night.span.end:%H:%M} UTC"
-            stopping = night.plan.at_deadline is AtDeadline.STOP
+        elif plan_run.span is not None and plan_run.now() >= plan_run.span.end:
+            sentence = f"the window closed at {plan_run.span.end:%H:%M} UTC"
+            stopping = plan_run.plan.at_deadline is AtDeadline.STOP
             self._halt(sentence, ToolkitError(sentence, code="TK-0310") if stopping else None)
-        elif (closed := self._hours.closed(night.now())) is not None:
+        elif (closed := self._hours.closed(plan_run.now())) is not None:
             self._end_meanwhile(closed)
 
         for name, because in self._keeper.to_stop(tuple(self._working)):
@@ -170,14 +183,14 @@ class TargetRun:
         """Begin nothing more; with an error end what runs too, each in its own order."""
         if self._halted is None:
             self._halted = sentence
-            self._night.stopped_by.append(sentence)
+            self._plan_run.stopped_by.append(sentence)
         for stop in self._working.values():
             if because is not None and not stop.requested:
                 stop.request(because)
 
     def _end_meanwhile(self, closed: Closed) -> None:
-        """End what runs when the database's window opens or closes; it goes on another night."""
-        if self._night.plan.at_deadline is AtDeadline.STOP:
+        """End what runs when the database's window opens or closes; a later run continues it."""
+        if self._plan_run.plan.at_deadline is AtDeadline.STOP:
             for stop in self._working.values():
                 if not stop.requested:
                     stop.request(ToolkitError(closed.reason, code="TK-0310"))
@@ -200,7 +213,7 @@ class TargetRun:
     def _begin_what_may(self) -> None:
         """Begin every step that may begin now; end those of which it is known that they cannot."""
         self._held.clear()
-        closed = self._hours.closed(self._night.now()) if self._halted is None else None
+        closed = self._hours.closed(self._plan_run.now()) if self._halted is None else None
         if closed is not None and closed.until is None:
             self._end_waiting(StepState.STOPPED, closed.reason)
         elif closed is not None:
@@ -234,14 +247,14 @@ class TargetRun:
             self._held.add(record.step)
 
     def _choice(self) -> Choice:
-        night = self._night
+        plan_run = self._plan_run
         return Choice(
-            night.plan,
+            plan_run.plan,
             tuple(self._jobs.values()),
             self._records,
             self._history,
             frozenset(self._working),
-            self._hours.left_seconds(night.now()),
+            self._hours.left_seconds(plan_run.now()),
             self._halted,
             frozenset(self._held),
             self._size_of,
@@ -250,16 +263,16 @@ class TargetRun:
     def _condition(self, job: TargetStep) -> tuple[StepState, str] | None:
         """Return why a step is not to be begun by its own conditions, or None."""
         try:
-            sentence = unmet(job, self._place, self._history[job.step.name], self._night.now())
+            sentence = unmet(job, self._plan_target, self._history[job.step.name], self._plan_run.now())
         except ToolkitError as error:
             return StepState.FAILED, f"its condition could not be read: {error.sentence}"
         return None if sentence is None else (StepState.SKIPPED, sentence)
 
     def _begin(self, job: TargetStep, record: StepRecord) -> None:
-        night, name = self._night, job.step.name
+        plan_run, name = self._plan_run, job.step.name
         size = self._sizes[name] = self._size(job)
         estimate = expected(self._history[name], size)
-        began_at = night.now()
+        began_at = plan_run.now()
         begun = replace(
             record,
             state=StepState.RUNNING,
@@ -271,7 +284,7 @@ class TargetRun:
         )
         self._note(begun)
         stop = self._working[name] = Stop()
-        end = self._hours.end(night.now())
+        end = self._hours.end(plan_run.now())
         if end is not None:
             stop.begin_only_with(self._fits(job, end))
 
@@ -281,26 +294,25 @@ class TargetRun:
             done = self._done(job, begun, stop)
             self._ended.put(replace(done, ended_at=began_at + timedelta(seconds=monotonic() - took)))
 
-        threading.Thread(target=work, name=f"step {name} on {self._place.name}").start()
+        threading.Thread(target=work, name=f"step {name} on {self._plan_target.name}").start()
 
     def _done(self, job: TargetStep, begun: StepRecord, stop: Stop) -> StepRecord:
-        """Do a step; whatever goes wrong is its outcome, for the night waits for one."""
-        tags = {"step": job.step.name, "target": self._place.name}
-        attempt = replace(self._attempt, events=TaggedEvents(self._night.events, tags))
+        """Do a step; whatever goes wrong is its outcome, for the plan run waits for one."""
+        events = StepEvents(self._plan_run.events, job.step.name, self._plan_target.name)
+        attempt = replace(self._attempt, events=events)
         try:
             return attempt.do(job, begun, self._history[job.step.name], stop)
-        except Exception as error:  # noqa: BLE001 - one step never ends the night
-            told = error if isinstance(error, ToolkitError) else _fault(error)
-            return replace(begun, state=StepState.FAILED, reason=told.sentence)
+        except Exception as error:  # noqa: BLE001 - one step never ends the plan run
+            return replace(begun, state=StepState.FAILED, reason=unexpected(error).sentence)
 
     def _fits(self, job: TargetStep, end: datetime) -> Callable[[str], bool]:
         """Return what tells whether an object of a step still fits into the window, from its own earlier times."""
-        store = self._night.store
-        runs = [step.run for step in self._history[job.step.name] if step.run is not None][:_NIGHTS]
+        store = self._plan_run.store
+        runs = [step.run for step in self._history[job.step.name] if step.run is not None][:_RUNS]
         slow = slow_items([_items(store, run) for run in dict.fromkeys(runs)])
 
         def fits(label: str) -> bool:
-            left = (end - self._night.now()).total_seconds()
+            left = (end - self._plan_run.now()).total_seconds()
             return slow.get(label, 0.0) <= left
 
         return fits
@@ -314,23 +326,27 @@ class TargetRun:
     def _size(self, job: TargetStep) -> Size:
         """Return the size of what a step works on; not knowing it is no reason not to begin."""
         try:
-            return work_size(job, self._place)
+            return work_size(job, self._plan_target)
         except (ToolkitError, DatabaseError):
             return UNKNOWN
 
     def _runs(self) -> dict[str, str]:
-        """Return the step of each run that this night began here, or goes on with."""
-        store, night, here = self._night.store, self._night.plan_run, self._place.name
-        found = {head.run: head.experiment.name or "" for head in store.children_of(night, here)}
+        """Return the step of each run that this plan run began here, or continues."""
+        store, plan_run_id, here = self._plan_run.store, self._plan_run.id, self._plan_target.name
+        found = {head.run: head.experiment.name or "" for head in store.children_of(plan_run_id, here)}
         for name in tuple(self._working):
             before = next((step.run for step in self._history.get(name, ()) if step.run is not None), None)
             found |= {before: name} if before else {}
         return found
 
     def _say(self, text: str) -> None:
-        """Tell what guards have to say, and keep it for the account."""
-        self._night.store.note_plan_run(self._night.plan_run, PlanNote(self._place.name, text, self._night.now()))
-        self._night.events.emit(Event("warning", f"{self._place.name}: {text}", {"target": self._place.name}))
+        """Emit what guards and windows have to say, and keep it for the run report."""
+        self._plan_run.store.note_plan_run(
+            self._plan_run.id, PlanNote(self._plan_target.name, text, self._plan_run.now())
+        )
+        self._plan_run.events.emit(
+            Event("warning", f"{self._plan_target.name}: {text}", {"target": self._plan_target.name})
+        )
 
     # -- ending -------------------------------------------------------------------------------------------------
     def _take(self, record: StepRecord) -> None:
@@ -343,28 +359,24 @@ class TargetRun:
 
     def _note(self, record: StepRecord) -> None:
         self._records[record.step] = record
-        retrying(lambda: self._night.store.note_step(self._night.plan_run, record))
-        said = f" ({record.reason})" if record.reason else ""
-        text = f"{record.step} on {self._place.name}: {record.state}{said}"
-        data = {"step": record.step, "target": self._place.name, "state": record.state.value}
-        self._night.events.emit(Event("step", text, data))
+        retrying(lambda: self._plan_run.store.note_step(self._plan_run.id, record))
+        reason = f" ({record.reason})" if record.reason else ""
+        text = f"{record.step} on {self._plan_target.name}: {record.state}{reason}"
+        data = {"step": record.step, "target": self._plan_target.name, "state": record.state.value}
+        self._plan_run.events.emit(Event("step", text, data))
         if record.state not in _OPEN:
             self._log(record)
 
     def _log(self, record: StepRecord) -> None:
-        night = self._night
+        plan_run = self._plan_run
         event = AuditEvent(
-            AuditKind.STEP, plan=night.plan.name, step=record.step, target=self._place.name,
-            run=record.run or night.plan_run, outcome=record.state.value, reason=record.reason,
+            AuditKind.STEP, plan=plan_run.plan.name, step=record.step, target=self._plan_target.name,
+            run=record.run or plan_run.id, outcome=record.state.value, reason=record.reason,
         )  # fmt: skip
         try:
-            notes_of(night.store, night.approvals, night.events).write(event)
+            notes_of(plan_run.store, plan_run.approvals, plan_run.events).write(event)
         except ToolkitError as error:
             self._halt(error.sentence, None)
-
-
-def _fault(error: BaseException) -> ToolkitError:
-    return ToolkitError(f"fault of dbatk: {error!r}", code="TK-0901")
 
 
 def _embedded(target: Target) -> bool:

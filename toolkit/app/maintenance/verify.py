@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from toolkit.app.maintenance.figures import invalid_indexes, old_statistics
-from toolkit.app.maintenance.loaded import LOADS, Reader, look_at_load
+from toolkit.app.maintenance.conditions import invalid_indexes, old_statistics
+from toolkit.app.maintenance.loaded import LOADS, Reader, Verification, look_at_load
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
-from toolkit.app.maintenance.verification import Verification
 from toolkit.errors import ToolkitError
 from toolkit.model.words import Outcome
 from toolkit.runner import Stop
@@ -27,7 +26,7 @@ _OF_PARTS = frozenset({"partition", "granularity"})
 
 def look_at(
     job: TargetStep,
-    place: PlanTarget,
+    plan_target: PlanTarget,
     took_seconds: float,
     *,
     run: str,
@@ -44,7 +43,7 @@ def look_at(
 
     Args:
         job: the step here.
-        place: its target.
+        plan_target: its target.
         took_seconds: since it began.
         run: what did it.
         store: where the run is.
@@ -56,7 +55,7 @@ def look_at(
     """
     for seconds in (*_AGAIN_SECONDS, None):
         try:
-            return _look(job, place, took_seconds, run, store, before, stop)
+            return _look(job, plan_target, took_seconds, run, store, before, stop)
         except ToolkitError as error:
             if error.code == NOT_APPROVED:
                 raise
@@ -69,7 +68,7 @@ def look_at(
 
 def _look(
     job: TargetStep,
-    place: PlanTarget,
+    plan_target: PlanTarget,
     took_seconds: float,
     run: str,
     store: Store,
@@ -77,23 +76,23 @@ def _look(
     stop: Stop,
 ) -> Verification:
     if job.step.operation in LOADS:
-        return look_at_load(job, place, run, store, before, stop)
+        return look_at_load(job, plan_target, run, store, before, stop)
     if job.step.operation in _INDEXES:
-        invalid = invalid_indexes(job, place)
+        invalid = invalid_indexes(job, plan_target)
         return _looked(invalid, "index", "invalid afterwards", "every index is valid, by the catalogue")
     if job.step.operation == "stats-gather":
-        return _of_statistics(job, place, took_seconds)
+        return _of_statistics(job, plan_target, took_seconds)
     return _of_backup(run, store)
 
 
-def _of_statistics(job: TargetStep, place: PlanTarget, took_seconds: float) -> Verification:
-    if place.resolved.target.engine == "duckdb":
+def _of_statistics(job: TargetStep, plan_target: PlanTarget, took_seconds: float) -> Verification:
+    if plan_target.resolved.target.engine == "duckdb":
         return Verification(unverified=("duckdb does not tell how old statistics are",))
     if not _gathers_all(job):
         return Verification(
             unverified=("only some tables or parts are gathered so, and which ones is not looked at",)
         )
-    old = old_statistics(job, place, took_seconds + _CLOCK_SECONDS)
+    old = old_statistics(job, plan_target, took_seconds + _CLOCK_SECONDS)
     right = "statistics of every table are newer than its beginning, by the catalogue"
     return _looked(old, "table", "with statistics from before it began", right)
 

@@ -6,8 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
-from toolkit.app.scheduling.making import host_zone
-from toolkit.app.scheduling.scheduled import Scheduled, SchedulerKind, other_plan
+from toolkit.app.scheduling.making import Scheduled, SchedulerKind, host_zone, other_plan
 from toolkit.errors import ToolkitError
 from toolkit.schedule import SchedulerJob
 from toolkit.schedule.cron import block, entries, with_job, without, zones_needed

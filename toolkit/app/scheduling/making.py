@@ -1,4 +1,4 @@
-"""From a plan file to a job: everything a scheduler's empty environment lacks is said in full."""
+"""From a plan file to a job that says in full what a scheduler's empty environment lacks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
-from toolkit.app.scheduling.scheduled import SchedulerKind
 from toolkit.config.paths import config_folder
 from toolkit.config.profiles import Profile, load_profiles
 from toolkit.config.secrets import SecretKind
@@ -28,6 +28,35 @@ _CREDENTIAL = re.compile(r"[A-Za-z0-9_.-]{1,100}", re.ASCII)
 _APPROVED_ONLY = "--approved-only"
 _UTC = frozenset({"", "Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"})
 _HIDDEN = ("/tmp/", "/var/tmp/")  # noqa: S108 - folders that PrivateTmp= replaces
+
+
+class SchedulerKind(StrEnum):
+    """Who runs a plan."""
+
+    SYSTEMD = "systemd"
+    CRON = "cron"
+    ORACLE = "oracle"
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A job of ours that a scheduler has: `next_at` as the scheduler tells it, None where it does not."""
+
+    name: str
+    kind: SchedulerKind
+    where: str
+    plan: str
+    when: tuple[str, ...]
+    next_at: str | None = None
+
+
+def other_plan(name: str, plan: str, where: str) -> ToolkitError:
+    """Return the error of two plans with one name."""
+    return ToolkitError(
+        f"another plan called `{name}` is installed in {where}: `{plan}`",
+        code="TK-0205",
+        hint=f"give one of them another `name`, or remove the other with `dbatk plan schedule remove {name}`",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +114,12 @@ def make_job(wish: JobRequest) -> CreatedJob:
     plan = load_plan(path)
     if _NAME.fullmatch(plan.name) is None:
         raise ToolkitError(
-            f"`{plan.name}` is no name for a job", code="TK-0102", hint="letters, digits, `_`, `-` and `.`"
+            f"`{plan.name}` cannot be the name of a job", code="TK-0102", hint="letters, digits, `_`, `-` and `.`"
         )
     openings = (read_at(wish.at, host_zone()),) if wish.at else openings_of(plan.windows)
     if not openings:
         raise ToolkitError(
-            f"the plan `{plan.name}` has no window, and nobody says when it begins",
+            f"the plan `{plan.name}` has no window, and no time to begin is given",
             code="TK-0107",
             hint='add `--at "sun 22:00 Europe/Berlin"`, or a `window` to the plan',
         )
@@ -136,7 +165,7 @@ def host_zone() -> str:
         return "UTC"
 
 
-# -- places -----------------------------------------------------------------------------------------------------
+# -- places ---------------------------------------------------------------------------------------------------
 def _absolute(text: str) -> Path:
     return Path(os.path.abspath(os.path.expanduser(text)))  # noqa: PTH100, PTH111 (a link stays one; no home is no error)
 
@@ -150,9 +179,9 @@ def _program(said: str | None) -> tuple[str, ...]:
     if said is not None:
         if not Path(said).is_absolute():
             raise ToolkitError(
-                f"`{said}` is no absolute path",
+                f"`{said}` is not an absolute path",
                 code="TK-0102",
-                hint="schedulers look for no program: give its path",
+                hint="schedulers do not search PATH: give the whole path",
             )
         return (said,)
     beside = Path(sys.executable).with_name("dbatk")
@@ -182,12 +211,14 @@ def _credential(text: str) -> tuple[str, str]:
     name, equals, file = text.partition("=")
     if not equals or _CREDENTIAL.fullmatch(name) is None or not file:
         raise ToolkitError(
-            "a credential is no `NAME=FILE`", code="TK-0102", hint="such as `dwh=/etc/dbatk/dwh.password`"
+            "a credential must be written as `NAME=FILE`",
+            code="TK-0102",
+            hint="such as `dwh=/etc/dbatk/dwh.password`",
         )
     return name, str(_absolute(file))
 
 
-# -- targets ----------------------------------------------------------------------------------------------------
+# -- targets --------------------------------------------------------------------------------------------------
 def _targets(plan: MaintenancePlan) -> Iterator[tuple[str, Profile | None]]:
     """Yield the targets of a plan: URLs without a profile, names with theirs; patterns as all they match."""
     from fnmatch import fnmatchcase
@@ -216,7 +247,7 @@ def _folders(resolved: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
         file = Path(address.database)
         if not file.is_absolute():
             raise ToolkitError(
-                f"the target `{text}` is a file beside the user, and a scheduler begins somewhere else",
+                f"the target `{text}` has a relative path, and a scheduler begins in another folder",
                 code="TK-0107",
                 hint=f"write the whole path: `duckdb:///{_absolute(address.database)}`",
             )
@@ -257,7 +288,9 @@ def _notes(
     for name, profile in resolved:
         engine = profile.address.engine if profile is not None else parse_url(name).engine
         if engine != "duckdb" and not approved and (profile is None or profile.production is not False):
-            yield f"nobody can be asked whether `{name}` is production: add --yes-production or --not-production"
+            yield (
+                f"a scheduler cannot tell whether `{name}` is production: add --yes-production or --not-production"
+            )
         if profile is not None and profile.password is not None:
             kind, value = profile.password.kind, profile.password.value
             if kind is SecretKind.ENV and wish.environment_file is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from toolkit.app.approvals import Approvals, TargetPolicy, check_production
-from toolkit.app.scheduling.scheduled import Scheduled, SchedulerKind, other_plan
+from toolkit.app.scheduling.making import Scheduled, SchedulerKind, other_plan
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, print_steps, read_facts, refused
@@ -66,7 +66,7 @@ class OracleJobs:
         if missing:
             user = facts.value("server", "user_name")
             raise ToolkitError(
-                f"the user lacks {' and '.join(missing)}",
+                f"the user lacks the privilege {' and '.join(missing)}",
                 code="TK-0306",
                 hint=f"GRANT {', '.join(missing)} TO {user};",
             )

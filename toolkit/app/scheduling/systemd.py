@@ -8,9 +8,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolkit.app.scheduling.scheduled import Scheduled, SchedulerKind, other_plan
-from toolkit.config.paths import home_based
-from toolkit.config.writing import replace_file
+from toolkit.app.scheduling.making import Scheduled, SchedulerKind, other_plan
+from toolkit.config.paths import home_based, replace_file
 from toolkit.errors import ToolkitError
 from toolkit.schedule import SchedulerJob
 from toolkit.schedule.systemd import PREFIX, calendars_of, is_ours, plan_of, unit_name, units

@@ -45,7 +45,7 @@ def run(folder: Path, source: str) -> int:
     return main(["run", str(folder / "nightly.toml"), "-q", "--log-file", str(folder / "log")])
 
 
-def test_a_night_that_fails_and_recovers_is_told_measured_and_logged(
+def test_a_run_that_fails_and_recovers_is_told_measured_and_logged(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(Hook) as (port, received):
@@ -57,22 +57,22 @@ def test_a_night_that_fails_and_recovers_is_told_measured_and_logged(
     titles = [body["title"] for body in received]  # type: ignore[index]
     assert [title[:35] for title in titles] == [
         "dbatk: plan nightly failed: copy on",
-        "dbatk: plan nightly is well again",
+        "dbatk: plan nightly succeeded again",
     ]
     families = text_string_to_metric_families((folder / "metrics/dbatk_nightly.prom").read_text())
     values = {family.name: family.samples[0].value for family in families}
     assert values["dbatk_plan_last_run_success"] == 1
     lines = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
-    nights = list(dict.fromkeys(line["plan_run"] for line in lines))
-    assert len(nights) == 2
+    runs = list(dict.fromkeys(line["plan_run"] for line in lines))
+    assert len(runs) == 2
     ends = [(line["plan_run"], line["data"]["state"]) for line in lines if line["event"] == "plan-ended"]
-    assert ends == [(nights[0], "failed"), (nights[1], "done")]
+    assert ends == [(runs[0], "failed"), (runs[1], "done")]
     trials = [line for line in lines if line["event"] == "trial-ended"]
     assert {(line["step"], line["trial"]) for line in trials} == {("statistics", 1), ("copy", 1)}
     assert all(line["run"] and line["target"].startswith("duckdb:") for line in trials)
 
 
-def test_a_night_is_none_the_worse_for_a_message_that_does_not_arrive(
+def test_a_run_is_none_the_worse_for_a_message_that_does_not_arrive(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOOK", "json://127.0.0.1:1")
@@ -88,4 +88,4 @@ def test_a_night_is_none_the_worse_for_a_message_that_does_not_arrive(
 def test_a_broken_notify_file_is_a_warning_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "config/notify.toml").write_text("[[to]\n")
     assert run(folder, "small") == 0
-    assert "warning: nobody was told: " in capsys.readouterr().err
+    assert "warning: no message was sent: " in capsys.readouterr().err

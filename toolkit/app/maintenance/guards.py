@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.app.maintenance.guards.reader import GuardReader
-from toolkit.app.maintenance.guards.readings import GuardReading, GuardReadings, breach, reading_behind
-from toolkit.app.maintenance.guards.watch import GuardWatch
+from toolkit.app.maintenance.guard_reader import GuardReader, GuardWatch, look_once
+from toolkit.app.maintenance.guard_readings import GuardReading, GuardReadings, breach, reading_behind, spell
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import OF_LOCKS, WAIT_WITHOUT_WINDOW_SECONDS, Guard, Guards, OnBreach, PlanStep, Unreadable
 from toolkit.units import seconds
+
+_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +35,24 @@ class _Bad:
 
 
 class GuardKeeper:
-    """Keeps the guards of one target through a night; with no guard it lets everything pass.
+    """Keeps the guards of one target through a plan run; with no guard it lets everything pass.
 
     Before a step begins, the newest look decides: one that shows a limit passed keeps it waiting, one that does
     not lets it begin. A step that runs is stopped only when `looks` looks in a row show a limit passed, and at
     once when a session has waited behind it for longer than `max_blocking`.
 
     Args:
-        place: the target and its jobs.
-        plan_run: the night, which is also the name of the guards' session.
+        plan_target: the target and its jobs.
+        plan_run: the plan run, which is also the name of the guards' session.
         runs: returns the step of each run that is at work here.
-        note: told what the account is to say.
+        note: told what the run report is to say.
         now: the clock.
-        in_window: whether a window ends the night.
+        in_window: whether a window ends the plan run.
     """
 
     def __init__(
         self,
-        place: PlanTarget,
+        plan_target: PlanTarget,
         plan_run: str,
         runs: Callable[[], Mapping[str, str]],
         note: Callable[[str], None],
@@ -58,23 +60,23 @@ class GuardKeeper:
         *,
         in_window: bool,
     ) -> None:
-        self._guards = {job.step.name: job.step.guards for job in place.jobs}
+        self._guards = {job.step.name: job.step.guards for job in plan_target.jobs}
         self._runs, self._note, self._now, self._in_window = runs, note, now, in_window
         self._every: dict[tuple[str, Guard], int] = {}
         self._seen = 0
         self._said: set[Guard] = set()
         self._since: dict[str, datetime] = {}
         self._why: dict[str, str] = {}
-        self._watch = self._watching(place, plan_run)
+        self._watch = self._watching(plan_target, plan_run)
 
-    def _watching(self, place: PlanTarget, plan_run: str) -> GuardWatch | None:
+    def _watching(self, plan_target: PlanTarget, plan_run: str) -> GuardWatch | None:
         watched = watched_guards(self._guards.values())
         if not watched:
             return None
         refused: dict[str, str] = {}
-        target = place.resolved.target
+        target = plan_target.resolved.target
         return GuardWatch(
-            lambda: GuardReader(target, plan_run, place.jobs, watched, refused),
+            lambda: GuardReader(target, plan_run, plan_target.jobs, watched, refused),
             watched,
             lambda: (plan_run, *self._runs()),
             min(guards.every_seconds for guards in self._guards.values()),
@@ -146,7 +148,7 @@ class GuardKeeper:
                     ToolkitError(
                         f"stopped by the guard `{bad.guard}`: {bad.sentence}",
                         code="TK-0311",
-                        hint="the next night goes on with it",
+                        hint="the next run continues it",
                     ),
                 )
 
@@ -200,3 +202,51 @@ def watched_guards(each: Iterable[Guards]) -> Sequence[Guard]:
     """Return the guards that any of some tables has, in a steady order."""
     named = {guard for guards in each for guard in guards.limits}
     return [guard for guard in Guard if guard in named]
+
+
+# -- for those who look before they let it run ----------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class GuardRow:
+    """A guard on a target: its limit, what it shows, and `ok`, `passed` or `unreadable`."""
+
+    target: str
+    guard: str
+    limit: str
+    now: str
+    verdict: str
+
+
+def guard_rows(targets: Sequence[PlanTarget]) -> list[GuardRow]:
+    """Read the guards of each target once, several targets at a time; none is waited for without end."""
+    guarded = [plan_target for plan_target in targets if any(job.step.guards.limits for job in plan_target.jobs)]
+    if not guarded:
+        return []
+    with ThreadPoolExecutor(min(_AT_ONCE, len(guarded)), thread_name_prefix="guards") as pool:
+        return [row for rows in pool.map(_rows, guarded) for row in rows]
+
+
+def _rows(plan_target: PlanTarget) -> list[GuardRow]:
+    tables: dict[str, Guards] = {job.step.name: job.step.guards for job in plan_target.jobs}
+    watched = watched_guards(tables.values())
+    reader = GuardReader(plan_target.resolved.target, "dbatk plan", plan_target.jobs, watched, {})
+    look, answered = look_once(reader, watched, ("dbatk plan",))
+    if answered:
+        reader.close()
+    rows = []
+    for guard in watched:
+        reading = look.readings[guard]
+        limits = {guards.limits[guard]: guards for guards in tables.values() if guard in guards.limits}
+        for limit, guards in limits.items():
+            now = f"{reading.said}: {reading.unread}" if reading.unread else reading.said
+            passed = breach(guards, guard, reading) is not None
+            verdict = "passed" if passed else "unreadable" if reading.unread else "ok"
+            rows.append(
+                GuardRow(
+                    plan_target.name,
+                    guard.value,
+                    f"at {'least' if guard.at_least else 'most'} {spell(guard, limit)}",
+                    now,
+                    verdict,
+                )
+            )
+    return rows

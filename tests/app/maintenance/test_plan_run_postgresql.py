@@ -10,7 +10,7 @@ import pytest
 from tests.engines.arena import Heard
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import PlanTarget, places_of, run_plan
+from toolkit.app.maintenance import PlanTarget, plan_targets_of, run_plan
 from toolkit.app.maintenance import attempt as attempting
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.app.maintenance.verify import look_at
@@ -41,7 +41,7 @@ def server(postgresql_server: Server) -> Iterator[Server]:
 def made(server: Server, store: Store, *steps: str) -> tuple[MaintenancePlan, tuple[PlanTarget, ...]]:
     text = f'[plan]\nname = "n"\ntarget = "{server.url}"\n' + "\n".join(steps)
     plan = read_plan(parse_document(text, "n.toml"), Path())
-    return plan, places_of(plan, store, Approvals(not_production=True))
+    return plan, plan_targets_of(plan, store, Approvals(not_production=True))
 
 
 def run(server: Server, store: Store, *steps: str) -> PlanRunRecord:

@@ -1,4 +1,4 @@
-"""Nights as a store returns them."""
+"""Runs as a store returns them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def step(state: str = "done", name: str = "statistics", target: str = "dwh", **m
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-def night(*steps: StepRecord, days_ago: int = 0, **more: object) -> PlanRunRecord:
-    """Make a night that ended as its steps did."""
+def run(*steps: StepRecord, days_ago: int = 0, **more: object) -> PlanRunRecord:
+    """Make a run that ended as its steps did."""
     bad = any(one.state is StepState.FAILED for one in steps)
     open_ended = any(one.state is StepState.STOPPED for one in steps)
     state = RunState.FAILED if bad else RunState.INTERRUPTED if open_ended else RunState.DONE

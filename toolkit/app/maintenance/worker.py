@@ -1,38 +1,123 @@
-"""What a worker does with an order: it works on one target as a thread of the conductor would, by its own means.
+"""What a worker on another host is given, and what it does with it: one target, worked on by its own means.
 
-It stops when the lock of the plan on the target is no longer held for its night by a live process: then somebody
-stopped the plan, or the conductor is gone.
+An order is plain text without a secret: profiles, passwords and the password of the store are looked up by the
+worker, on its own host. It stops when no live process holds the lock of the plan on the target for its plan run:
+then somebody stopped the plan, or the coordinator is gone.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
 
 from toolkit import __version__
+from toolkit.app.approvals import Approvals
 from toolkit.app.approving.checking import admitted
 from toolkit.app.maintenance.attempt import utc_now
-from toolkit.app.maintenance.dispatch.order import OrderResult, TargetOrder
-from toolkit.app.maintenance.named import ThreadTaggedEvents
-from toolkit.app.maintenance.plan_targets import place_at
+from toolkit.app.maintenance.plan_targets import plan_target_at
 from toolkit.app.maintenance.target_run import PlanRun, TargetRun
 from toolkit.config.profiles import load_profiles, profile_of
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
-from toolkit.errors import ToolkitError
-from toolkit.model.protocols import Events
+from toolkit.errors import ToolkitError, unexpected
+from toolkit.model.protocols import Events, TaggedEvents
+from toolkit.model.window import TimeSpan
 from toolkit.runner import Stop
 from toolkit.store import HEARTBEAT_SECONDS, Store, open_store
 
 _STORE_VARIABLE = "DBATK_STORE"
 
 
+# -- orders ---------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class TargetOrder:
+    """One target of a plan run.
+
+    Attributes:
+        version: dbatk's, which must be the worker's too.
+        plan_text: the file as the conductor read it.
+        plan_run: the plan run.
+        target: name of a profile, or a URL without a secret.
+        steps: names of the steps to do there.
+        lock: lock of the plan on the target, which the conductor holds while it lives and wants the work done.
+        store: address of the store, without a secret.
+        window_begin: of the opening that is on; None where any time will do.
+        window_end: when it closes.
+        allowed: what the user approved.
+    """
+
+    version: str
+    plan_text: str
+    plan_run: str
+    target: str
+    steps: tuple[str, ...]
+    lock: str
+    store: str
+    window_begin: str | None
+    window_end: str | None
+    allowed: dict[str, str | bool]
+
+    def to_text(self) -> str:
+        """Return it as JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> TargetOrder:
+        """Read what `to_text` wrote."""
+        data = json.loads(text)
+        return cls(**{**data, "steps": tuple(data["steps"])})
+
+    @property
+    def span(self) -> TimeSpan | None:
+        if self.window_begin is None or self.window_end is None:
+            return None
+        return TimeSpan(datetime.fromisoformat(self.window_begin), datetime.fromisoformat(self.window_end))
+
+    @property
+    def approvals(self) -> Approvals:
+        return Approvals(**self.allowed)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderResult:
+    """How an order ended: what stopped the work, and why nothing could be begun (message, code, hint)."""
+
+    stopped_by: tuple[str, ...] = ()
+    refused: tuple[str, str, str | None] | None = None
+
+    def to_text(self) -> str:
+        """Return it as JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> OrderResult:
+        """Read what `to_text` wrote."""
+        data = json.loads(text)
+        told = data["refused"]
+        return cls(tuple(data["stopped_by"]), None if told is None else (told[0], told[1], told[2]))
+
+    @property
+    def error(self) -> ToolkitError | None:
+        if self.refused is None:
+            return None
+        message, code, hint = self.refused
+        return ToolkitError(message, code=code, hint=hint)
+
+
+def allowed_by(approvals: Approvals) -> dict[str, str | bool]:
+    """Return what a user approved as plain values; nobody can be asked on another host."""
+    said = {each.name: getattr(approvals, each.name) for each in fields(approvals)}
+    return {name: value for name, value in said.items() if isinstance(value, str | bool)}
+
+
+# -- the worker -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class WorkerCheck:
     """What a worker is found to be: its host and version, and why it could not work."""
@@ -71,7 +156,7 @@ def carry_out(order: TargetOrder, events: Events) -> OrderResult:
     except ToolkitError as error:
         return OrderResult(refused=(error.message, error.code, error.hint))
     except Exception as error:  # noqa: BLE001 - what an error holds must not travel unseen
-        return OrderResult(refused=(f"fault of dbatk on a worker: {type(error).__name__}", "TK-0901", None))
+        return OrderResult(refused=(f"on a worker {unexpected(error).message}", "TK-0901", None))
 
 
 def _carry_out(order: TargetOrder, events: Events) -> OrderResult:
@@ -90,16 +175,16 @@ def _carry_out(order: TargetOrder, events: Events) -> OrderResult:
                 code="TK-0210",
                 hint=f"set {_STORE_VARIABLE} there to the store of the plan, or leave it out",
             )
-        place = place_at(plan, order.target, order.steps, store, order.approvals)
-        night = PlanRun(
-            plan, order.plan_run, store, order.approvals, ThreadTaggedEvents(events, order.plan_run), Stop(),
-            order.span, _clock_of(store),
-        )  # fmt: skip
-        with admitted(order.approvals, place), _watching(store, order, night.stop):
-            TargetRun(night, place, records).run()
-        refused = night.refused[0] if night.refused else None
+        plan_target = plan_target_at(plan, order.target, order.steps, store, order.approvals)
+        tagged = TaggedEvents(events, {"plan_run": order.plan_run})
+        plan_run = PlanRun(
+            plan, order.plan_run, store, order.approvals, tagged, Stop(), order.span, _clock_of(store)
+        )
+        with admitted(order.approvals, plan_target), _watching(store, order, plan_run.stop):
+            TargetRun(plan_run, plan_target, records).run()
+        refused = plan_run.refused[0] if plan_run.refused else None
         told = None if refused is None else (refused.message, refused.code, refused.hint)
-        return OrderResult(tuple(night.stopped_by), told)
+        return OrderResult(tuple(plan_run.stopped_by), told)
 
 
 def _clock_of(store: Store) -> Callable[[], datetime]:
@@ -138,5 +223,5 @@ def _unwanted(store: Store, order: TargetOrder) -> ToolkitError | None:
         return ToolkitError("the plan was stopped", code="TK-0130")
     if not holder.alive:
         gone = f"process {holder.lease.pid} on `{holder.lease.host}`, which conducted the plan, is gone"
-        return ToolkitError(gone, code="TK-0130", hint="the next night goes on")
+        return ToolkitError(gone, code="TK-0130", hint="the next run goes on")
     return None

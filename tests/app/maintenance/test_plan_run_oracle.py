@@ -9,7 +9,7 @@ import pytest
 from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, Standin, running_standin
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import places_of, run_plan
+from toolkit.app.maintenance import plan_targets_of, run_plan
 from toolkit.app.maintenance.verify import look_at
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -27,7 +27,7 @@ def run(standin: Standin, folder: Path, monkeypatch: pytest.MonkeyPatch, *steps:
     text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\n' + "\n".join(steps)
     plan = read_plan(parse_document(text, "n.toml"), folder)
     with open_store(folder / "store.sqlite") as store:
-        places = places_of(plan, store, APPROVALS)
+        places = plan_targets_of(plan, store, APPROVALS)
         return run_plan(plan, places, store=store, approvals=APPROVALS, events=Heard())
 
 
@@ -44,7 +44,7 @@ def test_statistics_from_before_a_step_are_a_fault(tmp_path: Path, monkeypatch: 
     with running_standin() as standin, open_store(tmp_path / "store.sqlite") as store:
         monkeypatch.setenv("DBATK_PASSWORD", standin.password)
         text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\n{STATS}'
-        (place,) = places_of(read_plan(parse_document(text, "n.toml"), tmp_path), store, APPROVALS)
+        (place,) = plan_targets_of(read_plan(parse_document(text, "n.toml"), tmp_path), store, APPROVALS)
         said = look_at(place.jobs[0], place, -1e6, run="", store=store, before=None, stop=Stop()).fault
         place.resolved.target.close()
         assert said == "1 table with statistics from before it began: `GTEST`"

@@ -1,7 +1,8 @@
-"""Nights on DuckDB: what is done, stopped, gone on with, refused and kept."""
+"""Plan runs on DuckDB: what is done, stopped, continued, refused and kept."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +15,10 @@ import pytest
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt as attempting
-from toolkit.app.maintenance import expect, places_of, run_plan, target_run
+from toolkit.app.maintenance import choice, plan_targets_of, run_plan, target_run
+from toolkit.app.maintenance.attempt import StepAttempt
+from toolkit.app.maintenance.guard_reader import GuardReader
+from toolkit.app.maintenance.target_run import TargetRun
 from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -58,8 +62,13 @@ def run(store: Store, database: Path) -> Runner:
         approvals = Approvals()
         heard = options.pop("events", Heard())
         return run_plan(
-            plan, places_of(plan, store, approvals), store=store, approvals=approvals, events=heard, **options  # type: ignore[arg-type]
-        )  # fmt: skip
+            plan,
+            plan_targets_of(plan, store, approvals),
+            store=store,
+            approvals=approvals,
+            events=heard,
+            **options,  # type: ignore[arg-type]
+        )
 
     return runs
 
@@ -153,14 +162,43 @@ def test_an_error_that_may_pass_is_tried_again(
     assert states(run(GATHER + "retries = 1\n")) == {"gather": "failed"}
 
 
-def test_a_fault_in_one_step_never_ends_the_night(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_in_one_step_never_ends_the_run(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(*args: object, **options: object) -> str:
         raise RuntimeError("boom")
 
     monkeypatch.setattr(attempting, "start", fault)
     record = run(GATHER + 'on_failure = "continue"\n', COPY + 'on_failure = "continue"\n')
     assert states(record) == {"gather": "failed", "copy": "failed"}
-    assert "boom" in str(record.steps[0].reason)
+    assert record.steps[0].reason == "something unexpected happened: RuntimeError"
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        (attempting, "start"),
+        (attempting, "look_at"),
+        (StepAttempt, "do"),
+        (TargetRun, "run"),
+        (GuardReader, "read"),
+    ],
+    ids=["begin", "verify", "step", "target", "guards"],
+)
+def test_the_text_of_an_unexpected_exception_is_neither_stored_nor_shown_and_its_traceback_is_logged(
+    run: Runner, store: Store, where: object, name: str, monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    def fault(*args: object, **options: object) -> None:
+        raise ZeroDivisionError("postgresql://dba:tiger@db1/sales")
+
+    monkeypatch.setattr(where, name, fault)
+    caplog.set_level(logging.DEBUG, logger="toolkit")
+    heard = Heard()
+    record = run(GATHER, head="guards = {max_load = 1000, unreadable = 'stop', wait_at_most = 0}", events=heard)
+    audit = [line.event for line in store.audit.events()]
+    kept = repr((record, audit, [(event.text, event.data) for event in heard.events]))
+    assert "something unexpected happened: ZeroDivisionError" in kept
+    assert "tiger" not in kept
+    assert "tiger" in caplog.text and "in fault" in caplog.text, "the traceback is there for `--debug`"
 
 
 def test_outside_its_window_a_plan_is_refused_unless_told_otherwise(run: Runner) -> None:
@@ -208,7 +246,7 @@ def test_the_next_night_goes_on_where_this_one_stopped(run: Runner, store: Store
         made.execute("DELETE FROM g WHERE id > 100")
     second = run(SLOW)
     assert states(second) == {"slow": "done"} and second.steps[0].run == begun
-    assert second.steps[0].reason == "went on with what an earlier night had begun"
+    assert second.steps[0].reason == "continued what an earlier run had begun"
     assert tables(database) == {"g", "s"}
 
 
@@ -220,7 +258,7 @@ def test_of_several_objects_those_that_fit_are_done_and_the_others_in_the_next_n
             made.execute(f"CREATE TABLE {name} AS SELECT range AS id FROM range(10)")
     gather = '[[step]]\nname = "all"\noperation = "stats-gather"\nschema = "main"\n'
     assert states(run(gather)) == {"all": "done"}
-    real = expect.slow_items
+    real = choice.slow_items
     monkeypatch.setattr(target_run, "slow_items", lambda nights: real(nights) | {"main.a": 7200.0})
     cut = run(gather, change=closing_in(3600))
     assert states(cut) == {"all": "stopped"}

@@ -1,12 +1,12 @@
-"""What one look at the guards shows, and whether it passes a limit: pure."""
+"""What the guards of a target read, from the rows of their files, and whether that exceeds a limit: pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolkit.model.plan import SPACES, Guard, Guards
-from toolkit.model.values import Row
+from toolkit.model.values import Row, Scalar
 from toolkit.units import byte_size, counted, number, seconds
 
 
@@ -105,3 +105,71 @@ def spell(guard: Guard, value: float) -> str:
     if guard in SPACES:
         return byte_size(value)
     return seconds(value) if guard in (Guard.LAG, Guard.BLOCKING) else number(value)
+
+
+# -- from rows to a reading; columns as in `toolkit.dialects.guards` ------------------------------------------
+def sessions_reading(rows: Sequence[Row]) -> GuardReading:
+    """Return how many sessions of others are at work; hidden ones may be, too."""
+    active, hidden = (int(_number(rows[0][name]) or 0) for name in ("active_sessions", "hidden_sessions"))
+    unread = f"{counted(hidden, 'session')} of other users hidden from this one" if hidden else None
+    return GuardReading(active, f"{counted(active, 'session')} at work", unread)
+
+
+def lag_reading(rows: Sequence[Row]) -> GuardReading:
+    """Return how far the slowest standby is behind."""
+    known = {str(row["standby_name"]): _number(row["lag_seconds"]) for row in rows}
+    behind = {name: value for name, value in known.items() if value is not None}
+    problems = [
+        f"the lag of `{row['standby_name']}` is not known: {row['problem'] or 'it does not tell'}"
+        for row in rows
+        if _number(row["lag_seconds"]) is None
+    ]
+    unread = "; ".join(problems) or None
+    if not behind:
+        return GuardReading(None, "no standby" if not rows else "not known", unread)
+    slowest = max(behind, key=lambda name: behind[name])
+    return GuardReading(
+        max(0.0, behind[slowest]), f"`{slowest}` is {seconds(max(0.0, behind[slowest]))} behind", unread
+    )
+
+
+def space_reading(rows: Sequence[Row], nothing: str = "no such place") -> GuardReading:
+    """Return the free bytes of the fullest place, or say that there is nothing of the kind."""
+    free = {str(row["place"]): _number(row["free_byte_count"]) for row in rows}
+    known = {name: value for name, value in free.items() if value is not None}
+    if not known:
+        return GuardReading(
+            None, nothing if not rows else "not known", None if not rows else "no size is reported"
+        )
+    fullest = min(known, key=lambda name: known[name])
+    return GuardReading(known[fullest], f"{byte_size(known[fullest])} free in `{fullest}`")
+
+
+def load_reading(rows: Sequence[Row]) -> GuardReading:
+    """Return the load for each CPU."""
+    average, cpus = (_number(rows[0][name]) if rows else None for name in ("load_average", "cpu_count"))
+    if average is None or not cpus:
+        return GuardReading(None, "not known", "the server does not tell the load of its host")
+    return GuardReading(average / cpus, f"load {number(average / cpus, 2)} per CPU")
+
+
+def locks_reading(rows: Sequence[Row]) -> GuardReading:
+    """Return how many wait for locks at all; who waits behind us is judged run by run."""
+    waiting = len({row["waiter"] for row in rows})
+    return GuardReading(None, f"{counted(waiting, 'session')} waiting for a lock")
+
+
+def _number(value: Scalar) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+READINGS: Mapping[Guard, Callable[[Sequence[Row]], GuardReading]] = {
+    Guard.ACTIVE_SESSIONS: sessions_reading,
+    Guard.LAG: lag_reading,
+    Guard.TABLESPACE: space_reading,
+    Guard.TEMP: space_reading,
+    Guard.RECOVERY_AREA: lambda rows: space_reading(rows, "no recovery area"),
+    Guard.LOAD: load_reading,
+    Guard.LOCK_WAITERS: locks_reading,
+    Guard.BLOCKING: locks_reading,
+}

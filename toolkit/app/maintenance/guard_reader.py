@@ -1,27 +1,41 @@
-"""Reads guards: from the database in a session of their own, from the host where the database does not tell."""
+"""Reads guards: from the database in a session of their own, from the host where the database does not tell.
+
+They are read again and again on a thread of its own: a session that hangs never holds up anything else.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import psutil
 
-from toolkit.app.maintenance.guards import sentences
-from toolkit.app.maintenance.guards.readings import GuardReading, GuardReadings, behind
+from toolkit.app.maintenance.guard_readings import (
+    READINGS,
+    GuardReading,
+    GuardReadings,
+    behind,
+    load_reading,
+    space_reading,
+)
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.dialects.registry import dialect_of, guards_of
-from toolkit.errors import ToolkitError
+from toolkit.errors import ToolkitError, unexpected
 from toolkit.model.plan import OF_LOCKS, Guard
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
 from toolkit.rendering import sql_file
 from toolkit.runner import spec_of
+from toolkit.runner.monitor import TIMEOUT_SECONDS, within
 from toolkit.targets.base import SessionTag, Target
+from toolkit.units import seconds
 
 _PLACES = "guard_places"
+_FIRST_LOOK_SECONDS = 2.0
 
 
 class _Unread(Exception):  # noqa: N818 - a sentence, not a fault
@@ -58,7 +72,7 @@ class GuardReader:
         """Read every guard once; what cannot be read is a reading too.
 
         Args:
-            ours: names of the runs at work, and of the night.
+            ours: names of the runs at work, and of the plan run.
         """
         self._rows = {}
         readings = {guard: self._reading(guard, ours) for guard in self._guards}
@@ -83,7 +97,7 @@ class GuardReader:
             return GuardReading(None, lacking)
         try:
             if guard in self._engine.files:
-                return sentences.READINGS[guard](self._answer(guard, ours))
+                return READINGS[guard](self._answer(guard, ours))
             return self._load() if guard is Guard.LOAD else self._space(guard)
         except _Unread as error:
             return GuardReading(None, "not known", str(error))
@@ -105,14 +119,14 @@ class GuardReader:
 
     def _load(self) -> GuardReading:
         self._only_here("the load of its host")
-        return sentences.load([{"load_average": psutil.getloadavg()[0], "cpu_count": psutil.cpu_count()}])
+        return load_reading([{"load_average": psutil.getloadavg()[0], "cpu_count": psutil.cpu_count()}])
 
     def _space(self, guard: Guard) -> GuardReading:
         """Return the free bytes of the fullest disk of one kind of place."""
         self._only_here("the free space of its disks")
         kind = guard.value.rpartition(".")[2]
         rows = [row for row in self._known_places() if row["place_kind"] == kind and row["path"]]
-        return sentences.space(
+        return space_reading(
             [{"place": row["path"], "free_byte_count": self._free(str(row["path"]))} for row in rows]
         )
 
@@ -180,3 +194,60 @@ class GuardReader:
 def _listed(names: Iterable[str]) -> str:
     """Spell names between bars, as the files take them."""
     return "|" + "|".join(names) + "|"
+
+
+# -- again and again ------------------------------------------------------------------------------------------
+def look_once(reader: GuardReader, guards: Collection[Guard], ours: Collection[str]) -> tuple[GuardReadings, bool]:
+    """Return a look, and whether the reader answered in time; one that did not is to be given up.
+
+    What does not answer in time is closed by its own thread.
+    """
+    try:
+        return within(TIMEOUT_SECONDS, partial(reader.read, ours)), True
+    except TimeoutError:
+        reason = f"the session of the guards did not answer within {seconds(TIMEOUT_SECONDS)}"
+        threading.Thread(target=reader.close, daemon=True, name="close guards").start()
+    except Exception as error:  # noqa: BLE001 - a fault of ours must not end the plan run
+        reason = unexpected(error).sentence
+    return GuardReadings({guard: GuardReading(None, "not known", reason) for guard in guards}), False
+
+
+class GuardWatch:
+    """Looks from `begin` to `end`; `latest` is the newest look and its number, from 1."""
+
+    def __init__(
+        self,
+        reader: Callable[[], GuardReader],
+        guards: Collection[Guard],
+        ours: Callable[[], Collection[str]],
+        every_seconds: float,
+    ) -> None:
+        self._new_reader, self._guards, self._ours, self._every = reader, guards, ours, every_seconds
+        self._ended = threading.Event()
+        self._looked = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.latest: tuple[int, GuardReadings] = (0, GuardReadings())
+
+    def begin(self) -> None:
+        """Begin to look, and wait a moment for the first look, which the first step must wait for anyway."""
+        self._thread = threading.Thread(target=self._run, daemon=True, name="guards")
+        self._thread.start()
+        self._looked.wait(_FIRST_LOOK_SECONDS)
+
+    def _run(self) -> None:
+        reader, number = self._new_reader(), 0
+        while not self._ended.is_set():
+            look, answered = look_once(reader, self._guards, self._ours())
+            if not answered:
+                reader = self._new_reader()
+            number += 1
+            self.latest = (number, look)
+            self._looked.set()
+            self._ended.wait(self._every)
+        reader.close()
+
+    def end(self) -> None:
+        """Look no more; a look that hangs is not waited for much longer than it may take."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(TIMEOUT_SECONDS)

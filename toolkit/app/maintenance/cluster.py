@@ -1,0 +1,352 @@
+"""Has targets worked on by a cluster of dask.distributed that is there already.
+
+Nothing that must hold depends on the cluster. A worker that is lost is a lease that ends; its scheduler gives the
+order to another, who takes over what the store and the journal say was begun. The locks in the store tell workers
+whether the plan is still wanted. So the cluster may lose workers, or itself, at any time.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from toolkit import __version__
+from toolkit.app.maintenance.closing import close_open
+from toolkit.app.maintenance.plan_targets import PlanTarget
+from toolkit.app.maintenance.target_run import PlanRun
+from toolkit.app.maintenance.threads import lock_of
+from toolkit.app.maintenance.worker import OrderResult, TargetOrder, WorkerCheck, allowed_by, carry_out, look
+from toolkit.documents import parse_document
+from toolkit.errors import ToolkitError
+from toolkit.model.plan import MaintenancePlan
+from toolkit.model.protocols import Event
+from toolkit.runner import Locks, Stop, holding_lease
+from toolkit.store import Store
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+_SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
+_CONNECT_SECONDS = 15.0
+_TICK_SECONDS = 0.5
+_LOOK_SECONDS = 5.0
+_WITHOUT_WORKERS_SECONDS = 60.0
+_TOLD = frozenset({"step", "warning", "waiting"})
+"""Kinds of events that travel; the progress of hundreds of statements does not."""
+_BEGUN = "order-begun"
+
+
+@contextmanager
+def cluster_at(address: str, plan: MaintenancePlan, store: Store, targets: Sequence[str]) -> Iterator[Cluster]:
+    """Connect to a scheduler, and see that every worker can do what the plan wants.
+
+    Args:
+        address: `dask://host:port`, or `dask+tls://host:port` with the certificates of dask's configuration.
+        plan: what will run.
+        store: where its leases and results are.
+        targets: names of its targets.
+
+    Raises:
+        ToolkitError: TK-0102 for another address, TK-0107 for a store or plan that cannot be shared, TK-0206
+            without the library, TK-0201 when nobody answers, TK-0210 when a worker does not fit.
+    """
+    where = _scheduler(address)
+    shared = _shareable(plan, store)
+    client = _connect(where, address)
+    try:
+        found = Cluster(client, address, shared)
+        found.check(targets)
+        yield found
+    finally:
+        with suppress(Exception):
+            client.close(timeout=_CONNECT_SECONDS)
+
+
+def _scheduler(address: str) -> str:
+    scheme, separator, where = address.partition("://")
+    if not separator or scheme not in _SCHEMES or not where.rpartition(":")[2].isdigit() or "@" in where:
+        raise ToolkitError(
+            "a plan runs on a scheduler of dask", code="TK-0102", hint="such as `--on dask://scheduler:8786`"
+        )
+    return f"{_SCHEMES[scheme]}://{where}"
+
+
+def _shareable(plan: MaintenancePlan, store: Store) -> str:
+    """Return the address of the store for workers; refuse what exists on this host only."""
+    if store.address is None:
+        raise ToolkitError(
+            f"workers on other hosts cannot use the store `{store.place}`: it is a file of this one",
+            code="TK-0107",
+            hint="give `--store postgresql://user@host/database`",
+        )
+    steps = parse_document(plan.text, f"plan {plan.name}").data.get("step", ())
+    for step in steps if isinstance(steps, list) else ():
+        if "query_file" in step:
+            raise ToolkitError(
+                f"step `{step.get('name') or step.get('operation')}` takes its query from a file of this host",
+                code="TK-0107",
+                hint="write the query into the plan, as `query`: its text travels to the workers",
+            )
+    return store.address
+
+
+def _connect(where: str, address: str) -> Client:
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise ToolkitError(
+            "to run on a cluster needs the library `distributed`", code="TK-0206", hint="pip install 'dbatk[dask]'"
+        ) from None
+    # What matters is told by us; its own log would write tracebacks of lost connections between.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        return Client(where, timeout=_CONNECT_SECONDS, set_as_default=False, name="dbatk")
+    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+        raise ToolkitError(
+            f"no scheduler answers at `{address}`: {type(error).__name__}", code="TK-0201",
+            hint="is `dask scheduler` at work there, and is the port the one it says?",
+        ) from None  # fmt: skip
+
+
+class Cluster:
+    """Carries out a plan run on the workers of a scheduler."""
+
+    def __init__(self, client: Client, address: str, store: str) -> None:
+        self._client, self._address, self._store = client, address, store
+
+    def check(self, targets: Sequence[str]) -> None:
+        """Refuse a cluster without workers, and one with a worker that cannot do the work.
+
+        Raises:
+            ToolkitError: TK-0210, TK-0201.
+        """
+        try:
+            found = self._client.run(look, list(targets), self._store, on_error="return")
+        except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
+            raise ToolkitError(
+                f"the workers at `{self._address}` could not be asked: {type(error).__name__}", code="TK-0201"
+            ) from None
+        if not found:
+            raise ToolkitError(
+                f"no worker is at the scheduler `{self._address}`",
+                code="TK-0210",
+                hint="begin some: `dask worker`",
+            )
+        for worker, answer in sorted(found.items()):
+            _check_worker(worker, answer)
+
+    def carry_out(self, plan_run: PlanRun, targets: Sequence[PlanTarget], locks: Locks) -> None:
+        """Have the targets worked on by workers, and return when all are done."""
+        with Orders(self._client, self._store, plan_run, locks).listening() as orders:
+            orders.carry_out(targets)
+
+    @property
+    def address(self) -> str:
+        """Where the scheduler is, as the user wrote it."""
+        return self._address
+
+
+def _check_worker(worker: str, answer: object) -> None:
+    if not isinstance(answer, WorkerCheck):
+        # what cannot even be loaded there: no dbatk, or one that knows nothing of this
+        raise ToolkitError(
+            f"the worker {worker} has no dbatk {__version__}: {type(answer).__name__}", code="TK-0210",
+            hint="install `dbatk[dask,postgresql]` of this version where the workers are",
+        )  # fmt: skip
+    if answer.version != __version__:
+        raise ToolkitError(
+            f"the worker {worker} on `{answer.host}` has dbatk {answer.version}, here is {__version__}",
+            code="TK-0210",
+            hint="install the same version everywhere",
+        )
+    if answer.faults:
+        raise ToolkitError(
+            f"the worker {worker} on `{answer.host}` cannot do the plan: {'; '.join(answer.faults)}",
+            code="TK-0210",
+        )
+
+
+# -- the orders of one plan run -------------------------------------------------------------------------------
+def _task(text: str, topic: str) -> str:
+    """Carry out an order within a worker."""
+    from distributed import get_worker
+
+    order, worker = TargetOrder.from_text(text), get_worker()
+
+    class Sent:
+        def emit(self, event: Event) -> None:
+            if event.kind in _TOLD:
+                data = {name: one for name, one in event.data.items() if isinstance(one, str | int | float)}
+                worker.log_event(topic, {"kind": event.kind, "text": event.text, "data": data})
+
+    worker.log_event(topic, {"kind": _BEGUN, "text": order.target, "data": {}})
+    return carry_out(order, Sent()).to_text()
+
+
+class Orders:
+    """The orders of one plan run: so many with the scheduler at a time, the others here."""
+
+    def __init__(self, client: Client, store: str, plan_run: PlanRun, locks: Locks) -> None:
+        self._client, self._store, self._plan_run, self._locks = client, store, plan_run, locks
+        self._topic = f"dbatk-{plan_run.id}"
+        self._out: dict[str, tuple[PlanTarget, Future]] = {}
+        self._begun: set[str] = set()
+        self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._lost: list[tuple[PlanTarget, str]] = []
+        self._stopped = False
+        self._alone, self._looked, self._seen_workers = False, monotonic(), monotonic()
+
+    @contextmanager
+    def listening(self) -> Iterator[Orders]:
+        """Take what workers tell while the block runs."""
+        self._client.subscribe_topic(self._topic, self._hear)
+        try:
+            yield self
+        finally:
+            with suppress(Exception):
+                self._client.unsubscribe_topic(self._topic)
+
+    def _hear(self, event: tuple[float, dict[str, object]]) -> None:
+        told = event[1]
+        text, data = str(told["text"]), told["data"]
+        if told["kind"] == _BEGUN:
+            self._begun.add(text)
+        else:
+            self._plan_run.events.emit(Event(str(told["kind"]), text, data if isinstance(data, dict) else {}))
+
+    def carry_out(self, targets: Sequence[PlanTarget]) -> None:
+        waiting = deque(targets)
+        while waiting or self._out:
+            self._look()
+            because = self._over()
+            if because is not None:
+                self._withdraw(because)
+                while waiting:
+                    self._give_up(waiting.popleft(), because)
+            while waiting and len(self._out) < max(1, self._plan_run.plan.at_once):
+                self._send(waiting.popleft())
+            with suppress(queue.Empty):
+                self._take(self._ended.get(timeout=_TICK_SECONDS))
+        for plan_target, reason in self._lost:
+            self._close(plan_target, reason)
+
+    # -- sending ------------------------------------------------------------------------------------------------
+    def _send(self, plan_target: PlanTarget) -> None:
+        text = self._order(plan_target).to_text()
+        try:
+            future = self._client.submit(
+                _task, text, self._topic, key=f"{self._topic}-{plan_target.name}", pure=False, retries=0
+            )
+        except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
+            self._lost.append((plan_target, f"it could not be given to a worker: {type(error).__name__}"))
+            return
+        self._out[plan_target.name] = (plan_target, future)
+        future.add_done_callback(lambda _, name=plan_target.name: self._ended.put(name))
+
+    def _order(self, plan_target: PlanTarget) -> TargetOrder:
+        plan_run = self._plan_run
+        return TargetOrder(
+            version=__version__,
+            plan_text=plan_run.plan.text,
+            plan_run=plan_run.id,
+            target=plan_target.name,
+            steps=tuple(job.step.name for job in plan_target.jobs),
+            lock=lock_of(plan_run.plan.name, plan_target),
+            store=self._store,
+            window_begin=plan_run.span.begin.isoformat() if plan_run.span else None,
+            window_end=plan_run.span.end.isoformat() if plan_run.span else None,
+            allowed=allowed_by(plan_run.approvals),
+        )
+
+    # -- ending -------------------------------------------------------------------------------------------------
+    def _take(self, name: str) -> None:
+        """Take an order that ended: what it told, or that its workers were lost."""
+        if name not in self._out:
+            return
+        plan_target, future = self._out.pop(name)
+        carried, reason = _result(future)
+        self._plan_run.stopped_by.extend(carried.stopped_by)
+        if carried.error is not None:
+            self._plan_run.refused.append(carried.error)
+            reason = carried.error.sentence
+        if self._plan_run.store.is_open(self._plan_run.id, name):
+            self._lost.append((plan_target, reason))
+        else:
+            self._locks.release(lock_of(self._plan_run.plan.name, plan_target))
+
+    def _look(self) -> None:
+        """Look for workers, and stop the plan run when none is left to do it."""
+        now = monotonic()
+        if now - self._looked < _LOOK_SECONDS:
+            return
+        self._looked, self._alone = now, True
+        with suppress(Exception):
+            self._alone = self._client.status != "running" or not self._client.scheduler_info()["workers"]
+        if not self._alone:
+            self._seen_workers = now
+        elif now - self._seen_workers > _WITHOUT_WORKERS_SECONDS and not self._plan_run.stop.requested:
+            self._plan_run.stop.request(
+                ToolkitError("the cluster has no worker any more", code="TK-0201", hint="the next run goes on")
+            )
+
+    def _over(self) -> str | None:
+        """Return why nothing more is to begin."""
+        plan_run = self._plan_run
+        if plan_run.stop.requested:
+            return plan_run.stop.because.sentence if plan_run.stop.because else "the plan was stopped"
+        if plan_run.span is not None and plan_run.now() >= plan_run.span.end:
+            return f"the window closed at {plan_run.span.end:%H:%M} UTC"
+        return None
+
+    def _withdraw(self, because: str) -> None:
+        """Take back the orders that no worker has begun, and let the others know that the plan was stopped."""
+        if not self._stopped:
+            self._stopped = True
+            self._plan_run.stopped_by.append(because)
+        for name, (plan_target, future) in tuple(self._out.items()):
+            if self._plan_run.stop.requested:
+                # Who works on the target sees that the lock is gone, and ends in order.
+                self._locks.release(lock_of(self._plan_run.plan.name, plan_target))
+            if self._alone or name not in self._begun:
+                with suppress(Exception):
+                    future.cancel()
+                del self._out[name]
+                self._lost.append((plan_target, because))
+
+    def _give_up(self, plan_target: PlanTarget, because: str) -> None:
+        for step in close_open(
+            self._plan_run.store, self._plan_run.id, plan_target.name, self._plan_run.now(), because
+        ):
+            self._tell(step.step, plan_target.name, step.state.value, because)
+        self._locks.release(lock_of(self._plan_run.plan.name, plan_target))
+
+    def _close(self, plan_target: PlanTarget, reason: str) -> None:
+        """Close what an order left open, once nobody is at work on its target any more."""
+        plan_run, key = self._plan_run, plan_target.resolved.target.lease_key
+        try:
+            with holding_lease(plan_run.store, key, plan_run.id, Stop(), waiting=Stop()):
+                self._give_up(plan_target, reason)
+        except ToolkitError as error:
+            plan_run.refused.append(error)
+            self._give_up(plan_target, error.sentence)
+
+    def _tell(self, step: str, target: str, state: str, reason: str) -> None:
+        data: dict[str, object] = {"step": step, "target": target, "state": state}
+        self._plan_run.events.emit(Event("step", f"{step} on {target}: {state} ({reason})", data))
+
+
+def _result(future: Future) -> tuple[OrderResult, str]:
+    """Return what an order told, and what to say of steps that it left open all the same."""
+    if future.status == "finished":
+        with suppress(Exception):
+            return OrderResult.from_text(str(future.result())), "its worker left it open"
+    if future.status == "cancelled":
+        return OrderResult(), "the scheduler of the cluster was lost"
+    kind = type(future.exception()).__name__ if future.status == "error" else future.status
+    lost = "KilledWorker" in kind
+    return OrderResult(), "all workers that tried it were lost" if lost else f"its worker failed: {kind}"

@@ -1,0 +1,204 @@
+"""What a plan would do before it runs: when, where, in which order; who does not answer; what has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from toolkit.app.maintenance.choice import Choice, ExpectedDuration, choose, expected
+from toolkit.app.maintenance.guards import GuardRow, guard_rows
+from toolkit.app.maintenance.hours import scheduler_sentences
+from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.design.window import spell_window
+from toolkit.errors import ToolkitError
+from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepRecord, StepState
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.window import TimeSpan
+from toolkit.model.words import Role
+from toolkit.store import Store
+from toolkit.targets.base import SessionTag
+from toolkit.units import seconds
+
+FORMAT = 1
+Histories = Mapping[str, Sequence[StepRecord]]
+_TARGETS_IN_MEMORY = 50
+"""Targets whose histories are held in memory together."""
+_ASKED_AT_ONCE = 16
+_CLOCK = timedelta(minutes=1)
+"""Clocks of two hosts of one plan may differ so much."""
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OutlookRow:
+    """A step on a target, as the outlook shows it; texts, with `-` for what is not known."""
+
+    target: str
+    step: str
+    operation: str
+    last_done: str
+    expected: str
+    slow: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a plan would do: in sentences, and each step in the order it would begin."""
+
+    plan: str
+    sentences: tuple[str, ...]
+    rows: tuple[OutlookRow, ...]
+
+
+def outlook_of(plan: MaintenancePlan, targets: Sequence[PlanTarget], store: Store, now: datetime) -> Outlook:
+    """Return what a plan would do if it began in its next opening, one step after the other.
+
+    Conditions are not asked: they are asked when a step is about to begin.
+    """
+    span = plan.windows.now(now) or plan.windows.next(now)
+    rows: list[OutlookRow] = []
+    for at in range(0, len(targets), _TARGETS_IN_MEMORY):
+        some = targets[at : at + _TARGETS_IN_MEMORY]
+        known = store.step_histories(plan.name, [step.name for step in plan.steps], [each.name for each in some])
+        for plan_target in some:
+            history = {job.step.name: known.get((plan_target.name, job.step.name), []) for job in plan_target.jobs}
+            rows += _rows(plan, plan_target, history, span, now)
+    return Outlook(plan.name, (*_sentences(plan, span, now), *remarks(plan, store, now)), tuple(rows))
+
+
+def full_outlook(
+    plan: MaintenancePlan, targets: Sequence[PlanTarget], store: Store
+) -> tuple[Outlook, list[GuardRow]]:
+    """Return the outlook of this moment with what the targets themselves answer, and what their guards read."""
+    now = datetime.now(UTC)
+    outlook = outlook_of(plan, targets, store, now)
+    said = (*_unreachable(targets), *scheduler_sentences(plan, targets, now))
+    return replace(outlook, sentences=outlook.sentences + said), guard_rows(targets)
+
+
+def _sentences(plan: MaintenancePlan, span: TimeSpan | None, now: datetime) -> list[str]:
+    if not plan.windows.each:
+        return ["it has no window: it may run at any time"]
+    said = ["window " + ", ".join(spell_window(one) for one in plan.windows.each)]
+    if span is not None:
+        zone = ZoneInfo(plan.windows.each[0].zone)
+        opens = "open now" if span.holds(now) else f"opens {span.begin.astimezone(zone):%a %Y-%m-%d %H:%M}"
+        said.append(f"{opens}, closes {span.end.astimezone(zone):%a %Y-%m-%d %H:%M} ({zone.key})")
+    return said
+
+
+def _rows(
+    plan: MaintenancePlan, plan_target: PlanTarget, history: Histories, span: TimeSpan | None, now: datetime
+) -> list[OutlookRow]:
+    """Play the run: each step takes as long as it is expected to, one after the other."""
+    records = {
+        job.step.name: StepRecord(at, plan_target.name, job.step.name) for at, job in enumerate(plan_target.jobs)
+    }
+    left = None if span is None else (span.end - max(now, span.begin)).total_seconds()
+    rows: list[OutlookRow] = []
+    while True:
+        choice = Choice(plan, plan_target.jobs, records, history, frozenset(), left)
+        verdict = choose(choice)
+        if verdict.step is None:
+            return rows
+        estimate = expected(history[verdict.step])
+        if verdict.state is None and left is not None and estimate is not None:
+            left -= estimate.seconds
+        state = verdict.state or StepState.DONE
+        ended = now if state is StepState.DONE else None
+        records[verdict.step] = StepRecord(0, plan_target.name, verdict.step, state=state, ended_at=ended)
+        job = next(each for each in plan_target.jobs if each.step.name == verdict.step)
+        word = verdict.reason or ("if its condition holds" if job.step.only_if else "yes")
+        rows.append(_row(plan_target.name, job, history[verdict.step], estimate, word))
+
+
+def _row(
+    target: str, job: TargetStep, history: Sequence[StepRecord], estimate: ExpectedDuration | None, verdict: str
+) -> OutlookRow:
+    done = [each.ended_at for each in history if each.state is StepState.DONE and each.ended_at is not None]
+    return OutlookRow(
+        target,
+        job.step.name,
+        job.step.operation,
+        f"{max(done):%Y-%m-%d %H:%M}" if done else "never",
+        seconds(estimate.seconds if estimate else None),
+        seconds(estimate.slow_seconds if estimate else None),
+        verdict,
+    )
+
+
+def outlook_document(outlook: Outlook, guards: Sequence[GuardRow] = ()) -> dict[str, object]:
+    """Return an outlook as JSON, with what the guards of each target show."""
+    return {
+        "format": FORMAT,
+        "plan": outlook.plan,
+        "notes": list(outlook.sentences),
+        "steps": [asdict(row) for row in outlook.rows],
+        "guards": [asdict(row) for row in guards],
+    }
+
+
+# -- who does not answer --------------------------------------------------------------------------------------
+def _unreachable(targets: Sequence[PlanTarget]) -> tuple[str, ...]:
+    """Return a sentence for each target that does not answer now, several asked at a time."""
+    if not targets:
+        return ()
+    with ThreadPoolExecutor(min(_ASKED_AT_ONCE, len(targets)), thread_name_prefix="reach") as pool:
+        return tuple(sentence for sentence in pool.map(_unreachable_sentence, targets) if sentence is not None)
+
+
+def _unreachable_sentence(plan_target: PlanTarget) -> str | None:
+    try:
+        plan_target.resolved.target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True).close()
+    except (ToolkitError, DatabaseError) as error:
+        return f"{plan_target.name} does not answer now: {error.sentence}"
+    return None
+
+
+# -- what has changed since the last run --------------------------------------------------------------------
+
+
+def remarks(plan: MaintenancePlan, store: Store, now: datetime) -> Sequence[str]:
+    """Return what somebody should know who begins a plan now.
+
+    Its steps and its locks are known by the plan's name: a second plan of that name, or an edited file, takes over
+    the history of the first. A clock that was set back makes what was done look younger than it is.
+
+    Args:
+        plan: about to begin.
+        store: where its runs are.
+        now: by the clock that dates them.
+    """
+    found = store.plan_runs(plan.name, limit=1)
+    return [sentence for run in found for sentence in _of(plan, run, now)]
+
+
+def _of(plan: MaintenancePlan, run: PlanRunRecord, now: datetime) -> Iterator[str]:
+    last = max(run.began_at, run.ended_at or run.began_at)
+    if last > now + _CLOCK:
+        yield (
+            f"the clock was set back: the last run of `{plan.name}` is of {last:%Y-%m-%d %H:%M} UTC, and it is"
+            f" {now:%Y-%m-%d %H:%M}; what was done then counts as done until the clock is past it"
+        )
+    steps, before = {step.name for step in plan.steps}, {step.step for step in run.steps}
+    if run.text == plan.text or steps == before:
+        return
+    if not steps & before:
+        yield (
+            f"the last run of a plan `{plan.name}` had other steps ({_names(before)}): two plans of one name"
+            " share a lock and a history; give one of them another name"
+        )
+        return
+    new, gone = steps - before, before - steps
+    said = [f"{word}: {_names(names)}" for word, names in (("new", new), ("gone", gone)) if names]
+    yield f"plan `{plan.name}` was edited since its last run ({'; '.join(said)})"
+
+
+def _names(names: Iterable[str]) -> str:
+    ordered = sorted(names)
+    shown = ", ".join(f"`{name}`" for name in ordered[:_SHOWN])
+    return shown + (", ..." if len(ordered) > _SHOWN else "")

@@ -1,0 +1,295 @@
+"""Approvals: a plan as keys and values with its defaults, the file that holds it, and what has changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, time
+from enum import Enum
+from pathlib import Path
+
+from toolkit.documents import TomlDocument, read_document
+from toolkit.errors import ToolkitError
+from toolkit.model.audit import Approval, Approved, Value
+from toolkit.model.experiment import Experiment
+from toolkit.model.plan import MaintenancePlan
+from toolkit.model.values import Level
+
+_NOT_MEANT = frozenset({"text"})
+"""Fields of a plan that say how it was written."""
+_NAMES = frozenset({"seed", "label"})
+"""Fields of an experiment by which one run is told from another."""
+FORMAT = 1
+_LONGEST = 60
+_STEPS = "plan steps"
+
+
+# -- what a plan or experiment means --------------------------------------------------------------------------
+def plan_values(plan: MaintenancePlan) -> dict[str, Value]:
+    """Return a plan as keys and values: `plan max_degree`, `step copy options.table`; names hold no blank."""
+    values: dict[str, Value] = {"plan steps": tuple(step.name for step in plan.steps)}
+    for each in fields(plan):
+        if each.name not in {*_NOT_MEANT, "steps"}:
+            values.update(_flat(f"plan {each.name}", getattr(plan, each.name)))
+    for step in plan.steps:
+        for each in fields(step):
+            values.update(_flat(f"step {step.name} {each.name}", getattr(step, each.name)))
+    return values
+
+
+def experiment_values(experiment: Experiment) -> dict[str, Value]:
+    """Return an experiment as keys and values: `experiment repeat`, `experiment factors.degree.levels`."""
+    values: dict[str, Value] = {}
+    for each in fields(experiment):
+        if each.name not in _NAMES:
+            values.update(_flat(f"experiment {each.name}", getattr(experiment, each.name)))
+    return values
+
+
+def _flat(key: str, value: object) -> Iterator[tuple[str, Value]]:
+    """Yield the plain values below a key; what is not set is left out."""
+    if value is None:
+        return
+    if is_dataclass(value):
+        for each in fields(value):
+            yield from _flat(f"{key}.{each.name}", getattr(value, each.name))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _flat(f"{key}.{name}", inner)
+    elif isinstance(value, frozenset | set):
+        yield key, tuple(sorted(map(_plain, value), key=repr))
+    elif isinstance(value, tuple | list):
+        yield from _list(key, tuple(value))
+    else:
+        yield key, _plain(value)
+
+
+def _list(key: str, value: tuple[object, ...]) -> Iterator[tuple[str, Value]]:
+    if not any(is_dataclass(one) or isinstance(one, Mapping | tuple | list | set | frozenset) for one in value):
+        yield key, tuple(map(_plain, value))
+        return
+    for at, one in enumerate(value, 1):
+        name = str(getattr(one, "name", ""))
+        # a name that could be taken for a part of the key is told by its place
+        yield from _flat(f"{key}.{name if name.isidentifier() else at}", one)
+
+
+def _plain(value: object) -> Level:
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, str | int | float | bool):
+        return value
+    msg = f"a value of type {type(value).__name__} cannot be approved"
+    raise TypeError(msg)
+
+
+# -- the file beside it: readable, each hash on a line of its own ---------------------------------------------
+def approval_path(file: Path) -> Path:
+    """Return where the approval of a plan or experiment file lies: `nightly.toml`, `nightly.approval.toml`."""
+    return file.with_name(f"{file.name.removesuffix('.toml')}.approval.toml")
+
+
+def dump_approval(approval: Approval) -> str:
+    """Return the text of the file."""
+    import tomli_w
+
+    approved = approval.approved
+    head: dict[str, object] = {
+        "format": FORMAT,
+        "hash": approval.hash or approved.hash,
+        "by": approval.by,
+        "user": approval.user,
+        "host": approval.host,
+        "at": approval.at,
+        "reason": approval.reason,
+        "notes": list(approval.notes) or None,
+        "signature": approval.signature,
+    }
+    document = {
+        "approval": {key: value for key, value in head.items() if value is not None},
+        "approved": {"name": approved.name, "kind": approved.kind},
+        "dbatk": {"version": approved.version, "program": approved.program},
+        "databases": {target: dict(parts) for target, parts in approved.databases.items()},
+        "values": dict(sorted(approved.values.items())),
+        "files": dict(sorted(approved.files.items())),
+        "other_files": dict(sorted(approved.other_files.items())),
+    }
+    head_text = (
+        f"# Approval of {approved.kind} `{approved.name}`, made by `dbatk plan approve FILE`. A change of this\n"
+        f"# file is noticed: approve anew instead.\n"
+    )
+    return head_text + tomli_w.dumps(document)
+
+
+def load_approval(path: Path) -> Approval | None:
+    """Read the approval of a file; None where nobody approved it.
+
+    Raises:
+        ToolkitError: TK-0313 for a file that is no approval, or was altered: its hash is not that of its content.
+    """
+    if not path.exists():
+        return None
+    try:
+        document = read_document(path)
+    except ToolkitError as error:
+        raise _no_approval(str(path), error.sentence) from None
+    return read_approval(document)
+
+
+def read_approval(document: TomlDocument) -> Approval:
+    """Read an approval from a parsed file; see `load_approval`."""
+    try:
+        approval = _approval(document)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise _no_approval(document.path, "it is not an approval") from None
+    if approval.approved.hash != approval.hash:
+        raise _no_approval(document.path, "it was altered: its hash is not that of what it lists")
+    return approval
+
+
+def _approval(document: TomlDocument) -> Approval:
+    data = document.data
+    head, what, dbatk = _table(data["approval"]), _table(data["approved"]), _table(data["dbatk"])
+    if head["format"] != FORMAT:
+        msg = "another format"
+        raise ValueError(msg)
+    approved = Approved(
+        str(what["name"]),
+        str(what["kind"]),
+        {key: _value(value) for key, value in _table(data["values"]).items()},
+        {target: _texts(parts) for target, parts in _table(data["databases"]).items()},
+        str(dbatk["version"]),
+        str(dbatk["program"]),
+        _texts(data["files"]),
+        _texts(data["other_files"]),
+    )
+    said = {key: str(head[key]) for key in ("by", "user", "host", "at", "hash")}
+    notes = head.get("notes", [])
+    return Approval(
+        approved,
+        **said,
+        reason=_optional(head.get("reason")),
+        notes=tuple(map(str, notes)) if isinstance(notes, list) else (),
+        signature=_optional(head.get("signature")),
+    )
+
+
+def _table(value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        msg = "no table"
+        raise TypeError(msg)
+    return value
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {key: str(one) for key, one in _table(value).items()}
+
+
+def _optional(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _value(value: object) -> Value:
+    return tuple(map(_one, value)) if isinstance(value, list) else _one(value)
+
+
+def _one(value: object) -> Level:
+    if isinstance(value, str | int | float | bool):
+        return value
+    msg = "no value"
+    raise TypeError(msg)
+
+
+def _no_approval(path: str, why: str) -> ToolkitError:
+    return ToolkitError(f"`{path}` approves nothing: {why}", code="TK-0313", hint="`dbatk plan approve FILE`")
+
+
+# -- what is not as it was approved ---------------------------------------------------------------------------
+def differences(then: Approved, now: Approved) -> Iterator[str]:
+    """Yield what changed between an approval and now, the plan first.
+
+    Files that it does not use are no difference; they are looked at when one of them is used after all.
+    """
+    if (then.name, then.kind) != (now.name, now.kind):
+        yield f"the approval is for {then.kind} `{then.name}`, and this is {now.kind} `{now.name}`"
+        return
+    yield from _values(then.values, now.values)
+    yield from _files(then.files, now)
+    if then.version != now.version:
+        yield f"dbatk was {then.version} and is {now.version}"
+    elif then.program != now.program:
+        yield f"the program files of dbatk {now.version} are others than those approved"
+    yield from _databases(then.databases, now.databases)
+
+
+def _values(then: Mapping[str, Value], now: Mapping[str, Value]) -> Iterator[str]:
+    was, is_now = _steps(then), _steps(now)
+    yield from (f"step `{name}` is gone" for name in was if name not in is_now)
+    yield from (f"step `{name}` is new" for name in is_now if name not in was)
+    if was != is_now and sorted(was) == sorted(is_now):
+        yield f"the order of the steps was {_shown(was)} and is {_shown(is_now)}"
+    # of a step that only one of the two has each key differs: it was told above
+    told = set(was) ^ set(is_now)
+    for key in sorted({*then, *now} - {_STEPS}):
+        step = key.split(" ")[-2]
+        if then.get(key) != now.get(key) and step not in told:
+            yield f"{_called(key)} was {_at(then, key)} and is {_at(now, key)}"
+
+
+def _steps(values: Mapping[str, Value]) -> tuple[str, ...]:
+    found = values.get(_STEPS)
+    return tuple(map(str, found)) if isinstance(found, tuple) else ()
+
+
+def _called(key: str) -> str:
+    """Call a key by what it belongs to: `step copy options.table`, `on dwh copy degree`, `plan max_degree`."""
+    of, *_, name = key.split(" ")
+    for part in ("options.", "levels."):
+        name = name.removeprefix(part)
+    if of == "step":
+        return f"`{name}` of step `{key.split(' ')[1]}`"
+    if of == "on":
+        target, step, _ = key.removeprefix("on ").rsplit(" ", 2)
+        return f"`{name}` of step `{step}` on `{target}`"
+    return f"`{name}`"
+
+
+def _at(values: Mapping[str, Value] | Mapping[str, str], key: str) -> str:
+    return _shown(values[key]) if key in values else "not set"
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return str(value)
+    text = " ".join(value.split())
+    return f"`{text}`" if len(text) <= _LONGEST else f"`{text[:_LONGEST]}...`"
+
+
+def _files(then: Mapping[str, str], now: Approved) -> Iterator[str]:
+    known = {**now.other_files, **now.files}
+    for path in sorted(then):
+        if path not in known:
+            yield f"{path} is gone"
+        elif known[path] != then[path]:
+            yield f"{path} is another text ({_brief(then[path])} was approved, {_brief(known[path])} is there)"
+
+
+def _brief(value: str) -> str:
+    return value.removeprefix("sha256:")[:12]
+
+
+def _databases(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    for target, identity in now.items():
+        if target not in then:
+            yield f"target `{target}` was not among those approved"
+            continue
+        for part in sorted({*then[target], *identity}):
+            if then[target].get(part) != identity.get(part):
+                yield f"{part} of `{target}` was {_at(then[target], part)} and is {_at(identity, part)}"
+    yield from (f"target `{target}` is gone" for target in then if target not in now)
