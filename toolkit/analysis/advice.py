@@ -24,6 +24,7 @@ from toolkit.analysis.doubts import (
     spelled_time,
     super_linear,
 )
+from toolkit.model.operations import declaration
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome
@@ -60,7 +61,7 @@ def advice(run: RunRecord) -> Advice:
 def advise(found: RunAnalysis) -> Advice:
     """Say it of a run that was analysed already; of a backup also its throughput, its limit and its window."""
     told = _advise(found)
-    if found.run.head.experiment.operation != "backup":
+    if not declaration(found.run.head.experiment.operation).backs_up:
         return told
     more = backup_sentences(found, told.recommended or told.best)
     return replace(told, sentences=(*told.sentences, *more))

@@ -13,6 +13,7 @@ from statistics import median
 from toolkit.analysis.cells import RunAnalysis, other_levels, scale_level
 from toolkit.analysis.doubts import cpu_count
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of, longest_alone
+from toolkit.model.operations import every_option
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome
@@ -238,12 +239,13 @@ def _held_up(found: RunAnalysis, mine: Throughput) -> Iterator[str]:
     idle = sum(1 for lane in lanes.lanes if not lane.bars)
     if idle:
         yield f"{idle} of {len(lanes.lanes)} channels had nothing to do: there were fewer pieces than channels"
-    oracle = found.run.head.engine == "oracle"
+    shared = every_option()["section_size"].is_of(found.run.head.engine)
     bar, alone = longest_alone(lanes)
     if bar is not None and lanes.span_seconds and alone >= _ALONE * lanes.span_seconds:
         yield (
             f"`{bar.label}` on {bar.lane} ran alone for {seconds(alone)} "
-            f"({percent(100 * alone / lanes.span_seconds)} of the time) while the others waited: {_REMEDY[oracle]}"
+            f"({percent(100 * alone / lanes.span_seconds)} of the time) while the others waited: "
+            f"{_REMEDY[shared]}"
         )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from toolkit.model.operations import declaration
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell
 
@@ -161,7 +162,7 @@ def costs_of(run: RunRecord) -> dict[Cell, Cost]:
         if trial.counts:
             trials.setdefault(trial.cell, []).append(trial)
     sources = {measure: names for measure, (_, names) in MEASURES.items()}
-    if run.head.experiment.operation == "backup":
+    if declaration(run.head.experiment.operation).backs_up:
         sources = dict(_OF_BACKUPS)
     return {cell: _cost(cell, found, measured.get(cell, ()), sources) for cell, found in trials.items()}
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from toolkit.analysis.snapshot_diff import RowDelta, SectionDelta, SnapshotDiff, between
+from toolkit.model.engines import engine
 from toolkit.model.interval import InputOutput, Interval, Listing, Origin, Segment, Statement, Wait
 from toolkit.model.state import BEGUN, INSTANT, Snapshot, State
 from toolkit.model.values import Scalar
@@ -74,8 +75,8 @@ def _origin(early: Snapshot, late: Snapshot, name: str, seconds: float) -> Origi
     return Origin(
         name=name,
         # What is compared are V$ counters, also where AWR took a snapshot of its own beside them.
-        snapshot_source="vstat" if late.state.engine == "oracle" else late.state.provider,
-        scope="database" if late.state.engine == "postgresql" else "instance",
+        snapshot_source=engine(late.state.engine).counters or late.state.provider,
+        scope=engine(late.state.engine).counted_in,
         engine=late.state.engine,
         database=_text(identity.get("database_name") or identity.get("database")),
         dbid=_text(identity.get("database")),

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from toolkit.config.profiles import Licence
 from toolkit.errors import ToolkitError
+from toolkit.model.engines import engine as declared_engine
 from toolkit.model.experiment import Experiment
-from toolkit.model.operations import degree_factor
+from toolkit.model.operations import declaration, degree_factor
 from toolkit.model.words import EngineName, Mode
 
 
@@ -55,7 +56,7 @@ def check_production(
     Raises:
         ToolkitError: TK-0301.
     """
-    if engine == "duckdb" or policy.production is False or _confirmed(approvals, names):
+    if declared_engine(engine).embedded or policy.production is False or _confirmed(approvals, names):
         return
     if policy.production is None and approvals.not_production:
         return
@@ -112,7 +113,7 @@ def on_live(experiment: Experiment) -> bool:
 
 def _check_live_statistics(experiment: Experiment, policy: TargetPolicy, approvals: Approvals) -> None:
     """Refuse to measure on live statistics of production, whatever was approved: plans must not move there."""
-    if experiment.operation != "stats-gather" or not on_live(experiment):
+    if not declaration(experiment.operation).publishes_statistics or not on_live(experiment):
         return
     if policy.production or approvals.yes_production is not None:
         raise ToolkitError(

@@ -18,7 +18,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.experiment import Experiment, Spec
 from toolkit.model.facts import Facts, Query
-from toolkit.model.operations import operations
+from toolkit.model.operations import declaration, operations
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -109,7 +109,7 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
 
 def _names(planner: Planner) -> dict[str, Scalar]:
     """Return the names asked about; a table that CTAS would make is not there to be asked about."""
-    table = planner.named("table") if planner.spec.operation != "ctas" else None
+    table = None if declaration(planner.spec.operation).makes_table else planner.named("table")
     source = planner.named("source")
     return {
         "schema": table.schema if table else None,
@@ -180,17 +180,17 @@ def _licence(experiment: Experiment, facts: Facts, declared: frozenset[str]) -> 
 
 def _on_what(experiment: Experiment) -> str:
     """Say that a measurement leaves the named object alone, and with it what stands on that object."""
-    copied = experiment.mode is Mode.MEASUREMENT and experiment.operation != "ctas"
+    copied = experiment.mode is Mode.MEASUREMENT and not declaration(experiment.operation).makes_table
     return "can be had, measured on a copy" if copied else ""
 
 
 def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
     """Judge each operation at degree 2 on a table nobody named: what would silently run serially, and why."""
     table = QualifiedName("T", str(facts.value("server", "current_schema", "") or "") or None)
-    for name in operations():
-        if name == "backup":
+    for name, declared in operations().items():
+        if declared.object not in (ObjectKind.TABLE, ObjectKind.INDEX):
             continue
-        index = name in {"index-build", "index-rebuild"}
+        index = declared.object is ObjectKind.INDEX
         kind = ObjectKind.INDEX if index else ObjectKind.TABLE
         degree = 1 if dialect.work.of(name).degree_by_sessions else 2
         ref = ObjectRef(kind, table, scratch=True, table=table if index else None)

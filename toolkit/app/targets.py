@@ -120,9 +120,9 @@ def _password_of_url(address: Address, prompt: Prompt | None) -> Callable[[], st
 
 
 def _needs_prompt(address: Address) -> bool:
-    if address.engine == "duckdb" or address.user is None:
+    if engine(address.engine).embedded or address.user is None:
         return False
-    if address.engine == "oracle":
+    if engine(address.engine).asks_password:
         return True
     if address.host is None or address.host.startswith("/"):
         return False

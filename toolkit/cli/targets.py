@@ -110,9 +110,10 @@ def _lasting_url(url: str) -> str:
     from urllib.parse import quote
 
     from toolkit.config.urls import parse_url
+    from toolkit.model.engines import engine
 
     address = parse_url(url)
-    if address.engine != "duckdb" or not address.database:
+    if not engine(address.engine).embedded or not address.database:
         return url
     query = "&".join(f"{name}={value}" for name, value in address.parameters)
     path = quote(str(Path(address.database).absolute()))

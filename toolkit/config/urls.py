@@ -14,19 +14,9 @@ from urllib.parse import parse_qsl, unquote
 from toolkit.documents import HOW_TO_REFER, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
+from toolkit.model.engines import EngineDeclaration, engines
 from toolkit.model.words import EngineName
 
-_SCHEMES = {
-    "duckdb": "duckdb",
-    "postgresql": "postgresql",
-    "postgres": "postgresql",
-    "oracle": "oracle",
-}
-_FORMS = {
-    "duckdb": "`duckdb:///relative.duckdb` or `duckdb:////absolute.duckdb`",
-    "postgresql": "`postgresql://user@host:5432/database`",
-    "oracle": "`oracle://user@host:1521/service` or `oracle://user@tnsalias`",
-}
 _LONGEST = 2000
 _HOST = re.compile(r"\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[\w.-]+")
 _ALIAS = re.compile(r"[A-Za-z][\w.$#-]*", re.ASCII)
@@ -49,49 +39,58 @@ def parse_url(text: str) -> Address:
     scheme, separator, rest = text.partition("://")
     if not separator or len(text) > _LONGEST:
         raise ToolkitError(
-            "this is not the URL of a target", code="TK-0111", hint="write " + "; ".join(_FORMS.values())
+            "this is not the URL of a target",
+            code="TK-0111",
+            hint="write " + "; ".join(one.url_form for one in _by_scheme()),
         )
     engine = _engine(scheme)
     if any(not char.isprintable() or char.isspace() for char in rest):
         raise _bad(engine, "has a space or a control character")
-    if engine == "duckdb":
-        return _duckdb(rest)
+    declared = engines()[engine]
+    if declared.embedded:
+        return _embedded(engine, rest)
     user, rest = _split_user(engine, rest)
     location, _, query = rest.partition("?")
     authority, slash, path = location.partition("/")
     host, port = _host_and_port(engine, authority)
     parameters = _parameters(engine, query)
-    if engine == "oracle":
-        return _oracle(user, host, port, path if slash else None, parameters)
+    if declared.service_names:
+        return _service(engine, user, host, port, path if slash else None, parameters)
     database = _decode(engine, path)
     if "/" in path:
         raise _bad(engine, "has more than one `/` after the host")
     return Address(engine, database, user, host, port, parameters)
 
 
+def _by_scheme() -> list[EngineDeclaration]:
+    """Return the engines, the one first that needs no server."""
+    return sorted(engines().values(), key=lambda one: not one.embedded)
+
+
 def _engine(scheme: str) -> EngineName:
-    engine = _SCHEMES.get(scheme.lower())
+    known = {each: one.name for one in engines().values() for each in one.schemes}
+    engine = known.get(scheme.lower())
     if engine is None:
         shown = scheme if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]{0,20}", scheme) else "this"
         raise ToolkitError(
             f"`{shown}` is not a kind of target",
             code="TK-0111",
-            hint=did_you_mean(shown, ("duckdb", "postgresql", "oracle")),
+            hint=did_you_mean(shown, [one.name for one in _by_scheme()]),
         )
     return engine
 
 
-def _duckdb(rest: str) -> Address:
+def _embedded(engine: EngineName, rest: str) -> Address:
     if rest and not rest.startswith("/"):
-        raise _bad("duckdb", "has too few slashes")
+        raise _bad(engine, "has too few slashes")
     location, _, query = rest.partition("?")
-    path = _decode("duckdb", location.removeprefix("/"))
+    path = _decode(engine, location.removeprefix("/"))
     if path.endswith("/"):
-        raise _bad("duckdb", "names a folder")
-    parameters = _parameters("duckdb", query)
+        raise _bad(engine, "names a folder")
+    parameters = _parameters(engine, query)
     if any(parameter != ("create", "yes") for parameter in parameters):
-        raise _bad("duckdb", "has a parameter other than `?create=yes`")
-    return Address("duckdb", "" if path == ":memory:" else path, parameters=parameters)
+        raise _bad(engine, "has a parameter other than `?create=yes`")
+    return Address(engine, "" if path == ":memory:" else path, parameters=parameters)
 
 
 def _split_user(engine: EngineName, rest: str) -> tuple[str | None, str]:
@@ -112,14 +111,15 @@ def _split_user(engine: EngineName, rest: str) -> tuple[str | None, str]:
 
 
 def _host_and_port(engine: EngineName, authority: str) -> tuple[str | None, int | None]:
-    if engine == "postgresql" and authority.lower().startswith("%2f"):
+    if engines()[engine].socket_folders and authority.lower().startswith("%2f"):
         return _decode(engine, authority), None
-    if engine == "oracle" and "," in authority:
-        return _hosts(authority)
+    by_service = engines()[engine].service_names
+    if by_service and "," in authority:
+        return _hosts(engine, authority)
     host, colon, port = authority, "", ""
     if not authority.endswith("]"):
         host, colon, port = authority.rpartition(":") if ":" in authority else (authority, "", "")
-    if engine == "oracle" and ":" in host and not host.startswith("["):
+    if by_service and ":" in host and not host.startswith("["):
         raise _sid()
     if host and _HOST.fullmatch(host) is None:
         raise _bad(engine, "has a host that cannot be read")
@@ -132,9 +132,8 @@ def _host_and_port(engine: EngineName, authority: str) -> tuple[str | None, int 
     return host.strip("[]"), int(port)
 
 
-def _hosts(authority: str) -> tuple[str, int | None]:
+def _hosts(engine: EngineName, authority: str) -> tuple[str, int | None]:
     """Read several hosts as Easy Connect does: one port at the end for all, or one after each."""
-    engine = "oracle"
     places = authority.split(",")
     if not all(_PLACE.fullmatch(place) for place in places):
         raise _bad(engine, "has a host that cannot be read")
@@ -148,10 +147,14 @@ def _hosts(authority: str) -> tuple[str, int | None]:
     return authority, None
 
 
-def _oracle(
-    user: str | None, host: str | None, port: int | None, path: str | None, parameters: tuple[tuple[str, str], ...]
+def _service(
+    engine: EngineName,
+    user: str | None,
+    host: str | None,
+    port: int | None,
+    path: str | None,
+    parameters: tuple[tuple[str, str], ...],
 ) -> Address:
-    engine = "oracle"
     if host is None:
         raise _bad(engine, "has no host")
     if any(name.lower() == "sid" for name, _ in parameters):
@@ -206,4 +209,6 @@ def _sid() -> ToolkitError:
 
 
 def _bad(engine: EngineName, sentence: str) -> ToolkitError:
-    return ToolkitError(f"the {engine} URL {sentence}", code="TK-0111", hint=f"write it as {_FORMS[engine]}")
+    return ToolkitError(
+        f"the {engine} URL {sentence}", code="TK-0111", hint=f"write it as {engines()[engine].url_form}"
+    )

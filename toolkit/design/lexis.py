@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from toolkit.model.engines import SqlReading, engine
 from toolkit.model.words import EngineName
 
 _LEXER = r"""(?P<space>\s+)
@@ -110,13 +111,12 @@ POSTGRESQL = Syntax(
     substitution=False,
     openers=frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"}),
 )
-_SYNTAXES: dict[EngineName, Syntax] = {"oracle": ORACLE}
-"""DuckDB, and engines that are not named here, read a text as PostgreSQL does."""
+_SYNTAXES = {SqlReading.ORACLE: ORACLE, SqlReading.STANDARD: POSTGRESQL}
 
 
-def syntax_of(engine: EngineName) -> Syntax:
+def syntax_of(name: EngineName) -> Syntax:
     """Return how an engine reads a text."""
-    return _SYNTAXES.get(engine, POSTGRESQL)
+    return _SYNTAXES[engine(name).reads]
 
 
 def tokens(text: str, syntax: Syntax = ORACLE) -> Iterator[Token]:

@@ -10,35 +10,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from toolkit.model.engines import engine as declared
 from toolkit.model.steps import Stages, Step
 from toolkit.model.words import ON_HOST, EngineName, StepKind
-
-_CLIENT = {
-    "oracle": "SQL*Plus",
-    "postgresql": "psql",
-    "duckdb": "the DuckDB shell",
-}
-_OPENING = {
-    # an `&` in a name or a literal is no variable, and a blank line does not end a statement
-    "oracle": (
-        "SET ECHO ON TIMING ON DEFINE OFF SQLBLANKLINES ON",
-        "WHENEVER SQLERROR EXIT FAILURE ROLLBACK",
-    ),
-    "postgresql": (r"\set ON_ERROR_STOP on", r"\timing on"),
-    "duckdb": (".bail on", ".timer on"),
-}
-_ON_ERROR = {
-    "oracle": ("WHENEVER SQLERROR CONTINUE", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
-    "postgresql": (r"\set ON_ERROR_STOP off", r"\set ON_ERROR_STOP on"),
-    "duckdb": (".bail off", ".bail on"),
-}
-"""The client's own commands around a statement that may fail."""
-_GOING_ON = {
-    "oracle": ("SET ECHO ON DEFINE OFF SQLBLANKLINES ON", "WHENEVER SQLERROR CONTINUE"),
-    "postgresql": (r"\set ON_ERROR_STOP off",),
-    "duckdb": (".bail off",),
-}
-"""Opens a script whose statements do not depend on each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +34,7 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
         scripts: the cells in the order of the sweep; setup and cleanup are printed once.
     """
     lines = [f"-- {line}" for line in head]
-    lines += [f"-- {_by_hand(engine, scripts)}", *_OPENING[engine]]
+    lines += [f"-- {_by_hand(engine, scripts)}", *declared(engine).client.opening]
     ran = [script.stages for script in scripts if script.stages is not None]
     if ran:
         lines += _stage("setup, once", ran[0].setup, engine)
@@ -80,8 +54,8 @@ def _by_hand(engine: EngineName, scripts: Sequence[Script]) -> str:
     stages = [script.stages for script in scripts if script.stages is not None]
     timed = (step for each in stages for item in each.timed.items for step in item.steps)
     if any(step.kind is StepKind.RMAN for step in timed):
-        return f"by hand: what stands under `command` is for rman, the rest for {_CLIENT[engine]}"
-    return f"runs by hand in {_CLIENT[engine]}"
+        return f"by hand: what stands under `command` is for rman, the rest for {declared(engine).client.title}"
+    return f"runs by hand in {declared(engine).client.title}"
 
 
 def print_steps(
@@ -94,7 +68,11 @@ def print_steps(
         head: comment lines that open it.
         parts: comment lines and the statements they speak of.
     """
-    lines = [*map(_comment, head), _comment(f"runs by hand in {_CLIENT[engine]}"), *_GOING_ON[engine]]
+    lines = [
+        *map(_comment, head),
+        _comment(f"runs by hand in {declared(engine).client.title}"),
+        *declared(engine).client.going_on,
+    ]
     for heading, steps in parts:
         lines += ["", *map(_comment, heading), *(line for step in steps for line in _statement(step, engine))]
     return "\n".join(lines) + "\n"
@@ -166,5 +144,5 @@ def _statement(step: Step, engine: EngineName) -> list[str]:
     lines = [step.text, "/"] if step.kind is StepKind.BLOCK else [f"{step.text};"]
     if not step.tolerates:
         return lines
-    go_on, stop = _ON_ERROR[engine]
+    go_on, stop = declared(engine).client.on_error
     return [f"-- may fail: {', '.join(sorted(step.tolerates))}", go_on, *lines, stop]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolkit.model.engines import engine
 from toolkit.model.words import EngineName
 
 
@@ -24,10 +25,11 @@ class Address:
     @property
     def display(self) -> str:
         """The URL again, fit to be shown: it never held a password."""
-        if self.engine == "duckdb":
-            return f"duckdb:///{self.database}"
+        declared = engine(self.engine)
+        if declared.embedded:
+            return f"{self.engine}:///{self.database}"
         at = f"{self.user}@" if self.user else ""
         port = f":{self.port}" if self.port else ""
-        alias = self.engine == "oracle" and not self.host
+        alias = declared.service_names and not self.host
         path = self.database if alias else f"/{self.database}"
         return f"{self.engine}://{at}{self.host or ''}{port}{path}"

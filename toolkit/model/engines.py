@@ -10,12 +10,40 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib import import_module
 
 from toolkit.errors import ToolkitError
 from toolkit.model.words import EngineName
 
 _PACKAGE = "toolkit.dialects"
+
+
+class SqlReading(StrEnum):
+    """How the texts that users write are read: which quotes there are, and what a sign means outside them.
+
+    `standard` has dollar quotes, nested comments and `::`; `oracle` has q-quotes, and SQL*Plus replaces `&`.
+    """
+
+    STANDARD = "standard"
+    ORACLE = "oracle"
+
+
+@dataclass(frozen=True, slots=True)
+class SqlClient:
+    """The engine's own client, in which printed scripts run.
+
+    Attributes:
+        title: its name.
+        opening: its commands that open a script.
+        on_error: its commands before and after a statement that may fail.
+        going_on: what opens a script whose statements do not depend on each other.
+    """
+
+    title: str
+    opening: tuple[str, ...] = ()
+    on_error: tuple[str, ...] = ("", "")
+    going_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +55,23 @@ class EngineDeclaration:
         title: as people write it.
         package: the package with the modules `dialect`, `states` and `guards`.
         target: the module with `open_target`, which makes a target of an access.
+        schemes: of its URLs; the first one is its own.
+        url_form: how its URL is written, for hints.
+        client: in which its scripts run.
+        reads: how texts of its users are read.
+        identity: what identifies a database: name, catalogue file and column of each part.
         embedded: whether the database is a file that our own process opens.
+        service_names: whether the path of its URL is a service name, of one or several hosts, or an alias.
+        socket_folders: whether the host of its URL may be the folder of a socket.
+        dates_statistics: whether its catalogue tells when statistics were gathered.
+        licences: whether features of it are licensed one by one, so that statements are held against declarations.
+        keeps_snapshots: whether it may keep snapshots of its counters itself (AWR, Statspack).
+        keeps_jobs: whether its own scheduler can run a plan (DBMS_SCHEDULER).
+        bundles: whether `export` writes its scripts with a driver script.
+        rman: whether RMAN backs it up, a client that starts servers of its own.
+        asks_password: whether a URL with a user alone needs a password asked for.
+        counters: the name of its counters among snapshot sources, where snapshots do not name it.
+        counted_in: what its counters are of, `instance` or `database`.
         order: its place in lists; ties go by name.
     """
 
@@ -35,7 +79,23 @@ class EngineDeclaration:
     title: str
     package: str
     target: str
+    schemes: tuple[str, ...]
+    url_form: str
+    client: SqlClient
+    reads: SqlReading = SqlReading.STANDARD
+    identity: tuple[tuple[str, str, str], ...] = (("name", "server", "database_name"),)
     embedded: bool = False
+    service_names: bool = False
+    socket_folders: bool = False
+    dates_statistics: bool = True
+    licences: bool = False
+    keeps_snapshots: bool = False
+    keeps_jobs: bool = False
+    bundles: bool = False
+    rman: bool = False
+    asks_password: bool = False
+    counters: str = ""
+    counted_in: str = "instance"
     order: int = 100
 
 

@@ -45,6 +45,18 @@ class VerifiedBy(StrEnum):
     BACKUP = "backup"
 
 
+class SpaceEstimate(StrEnum):
+    """How the space is estimated that an operation takes at once."""
+
+    NONE = "none"
+    TABLES = "tables"
+    """A multiple of the tables read."""
+    INDEX_BUILD = "index-build"
+    INDEX_REBUILD = "index-rebuild"
+    BACKUP = "backup"
+    """As the engine's backups estimate it."""
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedBy:
     """The metric by which configurations of an operation are compared; the elapsed time by default."""
@@ -87,6 +99,9 @@ class OperationDeclaration:
         judged_by: the metric by which configurations are compared.
         verified_by: what a plan verifies after a step.
         sizes: which files tell the size of what it works on.
+        space: how the space is estimated that exists at once.
+        space_factor: of `TABLES`, the multiple.
+        sorts_keys: whether the keys of a table's indexes are sorted while it is filled.
         conditions: the conditions of a plan's step that ask for its objects.
         of_source: options that speak of `--source`, so that `--query` excludes them.
         excludes: pairs of options that exclude each other, with the reason.
@@ -115,6 +130,9 @@ class OperationDeclaration:
     judged_by: JudgedBy = field(default_factory=JudgedBy)
     verified_by: VerifiedBy = VerifiedBy.NOTHING
     sizes: SizeReads = field(default_factory=SizeReads)
+    space: SpaceEstimate = SpaceEstimate.NONE
+    space_factor: float = 1.0
+    sorts_keys: bool = False
     conditions: frozenset[ConditionKind] = frozenset()
     of_source: tuple[str, ...] = ()
     excludes: tuple[tuple[str, str, str], ...] = ()
@@ -130,6 +148,10 @@ class OperationDeclaration:
     temporary_hint: str = "add temporary space"
     cookbook: str = ""
     order: int = 100
+
+    @property
+    def backs_up(self) -> bool:
+        return self.object is ObjectKind.BACKUP
 
     @property
     def makes_rows(self) -> bool:

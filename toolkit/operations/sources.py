@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
+from toolkit.model.operations import RowSemantics, declaration
 from toolkit.model.values import QualifiedName
 from toolkit.operations.base import Planner, relation_query
 
@@ -21,7 +22,7 @@ def reads_of_source(planner: Planner) -> list[Query]:
         return []
     further = planner.dialect.table_files(planner.facts, filled=False)
     queries = [relation_query("source", source)]
-    if further or planner.spec.names("columns") or planner.spec.operation == "insert":
+    if further or planner.spec.names("columns") or declaration(planner.spec.operation).rows is RowSemantics.ADDS:
         queries.append(relation_query("source_columns", source, "columns"))
     binds = {"schema": source.schema, "name": source.name}
     return [*queries, *(Query(f"source_{file}", file, binds, optional=True) for file in further)]

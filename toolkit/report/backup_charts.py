@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from toolkit.analysis.backups import Throughput, degree_limit, middle_trial, throughputs, trial_lanes
 from toolkit.analysis.cells import RunAnalysis, other_levels
+from toolkit.model.operations import declaration
 from toolkit.model.values import Cell
 from toolkit.report.chart import (
     BOTTOM,
@@ -35,7 +36,7 @@ Series = list[tuple[str, list[tuple[Throughput, float]]]]
 
 def backup_charts(found: RunAnalysis, chosen: Cell | None) -> tuple[Chart, ...]:
     """Return the charts that only backups have; none for another operation."""
-    if found.run.head.experiment.operation != "backup":
+    if not declaration(found.run.head.experiment.operation).backs_up:
         return ()
     rates = _rate_chart(found, throughputs(found))
     return tuple(chart for chart in (rates, _lanes(found, chosen)) if chart is not None)

@@ -12,6 +12,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts
+from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import ItemRecord, Metric
 from toolkit.model.steps import ObjectRef
@@ -109,9 +110,9 @@ def prove(planner: Planner, cell: Cell, facts: Facts, sessions: Sessions, change
         changes: of the run.
     """
     ways = planner.dialect.statistics
-    if planner.spec.operation != "stats-gather" or ways is None:
+    if not declaration(planner.spec.operation).publishes_statistics or ways is None:
         return None
-    works = tuple(piece.work for piece in operation("stats-gather").pieces(planner, cell))
+    works = tuple(piece.work for piece in operation(planner.spec.operation).pieces(planner, cell))
     if any(work.object.scratch for work in works):
         return None
     holder = holder_of(planner) if planner.measuring else None

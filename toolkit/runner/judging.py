@@ -10,7 +10,7 @@ from toolkit.dialects.answers import Granted
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.operations import degree_level
+from toolkit.model.operations import RowSemantics, declaration, degree_level
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Mode, Outcome
@@ -20,7 +20,6 @@ from toolkit.runner.context import BackgroundLoad
 from toolkit.runner.stop import Stop
 
 END_UNKNOWN = "TK-0209"
-_MAKES_ROWS = frozenset({"ctas", "insert"})
 
 
 class Circumstances(Protocol):
@@ -71,7 +70,7 @@ def judge_trial(
     granted = _granted(context, timed, pieces, kept, peaks, tuple(notices))
     disturbed = context.others.disturbs(peaks.get("others_part"))
     if _empty(context, rows, pieces):
-        stays = context.experiment.mode is Mode.JOB and pieces[0].work.operation == "ctas"
+        stays = context.experiment.mode is Mode.JOB and declaration(pieces[0].work.operation).makes_table
         reason = "0 rows were made where rows were expected" + ("; the empty table stays" if stays else "")
         return JudgedTrial(Outcome.FAILED, reason, "TK-0208", requested=requested, granted=granted, rows=rows)
     outcome, reason_or_none = Outcome.OK, None
@@ -86,7 +85,7 @@ def judge_trial(
 
 def may_load_twice(experiment: Experiment) -> bool:
     """Tell whether doing the work again would add its rows a second time: an insert into the user's own table."""
-    return experiment.mode is Mode.JOB and experiment.operation == "insert"
+    return experiment.mode is Mode.JOB and declaration(experiment.operation).rows is RowSemantics.ADDS
 
 
 def _requested(pieces: Sequence[Piece]) -> int | None:
@@ -136,7 +135,7 @@ def _number(kept: Mapping[str, tuple[Row, ...]], key: str, column: str) -> int |
 
 
 def _rows(timed: TimedResult, kept: Mapping[str, tuple[Row, ...]], pieces: Sequence[Piece]) -> int | None:
-    if pieces[0].work.operation not in _MAKES_ROWS:
+    if not declaration(pieces[0].work.operation).makes_rows:
         return None
     counted = _number(kept, "rows", "row_count")
     if counted is not None:
@@ -147,7 +146,7 @@ def _rows(timed: TimedResult, kept: Mapping[str, tuple[Row, ...]], pieces: Seque
 
 def _empty(context: Circumstances, rows: int | None, pieces: Sequence[Piece]) -> bool:
     """Tell whether nothing was made where something should have been."""
-    if pieces[0].work.operation not in _MAKES_ROWS or rows != 0:
+    if not declaration(pieces[0].work.operation).makes_rows or rows != 0:
         return False
     # A query or condition of the user's own may rightly find nothing; measured, that is no work at all.
     if pieces[0].work.query is not None or pieces[0].work.option("where") is not None:

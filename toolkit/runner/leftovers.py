@@ -9,6 +9,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, end_orphans
 from toolkit.model.experiment import Experiment
+from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import ItemRecord, JournalEntry
 from toolkit.model.steps import Step
@@ -77,7 +78,6 @@ def _end(sessions: Sessions, row: Row) -> None:
 
 
 # -- objects of a job ---------------------------------------------------------------------------------------------
-_MAKES_ONE = frozenset({"ctas", "index-build"})
 
 
 def note_completed(
@@ -95,7 +95,9 @@ def note_completed(
     if experiment.mode is not Mode.JOB and experiment.keep is not Keep.BEST:
         return False
     found = changes.completed_job_objects()
-    noted = experiment.mode is Mode.JOB and experiment.operation in _MAKES_ONE and _noted_before(run, store)
+    noted = (
+        experiment.mode is Mode.JOB and declaration(experiment.operation).one_object and _noted_before(run, store)
+    )
     for trial, label in found:
         items = store.items_of(run, trial)
         if any(item.label == label and item.outcome is Outcome.OK for item in items):

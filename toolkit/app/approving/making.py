@@ -21,6 +21,7 @@ from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.audit import Approval, Approved, AuditEvent, AuditKind, Value
+from toolkit.model.engines import engine as engine_declared
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Query
 from toolkit.model.plan import MaintenancePlan
@@ -31,22 +32,6 @@ from toolkit.runner import PlanningContext
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
-_PARTS: Mapping[EngineName, tuple[tuple[str, str, str], ...]] = {
-    "oracle": (
-        ("name", "server", "database_name"),
-        ("DBID", "doctor_database", "dbid"),
-        ("container", "doctor_container", "container_name"),
-        ("DBID of the container", "awr_container", "con_dbid"),
-        ("user", "server", "user_name"),
-    ),
-    "postgresql": (
-        ("name", "server", "database_name"),
-        ("oid and system identifier", "server", "database_id"),
-        ("user", "server", "user_name"),
-    ),
-    "duckdb": (("file", "server", "database_id"),),
-}
-"""Name, query and column of each part. The DBID is that of V$DATABASE; a clone made by NID has another one."""
 _HEADER_BYTES = 4096
 """The first block of a DuckDB file is written once, when it is made, and holds an id of its own since 1.4."""
 _MODE = 0o644
@@ -125,7 +110,8 @@ def identity_of(target: Target) -> tuple[Mapping[str, str], tuple[str, ...]]:
     Raises:
         ToolkitError: TK-0201 when it cannot be reached, TK-0203 when it says nothing of itself.
     """
-    parts = _PARTS[target.engine]
+    declared = engine_declared(target.engine)
+    parts = declared.identity
     dialect = dialect_of(target.engine)
     files = dict.fromkeys(file for _, file, _ in parts)
     sessions = Sessions(target, "dbatk approve", read_only=True)
@@ -139,7 +125,7 @@ def identity_of(target: Target) -> tuple[Mapping[str, str], tuple[str, ...]]:
         # the header is read past DuckDB: closing that file would give up the lock it holds for this process
         target.close()
     found = {name: str(facts.value(file, column)) for name, file, column in parts if _has(facts, file, column)}
-    if target.engine == "duckdb":
+    if declared.embedded:
         found |= _header(found.get("file", ""))
     return found, tuple(_unread(facts, parts))
 

@@ -36,8 +36,10 @@ from toolkit.executors.scripted.bundle import digest
 from toolkit.model.address import Address
 from toolkit.model.bill import Bill, bill_to_text
 from toolkit.model.bundle import MANIFEST, BundleTrial, Manifest
+from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
+from toolkit.model.operations import declaration
 from toolkit.model.records import new_run_id, run_key
 from toolkit.model.values import Scalar
 from toolkit.model.words import EngineName, Keep, Mode, Role
@@ -100,7 +102,7 @@ def export_bundle(
     bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, policy)
     notes = tuple(_notes(experiment, trials))
     licences = tuple(bill.sentences()) if bill is not None else ()
-    if experiment.operation == "backup":
+    if declaration(experiment.operation).backs_up:
         files = rman_bundle.files_of(experiment, run, trials, licences, folder)
     else:
         files = bundle_files(
@@ -146,7 +148,7 @@ def given_known(text: str) -> Known:
 
 # -- what cannot be --------------------------------------------------------------------------------------------
 def _refuse_unscripted(experiment: Experiment, facts: Facts) -> None:
-    if facts.engine != "oracle":
+    if not engine(facts.engine).bundles:
         raise ToolkitError(
             f"a bundle is made for Oracle, and this is {facts.engine}",
             code="TK-0304",
@@ -160,7 +162,7 @@ def _refuse_unscripted(experiment: Experiment, facts: Facts) -> None:
             hint="leave the factor out of the file; export a bundle for each of its levels, set by hand",
         )
     on_live = bool(experiment.options.get("on_live_objects")) and experiment.mode is Mode.MEASUREMENT
-    if on_live and experiment.operation == "stats-gather":
+    if on_live and declaration(experiment.operation).publishes_statistics:
         raise ToolkitError(
             "live statistics are watched between the trials, and the run ends when one moves: no script does that",
             code="TK-0304",

@@ -20,6 +20,7 @@ from toolkit.dialects.repositories import Repository, RepositorySnapshot
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, refused
+from toolkit.model.engines import engine
 from toolkit.model.facts import Facts
 from toolkit.model.interval import Interval
 from toolkit.model.protocols import DatabaseError
@@ -106,7 +107,7 @@ def opened(resolved: ResolvedTarget, wanted: str) -> Iterator[OpenRepository]:
         ToolkitError: TK-0303 for AWR that nobody declared, TK-0304 where there are none.
     """
     target = resolved.target
-    if target.engine != "oracle":
+    if not engine(target.engine).keeps_snapshots:
         raise ToolkitError(
             f"{target.engine} keeps no snapshots of its own",
             code="TK-0304",

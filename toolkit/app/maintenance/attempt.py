@@ -18,6 +18,7 @@ from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.repair import CleanReport, clean, lost_after_all
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
+from toolkit.model.operations import RowSemantics, declaration
 from toolkit.model.plan import OnFailure, StepRecord, StepState
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead, RunRecord
@@ -277,7 +278,7 @@ def _staying(run: str, store: Store) -> list[str]:
     )
     sentences = [f"{name} stays" for name in names]
     record = store.load_run(run, samples=False)
-    if record.head.experiment.operation == "insert":
+    if declaration(record.head.experiment.operation).rows is RowSemantics.ADDS:
         rows = sum(trial.rows or 0 for trial in record.trials if trial.outcome is Outcome.OK)
         if rows:
             sentences.append(f"{number(rows)} rows stay: they are committed")

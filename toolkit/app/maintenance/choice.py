@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.app.maintenance.plan_targets import TargetStep
+from toolkit.model.operations import declaration
 from toolkit.model.plan import MaintenancePlan, StepRecord, StepState
 from toolkit.model.records import ItemRecord
 from toolkit.model.words import Outcome
@@ -23,7 +24,6 @@ _ENOUGH = 5
 
 _MOST_SCALED = 10.0
 """Sizes may be estimates of the catalogue's: a time is scaled to ten times or to a tenth, not further."""
-_IN_PIECES = frozenset({"index-rebuild", "stats-gather"})
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -211,7 +211,7 @@ def _too_long(choice: Choice, job: TargetStep) -> str | None:
         return None
     if choice.left_seconds <= 0:
         return "the window closed"
-    if job.step.operation in _IN_PIECES:
+    if declaration(job.step.operation).several:
         return None
     history = choice.history.get(job.step.name, ())
     estimate = expected(history, choice.size_of(job.step.name)) if history else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.app.maintenance.choice import Size
@@ -12,6 +11,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import read_facts, refused
 from toolkit.model.facts import Facts, Query
+from toolkit.model.operations import SizeReads, declaration
 from toolkit.model.plan import Condition, ConditionKind, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
@@ -107,28 +107,8 @@ def number_of(plan_target: PlanTarget, query: str) -> float:
 
 
 # -- figures of the catalogue ---------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """Catalogue files: of a schema, of a table, of one index, of the table that a load reads."""
-
-    schema: str = ""
-    table: str = ""
-    index: str = ""
-    source: str = ""
-    database: bool = False
-
-
-_SIZES = {
-    "index-rebuild": _Files("schema_indexes", "table_indexes", "index"),
-    "index-build": _Files(table="relation"),
-    "stats-gather": _Files("schema_tables", "relation"),
-    "ctas": _Files(source="relation"),
-    "insert": _Files(source="relation"),
-    "backup": _Files(database=True),
-}
-"""Those with `byte_count`, and some with `row_estimate`."""
-_INDEXES = _SIZES["index-rebuild"]
-_STATISTICS = _Files("table_statistics", "table_statistics")
+_INDEXES = SizeReads("schema_indexes", "table_indexes", "index")
+_STATISTICS = SizeReads("table_statistics", "table_statistics")
 _DATABASE = ("backup_files", "backup_size")
 """The sizes of a database, among what is read before a backup, or by itself."""
 
@@ -139,7 +119,7 @@ def work_size(job: TargetStep, plan_target: PlanTarget) -> Size:
     Raises:
         ToolkitError: TK-0201, TK-0203.
     """
-    rows = tuple(_rows(_read(job, plan_target, _SIZES[job.step.operation])))
+    rows = tuple(_rows(_read(job, plan_target, declaration(job.step.operation).sizes)))
     return Size(_sum(rows, "byte_count"), _sum(rows, "row_estimate"))
 
 
@@ -188,7 +168,7 @@ def _rows(facts: Facts) -> Iterator[Row]:
             yield from facts.rows(key)
 
 
-def _read(job: TargetStep, plan_target: PlanTarget, files: _Files) -> Facts:
+def _read(job: TargetStep, plan_target: PlanTarget, files: SizeReads) -> Facts:
     """Read the files for all that the step names."""
     target = plan_target.resolved.target
     dialect = dialect_of(target.engine)
@@ -200,7 +180,7 @@ def _read(job: TargetStep, plan_target: PlanTarget, files: _Files) -> Facts:
         session.close()
 
 
-def _queries(job: TargetStep, server: Facts, files: _Files) -> Iterator[Query]:
+def _queries(job: TargetStep, server: Facts, files: SizeReads) -> Iterator[Query]:
     dialect = dialect_of(server.engine)
     spec = spec_of(job.experiment)
     if files.database:

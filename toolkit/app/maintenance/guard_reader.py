@@ -24,6 +24,7 @@ from toolkit.app.maintenance.guard_readings import (
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError, unexpected
+from toolkit.model.engines import engine
 from toolkit.model.plan import OF_LOCKS, Guard
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.values import Row, Scalar
@@ -137,7 +138,7 @@ class GuardReader:
     def _free(self, path: str) -> int:
         place = Path(path)
         # what an embedded engine has not made yet, it will make in a folder that is there
-        while self._target.engine == "duckdb" and not place.exists() and place != place.parent:
+        while engine(self._target.engine).embedded and not place.exists() and place != place.parent:
             place = place.parent
         try:
             return shutil.disk_usage(place).free

@@ -15,6 +15,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import read_facts
 from toolkit.model.facts import Facts, Query
+from toolkit.model.operations import declaration
 from toolkit.model.plan import MaintenancePlan, SchedulerWindows
 from toolkit.model.values import Row
 from toolkit.model.window import DatabaseWindow, TimeSpan
@@ -90,7 +91,7 @@ class Hours:
         if self.unknown is not None:
             return [self.unknown]
         reach = self.span or TimeSpan(now, now + _AHEAD)
-        gathers = "stats-gather" in set(operations)
+        gathers = any(declaration(name).publishes_statistics for name in operations)
         met = [each for each in self.windows if each.span.begin < reach.end and reach.begin < each.span.end]
         return [_told(each, gathers=gathers, wish=self.wish) for each in sorted(met, key=_begin)]
 

@@ -19,6 +19,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
+from toolkit.model.operations import declaration
 from toolkit.model.plan import RowCount
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.words import Outcome, Role
@@ -28,7 +29,6 @@ from toolkit.store import Store
 from toolkit.targets.base import SessionTag
 from toolkit.units import number
 
-LOADS = frozenset({"ctas", "insert"})
 _LOOK_SECONDS = 0.2
 
 
@@ -91,7 +91,7 @@ def _cut_off(session: Connection, stop: Stop) -> Iterator[None]:
 @contextmanager
 def as_before(job: TargetStep, plan_target: PlanTarget) -> Iterator[Reader | ToolkitError | None]:
     """Hold a session that sees the database as it is now; None where a step has no rows to count."""
-    if job.step.operation not in LOADS or job.step.count_rows is RowCount.NONE:
+    if not declaration(job.step.operation).makes_rows or job.step.count_rows is RowCount.NONE:
         yield None
         return
     try:
@@ -199,7 +199,7 @@ class _Counts:
     # -- what was made ------------------------------------------------------------------------------------------
     def _of_target(self) -> tuple[int | None, Verification]:
         """Return how many rows were loaded, as far as that is known, and what the count of the target says."""
-        made = self.work.operation == "ctas"
+        made = declaration(self.work.operation).makes_table
         try:
             after = self.now.count(self.now.dialect.count_target(self.work), self.stop)
             if made:

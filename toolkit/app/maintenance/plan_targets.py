@@ -13,6 +13,7 @@ from toolkit.app.targets import Prompt, ResolvedTarget, find_target
 from toolkit.config.profiles import Profile, load_profiles
 from toolkit.design.plan_step import experiment_of
 from toolkit.errors import ToolkitError
+from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.plan import ConditionKind, MaintenancePlan, PlanStep
 from toolkit.model.values import Level
@@ -131,7 +132,7 @@ def _job(
 def _check_conditions(step: PlanStep, resolved: ResolvedTarget) -> None:
     """Refuse a condition that the engine has no figures for, before anything begins."""
     kinds = {condition.kind for condition in step.only_if}
-    if ConditionKind.STALE in kinds and resolved.target.engine == "duckdb":
+    if ConditionKind.STALE in kinds and not engine(resolved.target.engine).dates_statistics:
         raise ToolkitError(
             "duckdb does not tell stale statistics", code="TK-0304", hint="ask by `{sql = ..., at_least = ...}`"
         )

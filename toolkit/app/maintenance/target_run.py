@@ -23,6 +23,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.executors import refused
 from toolkit.model.audit import AuditEvent, AuditKind
+from toolkit.model.engines import engine
 from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure, PlanNote, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import ItemRecord
@@ -380,7 +381,7 @@ class TargetRun:
 
 
 def _embedded(target: Target) -> bool:
-    return target.engine == "duckdb"
+    return engine(target.engine).embedded
 
 
 def _items(store: Store, run: str) -> list[ItemRecord]:

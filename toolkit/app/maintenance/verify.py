@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from toolkit.app.maintenance.conditions import invalid_indexes, old_statistics
-from toolkit.app.maintenance.loaded import LOADS, Reader, Verification, look_at_load
+from toolkit.app.maintenance.loaded import Reader, Verification, look_at_load
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.errors import ToolkitError
+from toolkit.model.engines import engine
+from toolkit.model.operations import VerifiedBy, declaration
 from toolkit.model.words import Outcome
 from toolkit.runner import Stop
 from toolkit.store import Store
@@ -17,7 +21,6 @@ _CLOCK_SECONDS = 2.0
 _AGAIN_SECONDS = (1.0, 3.0, 10.0, 20.0)
 NOT_APPROVED = "TK-0313"
 _SILENT = frozenset({"TK-0201", "TK-0202"})
-_INDEXES = frozenset({"index-build", "index-rebuild"})
 _SOME_ONLY = frozenset({"stale", "empty", "auto"})
 """Values of `gather` with which statistics of some tables only are renewed."""
 _OF_PARTS = frozenset({"partition", "granularity"})
@@ -75,19 +78,27 @@ def _look(
     before: Reader | ToolkitError | None,
     stop: Stop,
 ) -> Verification:
-    if job.step.operation in LOADS:
-        return look_at_load(job, plan_target, run, store, before, stop)
-    if job.step.operation in _INDEXES:
-        invalid = invalid_indexes(job, plan_target)
-        return _looked(invalid, "index", "invalid afterwards", "every index is valid, by the catalogue")
-    if job.step.operation == "stats-gather":
-        return _of_statistics(job, plan_target, took_seconds)
-    return _of_backup(run, store)
+    match declaration(job.step.operation).verified_by:
+        case VerifiedBy.ROWS:
+            return look_at_load(job, plan_target, run, store, before, stop)
+        case VerifiedBy.INDEXES:
+            invalid = invalid_indexes(job, plan_target)
+            return _looked(invalid, "index", "invalid afterwards", "every index is valid, by the catalogue")
+        case VerifiedBy.STATISTICS:
+            return _of_statistics(job, plan_target, took_seconds)
+        case VerifiedBy.BACKUP:
+            return _of_backup(run, store)
+        case VerifiedBy.NOTHING:
+            return Verification(unverified=(f"nothing is verified after `{job.step.operation}`",))
+        case unknown:
+            assert_never(unknown)
 
 
 def _of_statistics(job: TargetStep, plan_target: PlanTarget, took_seconds: float) -> Verification:
-    if plan_target.resolved.target.engine == "duckdb":
-        return Verification(unverified=("duckdb does not tell how old statistics are",))
+    if not engine(plan_target.resolved.target.engine).dates_statistics:
+        return Verification(
+            unverified=(f"{plan_target.resolved.target.engine} does not tell how old statistics are",)
+        )
     if not _gathers_all(job):
         return Verification(
             unverified=("only some tables or parts are gathered so, and which ones is not looked at",)

@@ -9,8 +9,10 @@ from toolkit.dialects.oracle.backup import client
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, refused
+from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
+from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.words import Role, StepKind
@@ -27,7 +29,7 @@ def check(planning: PlanningContext, sessions: Sessions, target: Target) -> None
         ToolkitError: TK-0206, TK-0201, TK-0203, TK-0304 or TK-0305; nothing was begun.
     """
     experiment, facts = planning.experiment, planning.facts
-    if experiment.operation != "backup" or facts.engine != "oracle":
+    if not declaration(experiment.operation).backs_up or not engine(facts.engine).rman:
         return
     texts = dict.fromkeys(step.text for script in planning.scripts for step in _rman_steps(script))
     if not texts:

@@ -8,6 +8,7 @@ from toolkit.dialects.backups import too_small
 from toolkit.dialects.registry import dialect_of
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
+from toolkit.model.operations import SpaceEstimate, declaration
 from toolkit.model.values import Scalar
 from toolkit.operations.backup.plan import backups_of
 from toolkit.runner import PlanningContext
@@ -25,7 +26,7 @@ def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
 def whole_bytes(experiment: Experiment, facts: Facts) -> dict[str, Scalar]:
     """Return the size of the whole database where only a part is backed up: what its rate means for all of it."""
     scope = experiment.options.get("scope", "database")
-    if experiment.operation != "backup" or scope in ("database", "archivelog"):
+    if declaration(experiment.operation).space is not SpaceEstimate.BACKUP or scope in ("database", "archivelog"):
         return {}
     sizes = [row.get("byte_count") for row in facts.rows("backup_files")]
     known = sum(size for size in sizes if isinstance(size, int | float))

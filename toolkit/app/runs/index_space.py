@@ -9,6 +9,7 @@ from __future__ import annotations
 from toolkit.dialects.expressions import names_in
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
+from toolkit.model.operations import SpaceEstimate, declaration
 from toolkit.model.values import Row
 from toolkit.model.words import Mode
 
@@ -67,7 +68,7 @@ def needed_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float |
     table = facts.value("target", "byte_count") if on_copy else 0
     if not isinstance(table, int | float):
         return None
-    if experiment.operation == "index-build":
+    if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
         made = built_bytes(experiment, facts)
         return None if made is None else float(table) + made
     sizes = rebuilt_sizes(facts)
@@ -79,6 +80,6 @@ def needed_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float |
 
 def sorted_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float:
     """Estimate the temporary space of the keys that are sorted at once; 0 when nothing is known."""
-    if experiment.operation == "index-build":
+    if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
         return _SORTED * (built_bytes(experiment, facts) or 0.0)
     return _SORTED * sum(rebuilt_sizes(facts)[:sessions])

@@ -18,6 +18,7 @@ from toolkit.dialects.oracle import licences
 from toolkit.dialects.oracle.licences import LicenceFindings, Use, context, resolution
 from toolkit.executors import Script, Sessions
 from toolkit.model.bill import ARTIFACT, Bill, Position, bill_from_text, bill_to_text
+from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Connection, DatabaseError
@@ -105,7 +106,7 @@ def _not_resolved(experiment: Experiment, facts: Facts) -> LicenceFindings:
 # -- what is read of the database -------------------------------------------------------------------------------
 def with_context(experiment: Experiment, facts: Facts, sessions: Sessions, declared: frozenset[str]) -> Facts:
     """Read what declarations are held against, and what the user's names lead to; Oracle only."""
-    if facts.engine != "oracle":
+    if not engine(facts.engine).licences:
         return facts
     from toolkit.dialects.registry import dialect_of
     from toolkit.executors import read_facts
@@ -174,7 +175,7 @@ def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, polic
     Raises:
         ToolkitError: TK-0303 for what the target does not allow.
     """
-    if facts.engine != "oracle":
+    if not engine(facts.engine).licences:
         return None
     found = find(scripts, experiment, facts)
     on = _context(facts, policy)
@@ -188,7 +189,7 @@ def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | No
     Raises:
         ToolkitError: TK-0303 for what the target does not allow.
     """
-    if facts.engine != "oracle":
+    if not engine(facts.engine).licences:
         return None
     found, on = licences.look_script(text), context.context_of(facts, declared)
     context.refuse(found, on)
@@ -201,14 +202,14 @@ def check_user_texts(experiment: Experiment, facts: Facts, declared: frozenset[s
     Raises:
         ToolkitError: TK-0303 for what the target does not allow.
     """
-    if facts.engine == "oracle":
+    if engine(facts.engine).licences:
         found = _looked(user_texts(experiment)) + resolution.findings(facts.rows(NAMES))
         context.refuse(found, context.context_of(facts, declared))
 
 
 def teach(target: Target, facts: Facts, policy: TargetPolicy) -> None:
     """Give the guard of a target the context that was read, so that it need not ask within a trial."""
-    if facts.engine == "oracle" and "cloud_service" in {*facts.answers, *facts.refused}:
+    if engine(facts.engine).licences and "cloud_service" in {*facts.answers, *facts.refused}:
         guard = _guard(target)
         if guard is not None:
             guard.context = _context(facts, policy)

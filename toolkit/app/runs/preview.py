@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolkit.executors import Sessions
+from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
 from toolkit.model.words import Mode
@@ -16,7 +17,7 @@ from toolkit.units import byte_size, counted
 
 _MOST_LINES = 400
 _LEAST_FREEDOM = 4
-_OVER_SEVERAL = frozenset({"index-rebuild", "stats-gather"})
+_SINGULAR = {"indexes": "index"}
 
 
 def remarks_of(planning: PlanningContext) -> tuple[str, ...]:
@@ -29,7 +30,7 @@ def remarks_of(planning: PlanningContext) -> tuple[str, ...]:
 
 def only_reads(planning: PlanningContext) -> bool:
     """Tell whether no trial of a backup writes anything (RMAN's VALIDATE)."""
-    if planning.experiment.operation != "backup":
+    if not declaration(planning.experiment.operation).backs_up:
         return False
     ways = backups_of(planning.planner())
     return not any(ways.drops(piece.work) for piece in planning.all_pieces())
@@ -46,16 +47,15 @@ def too_few(cells: int, repeat: int) -> tuple[str, ...]:
 
 def ahead_of(planning: PlanningContext) -> str | None:
     """Say how much a job over several objects has before it, for a user who must know whether it will fit."""
-    if planning.experiment.mode is Mode.MEASUREMENT or planning.experiment.operation not in _OVER_SEVERAL:
+    kind = declaration(planning.experiment.operation).several
+    if planning.experiment.mode is Mode.MEASUREMENT or not kind:
         return None
     cell = planning.cells[0]
     pieces = planning.pieces(cell)
     if len(pieces) < 2:
         return None
     objects = len({piece.work.object.name for piece in pieces})
-    rebuilds = planning.experiment.operation == "index-rebuild"
-    kind = "indexes" if rebuilds else "objects"
-    what = f"{objects} {kind}" if objects > 1 else "1 index" if kind == "indexes" else "1 object"
+    what = f"{objects} {kind}" if objects > 1 else f"1 {_SINGULAR.get(kind, kind.removesuffix('s'))}"
     parts = f" in {len(pieces)} parts" if len(pieces) > objects else ""
     total, first = sum(piece.weight for piece in pieces), max(pieces, key=lambda piece: piece.weight)
     biggest = f"the biggest first: {first.label} with {byte_size(first.weight)}"
@@ -67,7 +67,7 @@ def ahead_of(planning: PlanningContext) -> str | None:
 def preview_of(planning: PlanningContext, target: Target | None) -> tuple[str, ...]:
     """Ask the engine what the first cell would process, changing nothing; no lines without a connection."""
     ways = planning.dialect.statistics
-    if target is None or ways is None or planning.experiment.operation != "stats-gather":
+    if target is None or ways is None or not declaration(planning.experiment.operation).publishes_statistics:
         return ()
     works = [piece.work for piece in planning.pieces(planning.cells[0])]
     if any(work.object.scratch for work in works):

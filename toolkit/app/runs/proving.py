@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.base import Dialect
 from toolkit.executors import Sessions
+from toolkit.model.operations import declaration
 from toolkit.model.protocols import Events
 from toolkit.model.records import RunHead, run_key
 from toolkit.model.words import Mode
@@ -20,7 +21,7 @@ def prove_after_crash(
     experiment = head.experiment
     recorded = store.load_facts(head.run)
     unfinished = bool(store.journal(head.run).open_entries())
-    if experiment.operation != "stats-gather" or experiment.mode is not Mode.MEASUREMENT:
+    if not declaration(experiment.operation).publishes_statistics or experiment.mode is not Mode.MEASUREMENT:
         return
     if recorded is None or not unfinished:
         return

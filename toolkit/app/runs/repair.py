@@ -14,8 +14,10 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.audit import AuditEvent, AuditKind
+from toolkit.model.engines import engine
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query
+from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import Mode, Outcome, Role, RunState
@@ -181,7 +183,7 @@ def refuse_other_database(head: RunHead, target: Target, here: str) -> None:
 def _worked_on(head: RunHead, target: Target, here: str) -> bool:
     if head.engine != target.engine:
         return False
-    if head.engine == "duckdb" and here != ":memory:":
+    if engine(head.engine).embedded and here != ":memory:":
         return Path(head.target_name).resolve() == Path(here).resolve()
     return head.target_name in {"", here}
 
@@ -234,7 +236,11 @@ def lost_after_all(run: str, store: Store) -> bool:
     record = store.load_run(run, samples=False)
     last = record.trials[-1] if record.trials else None
     experiment = record.head.experiment
-    if last is None or experiment.mode is not Mode.JOB or experiment.operation == "backup":
+    if (
+        not declaration(experiment.operation).complete_when_timed
+        or last is None
+        or experiment.mode is not Mode.JOB
+    ):
         return False
     code = last.error_code or ""
     if last.outcome not in _ENDED_BADLY or (code.startswith("TK-") and code not in _LOST):

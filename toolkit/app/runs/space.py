@@ -11,34 +11,27 @@ from toolkit.dialects.answers import Room
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
+from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
+from toolkit.model.operations import SpaceEstimate, declaration
 from toolkit.model.values import Level
 from toolkit.model.words import Mode
 from toolkit.targets.base import Target
 from toolkit.units import byte_size
 
-_COPIES = {
-    "ctas": 1.0,
-    "insert": 1.3,
-    "stats-gather": 1.1,
-}
-"""Size of what exists at once, as a multiple of the tables worked on (a copy, and what is made from it)."""
-
 _KEY_SHARE = 0.3
-_INDEXES = frozenset({"index-build", "index-rebuild"})
-_TEMPORARY_HINTS = {
-    "insert": "add temporary space, or measure into a copy without indexes (--bare)",
-    "index-rebuild": "add temporary space, or let fewer sessions work at once (--concurrency)",
-}
-_LOADS = frozenset({"ctas", "insert"})
+_OF_INDEXES = frozenset({SpaceEstimate.INDEX_BUILD, SpaceEstimate.INDEX_REBUILD})
 
 
 def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     """Estimate the bytes that exist at once, or None when no size is known."""
-    if experiment.operation == "backup":
+    declared = declaration(experiment.operation)
+    if declared.space is SpaceEstimate.NONE:
+        return None
+    if declared.space is SpaceEstimate.BACKUP:
         return backup_space.needed_bytes(experiment, facts)
-    if experiment.operation in _INDEXES:
+    if declared.space in _OF_INDEXES:
         return index_space.needed_bytes(experiment, facts, _sessions(experiment))
     sizes = [
         float(size) * _share(experiment, key)
@@ -48,13 +41,13 @@ def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     ]
     if not sizes:
         return None
-    times = _sessions(experiment) if experiment.operation in _LOADS else 1
-    return sum(sizes) * _COPIES[experiment.operation] * times
+    times = _sessions(experiment) if declared.makes_rows else 1
+    return sum(sizes) * declared.space_factor * times
 
 
 def _share(experiment: Experiment, key: str) -> float:
     """Return how much of a table read or filled is there again: a sample, or nothing of an empty target."""
-    if experiment.operation not in _LOADS:
+    if not declaration(experiment.operation).makes_rows:
         return 1.0
     if key == "target":
         return 1.0 if "filled" in _levels(experiment, "into") else 0.0
@@ -72,10 +65,11 @@ def _levels(experiment: Experiment, name: str) -> tuple[Level, ...]:
 
 def needed_temporary_bytes(experiment: Experiment, facts: Facts) -> float:
     """Estimate the bytes of keys that are sorted at once: an index holds about a third of its table."""
-    if experiment.operation in _INDEXES:
+    declared = declaration(experiment.operation)
+    if declared.space in _OF_INDEXES:
         return index_space.sorted_bytes(experiment, facts, _sessions(experiment))
     keys = len(facts.rows("table_indexes")) if not experiment.options.get("bare") else 0
-    if experiment.operation != "insert" or not keys:
+    if not declared.sorts_keys or not keys:
         return 0.0
     size = facts.value("source", "byte_count")
     return float(size) * _KEY_SHARE * keys if isinstance(size, int | float) else 0.0
@@ -110,7 +104,7 @@ def free_disk_bytes(facts: Facts, target: Target) -> float | None:
     """Return the free bytes now under an embedded database's file, or where a backup goes; None elsewhere."""
     if "destination" in facts.answers:
         return backup_space.free_bytes(facts)
-    if target.engine == "duckdb":
+    if engine(target.engine).embedded:
         place = str(facts.value("space", "place", ""))
         if place and place != ":memory:" and Path(place).parent.is_dir():
             return float(shutil.disk_usage(Path(place).parent).free)
@@ -123,7 +117,8 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
     Raises:
         ToolkitError: TK-0305 with both sizes.
     """
-    if experiment.operation == "backup":
+    declared = declaration(experiment.operation)
+    if declared.space is SpaceEstimate.BACKUP:
         backup_space.check(experiment, facts)
         return
     room, needed = room_of(experiment, facts, target), needed_bytes(experiment, facts)
@@ -143,5 +138,5 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
             f"{what} about {byte_size(sorted_bytes)} of temporary space to sort its keys and "
             f"{byte_size(room.temporary_bytes)} are free",
             code="TK-0305",
-            hint=_TEMPORARY_HINTS.get(experiment.operation, "add temporary space"),
+            hint=declared.temporary_hint,
         )

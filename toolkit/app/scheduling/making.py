@@ -17,6 +17,8 @@ from toolkit.config.secrets import SecretKind
 from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import load_plan
 from toolkit.errors import ToolkitError
+from toolkit.model.engines import engine
+from toolkit.model.operations import declaration
 from toolkit.model.plan import MaintenancePlan
 from toolkit.schedule import SchedulerJob, openings_of, read_at
 from toolkit.store.location import find_place
@@ -242,7 +244,7 @@ def _folders(resolved: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
     """
     for text, profile in resolved:
         address = profile.address if profile is not None else parse_url(text)
-        if address.engine != "duckdb" or not address.database:
+        if not engine(address.engine).embedded or not address.database:
             continue
         file = Path(address.database)
         if not file.is_absolute():
@@ -262,8 +264,8 @@ def _serves_itself(plan: MaintenancePlan, resolved: Sequence[tuple[str, Profile 
     """
     for text, profile in resolved:
         address = profile.address if profile is not None else parse_url(text)
-        if address.engine == "oracle" and (
-            address.host is None or any(step.operation == "backup" for step in plan.steps)
+        if engine(address.engine).rman and (
+            address.host is None or any(declaration(step.operation).writes_files for step in plan.steps)
         ):
             return True
     return False
@@ -286,8 +288,9 @@ def _notes(
 ) -> Iterator[str]:
     approved = any(one in ("--not-production", "--yes-production") for one in job.command)
     for name, profile in resolved:
-        engine = profile.address.engine if profile is not None else parse_url(name).engine
-        if engine != "duckdb" and not approved and (profile is None or profile.production is not False):
+        address = profile.address if profile is not None else parse_url(name)
+        unasked = not engine(address.engine).embedded and not approved
+        if unasked and (profile is None or profile.production is not False):
             yield (
                 f"a scheduler cannot tell whether `{name}` is production: add --yes-production or --not-production"
             )
@@ -300,5 +303,5 @@ def _notes(
     if job.user is not None:
         places = ", ".join(f"`{value}`" for _, value in job.environment)
         yield f"the account {job.user} must be able to read `{job.plan}` and to use {places}"
-    if any(step.operation == "backup" for step in plan.steps) and not wish.writes:
+    if any(declaration(step.operation).writes_files for step in plan.steps) and not wish.writes:
         yield "the plan makes backups: name each folder that this host writes with --writes"

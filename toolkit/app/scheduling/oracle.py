@@ -10,6 +10,7 @@ from toolkit.app.scheduling.making import Scheduled, SchedulerKind, other_plan
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, print_steps, read_facts, refused
+from toolkit.model.engines import engine
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
@@ -38,7 +39,7 @@ class OracleJobs:
     """The jobs in the schema of the user who connects."""
 
     def __init__(self, target: Target) -> None:
-        if target.engine != "oracle":
+        if not engine(target.engine).keeps_jobs:
             raise ToolkitError(
                 f"{target.engine} has no DBMS_SCHEDULER",
                 code="TK-0304",

@@ -13,6 +13,7 @@ from toolkit.dialects.oracle import snapshot_sources
 from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
+from toolkit.model.engines import engine as declared
 from toolkit.model.protocols import Events
 from toolkit.model.words import Role
 from toolkit.runner import PlanningContext
@@ -25,7 +26,7 @@ _NO_SNAPSHOT_SOURCE = frozenset({"none", "osstat"})
 
 def host_is_ours(target: Target) -> bool:
     """Tell whether the database runs on this host, so that the host's figures are the database's."""
-    return target.engine == "duckdb" or target.local
+    return declared(target.engine).embedded or target.local
 
 
 def providers_of(
@@ -49,10 +50,10 @@ def providers_of(
     bracket = None if snapshot_source is None else bracket_of(snapshot_source, dialect, sessions, run)
     if bracket is not None:
         found.append(bracket)
-    if engine == "duckdb":
+    if declared(engine).embedded:
         found.append(ThreadProvider())
     if host_is_ours(target):
-        found.append(HostProvider(_server_process(sessions), embedded=engine == "duckdb"))
+        found.append(HostProvider(_server_process(sessions), embedded=declared(engine).embedded))
     watching = dialect.watching(planning.facts)
     wanted = experiment.snapshot not in _NO_SNAPSHOT_SOURCE
     found += _counters(watching, engine, sessions, run, snapshots=watching.snapshots if wanted else ())
@@ -81,7 +82,7 @@ def snapshot_source_by_facts(planning: PlanningContext) -> SnapshotSource | None
     """
     wanted, facts = planning.experiment.snapshot, planning.facts
     known = wanted in _CHOICES and wanted not in _NO_SNAPSHOT_SOURCE
-    if not known or planning.dialect.engine != "oracle":
+    if not known or not declared(planning.dialect.engine).keeps_snapshots:
         return None
     return snapshot_sources.choose(wanted, facts, declared_in(facts))
 

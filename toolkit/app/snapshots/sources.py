@@ -8,6 +8,7 @@ from toolkit.dialects.oracle import snapshot_sources
 from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts
+from toolkit.model.engines import engine
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Event, Events
 from toolkit.model.values import Scalar
@@ -37,7 +38,7 @@ def snapshot_source_of(
     Raises:
         ToolkitError: TK-0303 for a pack that nobody declared, TK-0304 for what cannot be had here.
     """
-    if dialect.engine != "oracle":
+    if not engine(dialect.engine).keeps_snapshots:
         if wanted in REPOSITORIES:
             raise ToolkitError(
                 f"{dialect.engine} has no {wanted} snapshots",

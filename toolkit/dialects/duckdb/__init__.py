@@ -1,6 +1,6 @@
 """DuckDB: the embedded default, with real parallelism by `threads`, one process a file."""
 
-from toolkit.model.engines import EngineDeclaration
+from toolkit.model.engines import EngineDeclaration, SqlClient
 
 DECLARATION = EngineDeclaration(
     name="duckdb",
@@ -8,5 +8,15 @@ DECLARATION = EngineDeclaration(
     package="toolkit.dialects.duckdb",
     target="toolkit.targets.duckdb",
     order=3,
+    schemes=("duckdb",),
+    url_form="`duckdb:///relative.duckdb` or `duckdb:////absolute.duckdb`",
+    client=SqlClient(
+        "the DuckDB shell",
+        opening=(".bail on", ".timer on"),
+        on_error=(".bail off", ".bail on"),
+        going_on=(".bail off",),
+    ),
+    identity=(("file", "server", "database_id"),),
     embedded=True,
+    dates_statistics=False,
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from toolkit.model.operations import OperationDeclaration, SizeReads, VerifiedBy
+from toolkit.model.operations import OperationDeclaration, SizeReads, SpaceEstimate, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
@@ -83,6 +83,7 @@ DECLARATION = OperationDeclaration(
     degree="channels",
     verified_by=VerifiedBy.BACKUP,
     sizes=SizeReads(database=True),
+    space=SpaceEstimate.BACKUP,
     writes_files=True,
     complete_when_timed=False,
     cookbook="how-many-channels-for-this-backup.md",

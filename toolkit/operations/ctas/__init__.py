@@ -1,6 +1,6 @@
 """CREATE TABLE AS SELECT."""
 
-from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, VerifiedBy
+from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, SpaceEstimate, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
@@ -28,6 +28,7 @@ DECLARATION = OperationDeclaration(
     rows=RowSemantics.MAKES,
     verified_by=VerifiedBy.ROWS,
     sizes=SizeReads(source="relation"),
+    space=SpaceEstimate.TABLES,
     of_source=("where", "sample", "columns"),
     one_session="a job makes one table by one statement in one session",
     one_object=True,

@@ -1,6 +1,6 @@
 """Rebuilding indexes."""
 
-from toolkit.model.operations import OperationDeclaration, SizeReads, VerifiedBy
+from toolkit.model.operations import OperationDeclaration, SizeReads, SpaceEstimate, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.plan import ConditionKind
 from toolkit.model.words import ObjectKind
@@ -24,6 +24,7 @@ DECLARATION = OperationDeclaration(
     object=ObjectKind.INDEX,
     verified_by=VerifiedBy.INDEXES,
     sizes=SizeReads("schema_indexes", "table_indexes", "index"),
+    space=SpaceEstimate.INDEX_REBUILD,
     conditions=frozenset({ConditionKind.INDEX_BYTES, ConditionKind.GROWTH}),
     several="indexes",
     keeps=False,

@@ -1,6 +1,6 @@
 """INSERT AS SELECT."""
 
-from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, VerifiedBy
+from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, SpaceEstimate, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
@@ -31,6 +31,9 @@ DECLARATION = OperationDeclaration(
     rows=RowSemantics.ADDS,
     verified_by=VerifiedBy.ROWS,
     sizes=SizeReads(source="relation"),
+    space=SpaceEstimate.TABLES,
+    space_factor=1.3,
+    sorts_keys=True,
     of_source=("where", "sample"),
     one_session="a job fills one table by one statement in one session",
     temporary_hint="add temporary space, or measure into a copy without indexes (--bare)",

@@ -4,7 +4,7 @@ import re
 
 from toolkit.design.contradictions import values_of
 from toolkit.errors import ToolkitError
-from toolkit.model.operations import Levels, OperationDeclaration, Options, SizeReads, VerifiedBy
+from toolkit.model.operations import Levels, OperationDeclaration, Options, SizeReads, SpaceEstimate, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.plan import ConditionKind
 from toolkit.model.words import ObjectKind
@@ -57,6 +57,8 @@ DECLARATION = OperationDeclaration(
     object=ObjectKind.TABLE,
     verified_by=VerifiedBy.STATISTICS,
     sizes=SizeReads("schema_tables", "relation"),
+    space=SpaceEstimate.TABLES,
+    space_factor=1.1,
     conditions=frozenset({ConditionKind.STALE}),
     check=_check_histograms,
     several="objects",

@@ -1,0 +1,67 @@
+"""Nobody outside an operation's or an engine's own folder asks which one it is: it asks what that one declares."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tests.project.tree import ROOT
+from toolkit.model.engines import engines
+from toolkit.model.operations import operations
+
+EXCEPTIONS = {
+    "toolkit/cli/schedule.py: oracle": "a kind of scheduler (`--kind oracle`), not the engine",
+    "toolkit/design/user_sql.py: insert": "a word of SQL",
+    "toolkit/errors.py: duckdb": "a package of Python that may be missing",
+    "toolkit/readers/rman/shapes.py: backup": "a word of RMAN's log",
+    "toolkit/readers/rman/words.py: backup": "a word of RMAN's log",
+    "toolkit/store/migrations.py: postgresql": "the database of the store, not a target",
+}
+"""Where a name stands all the same, as `file: name`, and the reason."""
+
+
+def _own(name: str, path: str) -> bool:
+    """Whether a file may know a name: its own folder; engines know operations, and options their engines."""
+    folders = [
+        f"toolkit/dialects/{name}/",
+        f"toolkit/targets/{name}",
+        f"toolkit/operations/{name.replace('-', '_')}/",
+    ]
+    if name in operations():
+        folders += [f"toolkit/dialects/{engine}/" for engine in engines()]
+    else:
+        folders += ["toolkit/operations/"]
+    return path.startswith(tuple(folders))
+
+
+def _compared(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what decides which way code goes: sides of comparisons, cases, keys and members of literals."""
+    if isinstance(node, ast.Compare):
+        yield from (node.left, *node.comparators)
+    elif isinstance(node, ast.MatchValue):
+        yield node.value
+    elif isinstance(node, ast.Dict):
+        yield from (key for key in node.keys if key is not None)
+    elif isinstance(node, ast.Set):
+        yield from node.elts
+
+
+def _names(path: str, tree: ast.AST) -> set[str]:
+    known = {*operations(), *engines()}
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        for part in _compared(node):
+            members = part.elts if isinstance(part, ast.Tuple | ast.List | ast.Set) else [part]
+            for member in members:
+                if isinstance(member, ast.Constant) and member.value in known and not _own(member.value, path):
+                    found.add(f"{path}: {member.value}")
+    return found
+
+
+def test_nobody_asks_which_operation_or_engine_it_is() -> None:
+    found: set[str] = set()
+    for file in sorted((ROOT / "toolkit").rglob("*.py")):
+        path = file.relative_to(ROOT).as_posix()
+        found |= _names(path, ast.parse(file.read_text(encoding="utf-8")))
+    assert sorted(found - set(EXCEPTIONS)) == []
+    assert sorted(set(EXCEPTIONS) - found) == [], "an exception that is none any more"
