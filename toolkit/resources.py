@@ -54,7 +54,24 @@ def sql_text(name: str) -> str:
 @functools.cache
 def _read(path: str) -> str:
     folder, _, name = path.partition("/")
+    for more in _more:
+        if (more / path).is_file():
+            return _text(more / folder, name)
     return _text(sql_root() if folder == "sql" else template_root(), name)
+
+
+_more: list[Path] = []
+
+
+@contextmanager
+def added(folder: Path) -> Iterator[None]:
+    """Take files from the `sql` and `templates` of another folder, too, until the block ends."""
+    _more.append(folder)
+    try:
+        yield
+    finally:
+        _more.remove(folder)
+        _read.cache_clear()
 
 
 # -- which files are used -----------------------------------------------------------------------------------------

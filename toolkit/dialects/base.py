@@ -25,33 +25,13 @@ from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import EngineName, OperationName
 
 
-class Dialect(Counting, Protocol):
-    """All that is particular to an engine, without a connection."""
+class Identifiers(Protocol):
+    """How an engine spells and reads names and values."""
 
-    engine: EngineName
     upper_names: bool
     terminator: str
     """Ends a statement in the engine's own client (`;`); blocks end as the client wants it."""
-    copy_files: tuple[str, ...]
-    """Catalogue files (:schema, :name) that `empty_copy` needs of the table copied; key = file name."""
-    space_files: tuple[str, ...]
-    """Catalogue files without binds, each optional, that tell of free space beside `space`; key = file name."""
-    scheduler_files: tuple[str, ...]
-    """SQL files, each optional, of windows that the database's own scheduler keeps; empty where it has none."""
-    gathers_schemas: bool
-    """Whether statistics of a whole schema are one call (its `Work` names the schema)."""
-    backups: Backups | None
-    """How the engine's databases are backed up; None where it is not done."""
-    statistics: LiveStatistics | None
-    """How statistics of live objects are kept from moving, and the proof; None where an engine cannot."""
-    work: Implementations
-    """How the operations are done; an operation it has no implementation of is unsupported."""
-    online_rebuilds_apart: bool
-    """Whether two online rebuilds of indexes of one table must not run at once."""
-    keeps_identity: bool
-    """Whether a changed object keeps what `identity` tells of it, rebuilt or truncated as it may be."""
 
-    # -- names and values -----------------------------------------------------------------------------------
     def quote(self, name: str) -> str:
         """Quote one catalogue name, always.
 
@@ -72,7 +52,17 @@ class Dialect(Counting, Protocol):
         """
         ...
 
-    # -- the server -----------------------------------------------------------------------------------------
+
+class Server(Protocol):
+    """What an engine's server is, which errors it has, and whose sessions are at work."""
+
+    keeps_identity: bool
+    """Whether a changed object keeps what `identity` tells of it, rebuilt or truncated as it may be."""
+    place_files: tuple[str, ...]
+    """SQL files read before every run, and by doctor: where a session is, what limits it; each optional."""
+    scheduler_files: tuple[str, ...]
+    """SQL files, each optional, of windows that the database's own scheduler keeps; empty where it has none."""
+
     def release(self, server: Row) -> Release:
         """Read version and edition from the row of `sql/<engine>/server.sql`."""
         ...
@@ -99,6 +89,21 @@ class Dialect(Counting, Protocol):
         """
         ...
 
+    def sessions_of(self, run: str) -> Call:
+        """List sessions of a run: columns `session_id`, `begun`, `kill_text` (the statement that ends it)."""
+        ...
+
+    def instant(self) -> Call:
+        """Ask for the database's present instant, in the terms of `born`: one row with column `born`."""
+        ...
+
+
+class Judging(Protocol):
+    """How an engine's server is judged; nothing to say is an answer."""
+
+    doctor_files: tuple[str, ...]
+    """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
+
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         """Judge what `doctor` read (`server` and `doctor_files`): parallelism, settings, space, grants."""
         ...
@@ -119,10 +124,9 @@ class Dialect(Counting, Protocol):
         """List the privileges that are missing, for one operation or for all."""
         ...
 
-    place_files: tuple[str, ...]
-    """SQL files read before every run, and by doctor: where a session is, what limits it; each optional."""
-    doctor_files: tuple[str, ...]
-    """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
+
+class Watched(Protocol):
+    """How an engine is watched while statements run."""
 
     def watching(self, facts: Facts) -> Watching:
         """Say what is read of the server around and during a trial."""
@@ -132,7 +136,15 @@ class Dialect(Counting, Protocol):
         """Return how the engine names a statement of this text; None when only the server can tell."""
         ...
 
-    # -- work -----------------------------------------------------------------------------------------------
+
+class Catalogue(Protocol):
+    """What is read of an engine's tables and indexes beside the files that every engine has."""
+
+    copy_files: tuple[str, ...]
+    """Catalogue files (:schema, :name) that `empty_copy` needs of the table copied; key = file name."""
+    space_files: tuple[str, ...]
+    """Catalogue files without binds, each optional, that tell of free space beside `space`; key = file name."""
+
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         """Name further catalogue files (:schema, :name) about a table that is read, or `filled`; each optional.
 
@@ -148,7 +160,22 @@ class Dialect(Counting, Protocol):
         """
         ...
 
-    # -- scratch objects ------------------------------------------------------------------------------------
+    def index_reads(
+        self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
+    ) -> tuple[Query, ...]:
+        """Ask for keys and parts of an index, of a table's indexes, or (no name) of a schema's.
+
+        With `copied` also for what a copy of the table that is named takes after it.
+        Keys of the answers are the files' names with `suffix`. Rows under `index_partitions` and
+        `index_subpartitions` have `of_schema`, `of_index`, `part_name`, `byte_count`, `is_valid`; under
+        `index_segments`, where sizes may be read, the better `byte_count`.
+        """
+        ...
+
+
+class ScratchObjects(Protocol):
+    """How an engine makes, proves and drops the objects that measurements work on."""
+
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         """Make a full copy of a table's rows (no indexes), marked as ours."""
         ...
@@ -163,18 +190,6 @@ class Dialect(Counting, Protocol):
         self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
     ) -> tuple[Call, ...]:
         """Build the same index under another name on a copy of its table."""
-        ...
-
-    def index_reads(
-        self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
-    ) -> tuple[Query, ...]:
-        """Ask for keys and parts of an index, of a table's indexes, or (no name) of a schema's.
-
-        With `copied` also for what a copy of the table that is named takes after it.
-        Keys of the answers are the files' names with `suffix`. Rows under `index_partitions` and
-        `index_subpartitions` have `of_schema`, `of_index`, `part_name`, `byte_count`, `is_valid`; under
-        `index_segments`, where sizes may be read, the better `byte_count`.
-        """
         ...
 
     def fill_copy(
@@ -206,10 +221,6 @@ class Dialect(Counting, Protocol):
         """
         ...
 
-    def instant(self) -> Call:
-        """Ask for the database's present instant, in the terms of `born`: one row with column `born`."""
-        ...
-
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         """Run a statement only where an object is still the one, in a script without us.
 
@@ -223,6 +234,10 @@ class Dialect(Counting, Protocol):
             None where the engine has no such statement: then the text itself is given.
         """
         ...
+
+
+class Unlogged(Protocol):
+    """What an engine records of changes that its log lacks."""
 
     def backup_reads(self, since: Scalar) -> Call | None:
         """Ask what the server records of changes that redo lacks, since an instant; None without a record."""
@@ -238,6 +253,21 @@ class Dialect(Counting, Protocol):
         """
         ...
 
-    def sessions_of(self, run: str) -> Call:
-        """List sessions of a run: columns `session_id`, `begun`, `kill_text` (the statement that ends it)."""
-        ...
+
+class Dialect(Identifiers, Server, Judging, Watched, Catalogue, ScratchObjects, Unlogged, Counting, Protocol):
+    """All that is particular to an engine, without a connection.
+
+    `toolkit.dialects.quiet.Quiet` answers what an engine lacks, each with a sentence.
+    """
+
+    engine: EngineName
+    work: Implementations
+    """How the operations are done; an operation it has no implementation of is unsupported."""
+    backups: Backups | None
+    """How the engine's databases are backed up; None where it is not done."""
+    statistics: LiveStatistics | None
+    """How statistics of live objects are kept from moving, and the proof; None where an engine cannot."""
+    gathers_schemas: bool
+    """Whether statistics of a whole schema are one call (its `Work` names the schema)."""
+    online_rebuilds_apart: bool
+    """Whether two online rebuilds of indexes of one table must not run at once."""

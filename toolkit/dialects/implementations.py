@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.work import Call, Work
@@ -111,6 +112,16 @@ class Implementations:
     def of(self, operation: OperationName) -> Implementation:
         """Return the implementation of an operation, or what stands for its absence."""
         return self._known.get(operation) or NotImplementedHere(engine(self._engine).title, operation)
+
+    @contextmanager
+    def registered(self, operation: OperationName, implementation: Implementation) -> Iterator[None]:
+        """Add the implementation of an operation from elsewhere for as long as the block lasts."""
+        known = self._known
+        self._known = {**known, operation: implementation}
+        try:
+            yield
+        finally:
+            self._known = known
 
     def support(self, work: Work, facts: Facts) -> Support:
         return self.of(work.operation).support(work, facts)

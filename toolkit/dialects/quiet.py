@@ -9,20 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolkit.dialects.answers import DegreeLimit, Grant, Room
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Room, Watching
 from toolkit.dialects.backups import Backups, failed
+from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.rows import count_source, count_target
 from toolkit.dialects.statistics import LiveStatistics
 from toolkit.dialects.work import Call, Work
+from toolkit.errors import ToolkitError
+from toolkit.model.engines import engine as declared
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import Row, Scalar
-from toolkit.model.words import OperationName
+from toolkit.model.values import QualifiedName, Row, Scalar
+from toolkit.model.words import EngineName, OperationName
 
 
 class Quiet:
-    """Answers of an engine without statement ids, plans, segments, redo of its own and parts of indexes."""
+    """Answers of an engine without tables, statement ids, plans, segments, redo and parts of indexes."""
 
+    engine: EngineName
     upper_names = False
     terminator = ";"
     place_files: tuple[str, ...] = ()
@@ -30,6 +35,23 @@ class Quiet:
     gathers_schemas = False
     backups: Backups | None = None
     statistics: LiveStatistics | None = None
+    copy_files: tuple[str, ...] = ()
+    doctor_files: tuple[str, ...] = ()
+    scheduler_files: tuple[str, ...] = ()
+    online_rebuilds_apart = False
+    keeps_identity = False
+
+    def _lacks(self, what: str) -> ToolkitError:
+        return ToolkitError(f"{declared(self.engine).title} has no {what} in dbatk", code="TK-0304")
+
+    def explain(self, code: str, message: str) -> ErrorAdvice | None:
+        return None
+
+    def checks(self, facts: Facts) -> tuple[Check, ...]:
+        return ()
+
+    def watching(self, facts: Facts) -> Watching:
+        return Watching()
 
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
         """Believe the exit status."""
@@ -68,3 +90,52 @@ class Quiet:
 
     def backup_sentence(self, what: str, since: Scalar, rows: Sequence[Row] | None) -> str | None:
         return None
+
+    # -- tables: an engine that has them overrides these
+    def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+        raise self._lacks("copies of tables")
+
+    def empty_copy(
+        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool
+    ) -> tuple[Call, ...]:
+        raise self._lacks("copies of tables")
+
+    def build_index_copy(
+        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
+    ) -> tuple[Call, ...]:
+        raise self._lacks("copies of indexes")
+
+    def fill_copy(
+        self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
+    ) -> tuple[Call, ...]:
+        raise self._lacks("copies of tables")
+
+    def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        return tuple(calls)
+
+    def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
+        raise self._lacks("objects to drop")
+
+    def identity(self, ref: ObjectRef) -> Call:
+        raise self._lacks("objects to identify")
+
+    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
+        return None
+
+    def instant(self) -> Call:
+        return Call("instant", file=True)
+
+    def sessions_of(self, run: str) -> Call:
+        return Call("sessions_of", file=True, binds={"run": run})
+
+    def has_rows(self, table: QualifiedName) -> Call:
+        return Call("has_rows", {"table": table}, keep_as="has_rows")
+
+    def reading_begin(self) -> tuple[Call, ...]:
+        return (Call("reading_begin"),)
+
+    def count_target(self, work: Work) -> Call:
+        return count_target(work)
+
+    def count_source(self, work: Work) -> Call:
+        return count_source(work)

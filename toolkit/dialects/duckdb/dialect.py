@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from toolkit.dialects import backups
 from toolkit.dialects.answers import Check, ErrorAdvice, Watching
@@ -15,8 +14,8 @@ from toolkit.dialects.duckdb.work import WORK
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.names import split_name
 from toolkit.dialects.quiet import Quiet
-from toolkit.dialects.rows import ALL_ROWS, count_source, count_target
-from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.dialects.rows import ALL_ROWS
+from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
 from toolkit.model.steps import ObjectRef
@@ -148,21 +147,6 @@ class DuckdbDialect(Quiet):
         }  # fmt: skip
         return (Call("insert", values, effect=Effect.CHANGES, object=copy),)
 
-    def has_rows(self, table: QualifiedName) -> Call:
-        return Call("has_rows", {"table": table}, keep_as="has_rows")
-
-    def reading_begin(self) -> tuple[Call, ...]:
-        return (Call("reading_begin"),)
-
-    def count_target(self, work: Work) -> Call:
-        return count_target(work)
-
-    def count_source(self, work: Work) -> Call:
-        return count_source(work)
-
-    def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        return tuple(calls)
-
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
         if ref.kind is ObjectKind.BACKUP:
             return backups.remove(ref)
@@ -173,17 +157,6 @@ class DuckdbDialect(Quiet):
             return backups.look(ref)
         file = "identity_index" if ref.kind is ObjectKind.INDEX else "identity_table"
         return Call(file, file=True, binds={"schema": ref.name.schema, "name": ref.name.name})
-
-    def instant(self) -> Call:
-        return Call("instant", file=True)
-
-    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
-        """Return None: the shell knows no conditional statement."""
-        del text, ref, identity, born
-        return None
-
-    def sessions_of(self, run: str) -> Call:
-        return Call("sessions_of", file=True, binds={"run": run})
 
 
 DIALECT = DuckdbDialect()

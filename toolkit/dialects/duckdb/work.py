@@ -94,7 +94,7 @@ def _rows(work: Work) -> dict[str, ContextValue]:
     return {"table": work.object.name, "source": work.source, "query": work.query, **rows_of(work)}
 
 
-class Ctas(_Load):
+class _Ctas(_Load):
     """CREATE TABLE AS; the compression is a setting of the session."""
 
     def judge(self, work: Work) -> Support | None:
@@ -116,14 +116,14 @@ class Ctas(_Load):
         return marked(make, work.mark)
 
 
-class Insert(_Load):
+class _Insert(_Load):
     """INSERT INTO ... SELECT."""
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return (_change("insert", work, **{**_rows(work), "columns": work.columns}),)
 
 
-class IndexBuild(_InThreads):
+class _IndexBuild(_InThreads):
     """CREATE INDEX."""
 
     def judge(self, work: Work) -> Support | None:
@@ -146,7 +146,7 @@ class IndexBuild(_InThreads):
         return marked(make, work.mark)
 
 
-class IndexRebuild(_InThreads):
+class _IndexRebuild(_InThreads):
     """DuckDB has no REINDEX: drop and build in one transaction, so that a kill leaves the old index."""
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -160,14 +160,14 @@ class IndexRebuild(_InThreads):
         return transaction(drop, build, *comment(work.object, work.mark, Role.WORKER))
 
 
-class StatsGather(_InThreads):
+class _StatsGather(_InThreads):
     """ANALYZE of a table."""
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return (_change("analyze", work, table=work.object.name),)
 
 
-class Backup(_InThreads):
+class _Backup(_InThreads):
     """EXPORT DATABASE."""
 
     def judge(self, work: Work) -> Support | None:
@@ -189,11 +189,11 @@ class Backup(_InThreads):
 WORK = Implementations(
     "duckdb",
     {
-        "ctas": Ctas(),
-        "insert": Insert(),
-        "index-build": IndexBuild(),
-        "index-rebuild": IndexRebuild(),
-        "stats-gather": StatsGather(),
-        "backup": Backup(),
+        "ctas": _Ctas(),
+        "insert": _Insert(),
+        "index-build": _IndexBuild(),
+        "index-rebuild": _IndexRebuild(),
+        "stats-gather": _StatsGather(),
+        "backup": _Backup(),
     },
 )

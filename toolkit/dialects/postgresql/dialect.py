@@ -12,8 +12,7 @@ from toolkit.dialects.postgresql import advice, backup, checks, names, objects, 
 from toolkit.dialects.postgresql.backup.programs import error_of
 from toolkit.dialects.postgresql.work import WORK
 from toolkit.dialects.quiet import Quiet
-from toolkit.dialects.rows import count_source, count_target
-from toolkit.dialects.work import Call, Work
+from toolkit.dialects.work import Call
 from toolkit.model.facts import Facts, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
@@ -91,20 +90,8 @@ class PostgresqlDialect(Quiet):
         del facts
         return objects.fill_copy(source, copy, columns)
 
-    def has_rows(self, table: QualifiedName) -> Call:
-        return Call("has_rows", {"table": table}, keep_as="has_rows")
-
     def reading_begin(self) -> tuple[Call, ...]:
         return (Call("reading_begin"), Call("instant", file=True))
-
-    def count_target(self, work: Work) -> Call:
-        return count_target(work)
-
-    def count_source(self, work: Work) -> Call:
-        return count_source(work)
-
-    def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        return tuple(calls)
 
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
         return backups.remove(ref) if ref.kind is ObjectKind.BACKUP else objects.drop(ref)
@@ -112,15 +99,9 @@ class PostgresqlDialect(Quiet):
     def identity(self, ref: ObjectRef) -> Call:
         return backups.look(ref) if ref.kind is ObjectKind.BACKUP else objects.identity(ref)
 
-    def instant(self) -> Call:
-        return Call("instant", file=True)
-
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         del born
         return objects.by_hand(text, ref, identity)
-
-    def sessions_of(self, run: str) -> Call:
-        return Call("sessions_of", file=True, binds={"run": run})
 
 
 DIALECT = PostgresqlDialect()

@@ -88,7 +88,7 @@ class _InSession(Implementation):
         return Granted(1, "one process", "" if work.degree <= 1 else "PostgreSQL does this in one process")
 
 
-class Ctas(_InSession):
+class _Ctas(_InSession):
     """CREATE TABLE AS: its query runs in parallel."""
 
     sizes = ("object_bytes",)
@@ -131,7 +131,7 @@ class Ctas(_InSession):
         return Granted(1, f"{QUERY_DEGREE} = 0") if work.degree <= 1 else granted.of_query(kept, peaks)
 
 
-class Insert(_InSession):
+class _Insert(_InSession):
     """INSERT ... SELECT."""
 
     serial = "INSERT ... SELECT never writes in parallel on PostgreSQL"
@@ -190,7 +190,7 @@ class _OnIndex(_InSession):
         return granted.of_build(work, kept, peaks, notices)
 
 
-class IndexBuild(_OnIndex):
+class _IndexBuild(_OnIndex):
     """CREATE INDEX, also CONCURRENTLY."""
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
@@ -224,7 +224,7 @@ class IndexBuild(_OnIndex):
         return (_drop_invalid(work.object),)
 
 
-class IndexRebuild(_OnIndex):
+class _IndexRebuild(_OnIndex):
     """REINDEX, also CONCURRENTLY."""
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
@@ -243,7 +243,7 @@ class IndexRebuild(_OnIndex):
         return (_change("index_rebuild", values, work, undo=_leftovers(work)),)
 
 
-class StatsGather(_InSession):
+class _StatsGather(_InSession):
     """ANALYZE by n connections."""
 
     degree_by_sessions = True
@@ -265,7 +265,7 @@ class StatsGather(_InSession):
         return (_change("analyze", {"table": work.object.name}, work),)
 
 
-class Backup(Implementation):
+class _Backup(Implementation):
     """pg_basebackup or pgBackRest."""
 
     def support(self, work: Work, facts: Facts) -> Support:
@@ -290,12 +290,12 @@ class Backup(Implementation):
 WORK = Implementations(
     "postgresql",
     {
-        "ctas": Ctas(),
-        "insert": Insert(),
-        "index-build": IndexBuild(),
-        "index-rebuild": IndexRebuild(),
-        "stats-gather": StatsGather(),
-        "backup": Backup(),
+        "ctas": _Ctas(),
+        "insert": _Insert(),
+        "index-build": _IndexBuild(),
+        "index-rebuild": _IndexRebuild(),
+        "stats-gather": _StatsGather(),
+        "backup": _Backup(),
     },
 )
 

@@ -22,7 +22,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 
 
-class InSession(Implementation):
+class _InSession(Implementation):
     """A statement or a package call of a session; the words of each operation are in its module."""
 
     def __init__(self, words: OperationWords) -> None:
@@ -71,7 +71,7 @@ class InSession(Implementation):
         return load_facts.remarks(work, facts)
 
 
-class _Statistics(InSession):
+class _Statistics(_InSession):
     """DBMS_STATS."""
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
@@ -109,10 +109,10 @@ class _Backup(Implementation):
 WORK = Implementations(
     "oracle",
     {
-        "ctas": InSession(ctas),
-        "insert": InSession(insert),
-        "index-build": InSession(index_build),
-        "index-rebuild": InSession(index_rebuild),
+        "ctas": _InSession(ctas),
+        "insert": _InSession(insert),
+        "index-build": _InSession(index_build),
+        "index-rebuild": _InSession(index_rebuild),
         "stats-gather": _Statistics(stats_gather),
         "backup": _Backup(),
     },

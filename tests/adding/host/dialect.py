@@ -1,0 +1,41 @@
+"""This host as an engine: it has no tables, so that only work of programs is to be had."""
+
+from __future__ import annotations
+
+import re
+
+from tests.adding.pause.plan import PauseOfHost
+from toolkit.dialects.implementations import Implementations
+from toolkit.dialects.names import split_name
+from toolkit.dialects.quiet import Quiet
+from toolkit.model.facts import Facts, Release
+from toolkit.model.values import QualifiedName, Row, Scalar
+
+_PLAIN = re.compile(r"\w+")
+
+
+class HostDialect(Quiet):
+    """What is asked of it is which host it is."""
+
+    engine = "host"
+    work = Implementations("host", {"pause": PauseOfHost()})
+
+    def quote(self, name: str) -> str:
+        return f'"{name}"'
+
+    def literal(self, value: Scalar) -> str:
+        return repr(value)
+
+    def parse_name(self, text: str, release: Release | None = None) -> QualifiedName:
+        del release
+        return split_name(text, str, _PLAIN, 255)
+
+    def release(self, server: Row) -> Release:
+        text = str(server.get("version_text") or "")
+        return Release(tuple(int(part) for part in re.findall(r"\d+", text)[:2]), "", text)
+
+    def assume(self, text: str) -> Facts:
+        return Facts(self.engine, self.release({"version_text": text}), assumed=True)
+
+
+DIALECT = HostDialect()

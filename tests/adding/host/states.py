@@ -1,0 +1,5 @@
+"""A snapshot of this host reads nothing."""
+
+from toolkit.dialects.states import States
+
+STATES = States("host", (), lambda _: ())

@@ -1,0 +1,67 @@
+"""The target `host://`: its sessions answer the few reads that a run makes of a server, by SQLite in memory."""
+
+from __future__ import annotations
+
+import platform
+import sqlite3
+from collections.abc import Callable, Mapping
+
+from toolkit.model.protocols import Answer
+from toolkit.model.values import Scalar
+from toolkit.model.words import Role
+from toolkit.targets.base import Access, ProgramAccess, SessionTag
+
+
+class HostTarget:
+    """This host."""
+
+    engine = "host"
+    display = "host://"
+    local = True
+    lease_key = "host"
+    programs_folder: str | None = None
+
+    def __init__(self, access: Access) -> None:
+        del access
+        self.observer: Callable[[str], None] | None = None
+
+    def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> HostConnection:
+        del role, tag, read_only
+        return HostConnection()
+
+    def programs_access(self, run: str) -> ProgramAccess:
+        del run
+        return ProgramAccess()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class HostConnection:
+    """A session of nobody."""
+
+    identity = "this process"
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        self._connection.create_function("host_name", 0, platform.node)
+        self._connection.create_function("host_release", 0, platform.release)
+
+    def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
+        done = self._connection.execute(text, dict(binds or {}))
+        names = [column[0] for column in done.description or ()]
+        return Answer(rows=tuple(dict(zip(names, row, strict=True)) for row in done))
+
+    def tag(self, action: str) -> None:
+        del action
+
+    def cancel(self) -> None:
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def open_target(access: Access) -> HostTarget:
+    """Return the target of an access."""
+    return HostTarget(access)

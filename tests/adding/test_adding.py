@@ -1,0 +1,168 @@
+"""An operation and an engine are added by a folder each: nothing else of the program knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.adding import host, pause, vacuum
+from tests.engines.arena import Arena, Heard, duckdb_arena
+from toolkit.analysis.advice import advice
+from toolkit.app.doctor import doctor
+from toolkit.app.runs.execute import Approvals, describe, resume, script, start
+from toolkit.app.targets import find_target
+from toolkit.cli.main import build_app, main
+from toolkit.design.build import General, build_experiment
+from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.work import Work
+from toolkit.errors import ToolkitError
+from toolkit.model.engines import engines
+from toolkit.model.experiment import Experiment
+from toolkit.model.facts import Facts, Release
+from toolkit.model.operations import declaration, operations, registered
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import Mode, ObjectKind, Outcome, RunState, SupportState
+from toolkit.report.render import Format, render
+from toolkit.runner import Stop
+from toolkit.store import open_store
+from toolkit.store.store import Store
+
+ALLOWED = Approvals(not_production=True)
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    with duckdb_arena(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store" / "store.sqlite") as opened:
+        yield opened
+
+
+def vacuuming(arena: Arena, repeat: int | None = None) -> Experiment:
+    general = General(target=arena.url, repeat=repeat, warmup=0 if repeat else None)
+    return build_experiment("vacuum", {"table": "main.gtest"}, {}, general)
+
+
+# -- an operation of the database ---------------------------------------------------------------------------------
+def test_a_new_operation_is_measured_and_leaves_nothing(arena: Arena, store: Store) -> None:
+    with vacuum.added():
+        run = start(vacuuming(arena, 2), arena.target(), store=store, approvals=ALLOWED, events=Heard())
+        record = store.load_run(run)
+        assert [trial.outcome for trial in record.trials] == [Outcome.OK, Outcome.OK]
+        assert any(statement.startswith("VACUUM ANALYZE") for statement in arena.statements)
+        assert arena.leftovers() == []
+        assert "vacuum" in render([record], Format.TEXT)
+
+
+def test_a_new_operation_is_a_command_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with vacuum.added():
+        assert "table" in {group.name for group in build_app().registered_groups}
+        assert main(["table", "vacuum", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Vacuum a table" in shown
+    assert "--table" in shown
+
+
+# -- what is absent -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("engine", ["oracle", "postgresql", "duckdb"])
+def test_an_operation_that_an_engine_has_none_of_is_unsupported(engine: str) -> None:
+    with vacuum.added(implemented=False):
+        ref = ObjectRef(ObjectKind.TABLE, QualifiedName("T"))
+        work = Work("vacuum", Mode.JOB, ref, {})
+        ways, facts = dialect_of(engine).work, Facts(engine, Release((19,), "", ""))
+        found = ways.support(work, facts)
+        assert found.state is SupportState.UNSUPPORTED
+        assert found.sentence == f"{engines()[engine].title} has no implementation of `vacuum` in dbatk"
+        with pytest.raises(ToolkitError, match="has no implementation of `vacuum`"):
+            ways.timed(work, facts)
+
+
+@pytest.mark.parametrize("repeat", [None, 2])
+def test_what_an_engine_has_none_of_is_neither_run_nor_planned_nor_printed(
+    arena: Arena, store: Store, repeat: int | None
+) -> None:
+    sentence = "DuckDB has no implementation of `vacuum` in dbatk"
+    with vacuum.added(implemented=False):
+        work = vacuuming(arena, repeat)
+        with pytest.raises(ToolkitError, match=sentence):
+            start(work, arena.target(), store=store, approvals=ALLOWED, events=Heard())
+        with pytest.raises(ToolkitError, match=sentence):
+            describe(work, arena.target())
+        with pytest.raises(ToolkitError, match=sentence):
+            script(work, arena.target())
+        assert [check.evidence for check in doctor(arena.target(), work).support] == [sentence]
+        assert sentence in [check.evidence for check in doctor(arena.target()).support]
+    assert store.list_runs() == []
+    assert not any(text.startswith(("ANALYZE", "VACUUM")) for text in arena.statements)
+
+
+# -- work on the host alone, on an engine from outside ------------------------------------------------------------
+def pausing(*milliseconds: int, repeat: int = 4) -> Experiment:
+    return build_experiment(
+        "pause", {}, {"milliseconds": milliseconds}, General(target="host://", repeat=repeat, warmup=1, seed=7)
+    )
+
+
+@pytest.fixture
+def this_host() -> Iterator[None]:
+    with host.added(), registered(pause.DECLARATION):
+        yield
+
+
+@pytest.mark.usefixtures("this_host")
+def test_work_without_a_database_is_a_sweep_like_any_other(store: Store) -> None:
+    target = find_target("host://").target
+    run = start(pausing(1, 60), target, store=store, approvals=ALLOWED, events=Heard())
+    record = store.load_run(run)
+    assert record.head.state is RunState.DONE
+    assert {trial.outcome for trial in record.trials} == {Outcome.OK}
+    assert len(record.trials) == 2 * (4 + 1)
+    assert {str(trial.cell) for trial in record.trials} == {"milliseconds=1", "milliseconds=60"}
+    told = {metric.name for trial in record.trials for metric in trial.metrics}
+    assert declaration("pause").judged_by.metric in told
+    assert store.journal(run).open_entries() == ()
+    assert str(advice(record).best) == "milliseconds=1"
+    assert "pause" in render([record], Format.TEXT)
+
+
+@pytest.mark.usefixtures("this_host")
+def test_work_without_a_database_is_resumed_where_it_was_cut_off(store: Store) -> None:
+    class AfterThree(Heard):
+        def emit(self, event: object) -> None:
+            super().emit(event)  # type: ignore[arg-type]
+            if len([each for each in self.events if each.kind == "trial-ended"]) == 3:
+                stop.request()
+
+    stop, target = Stop(), find_target("host://").target
+    with pytest.raises(ToolkitError, match="was interrupted"):
+        start(pausing(1, 2), target, store=store, approvals=ALLOWED, events=AfterThree(), stop=stop)
+    (head,) = store.list_runs()
+    assert head.state is RunState.INTERRUPTED
+    assert resume(head.run, target, store=store, approvals=ALLOWED, events=Heard()) == head.run
+    record = store.load_run(head.run)
+    assert record.head.state is RunState.DONE
+    done = [trial.trial for trial in record.trials if trial.outcome is Outcome.OK]
+    assert sorted(done) == list(range(1, 2 * (4 + 1) + 1))
+
+
+@pytest.mark.usefixtures("this_host")
+def test_an_engine_without_tables_refuses_work_on_them(store: Store) -> None:
+    work = build_experiment("ctas", {"source": "a", "table": "b"}, {}, General(target="host://"))
+    with pytest.raises(ToolkitError, match="This host has no implementation of `ctas` in dbatk"):
+        start(work, find_target("host://").target, store=store, approvals=ALLOWED, events=Heard())
+
+
+def test_what_was_added_is_gone_afterwards() -> None:
+    with vacuum.added(), host.added():
+        assert "vacuum" in operations()
+        assert "host" in engines()
+    assert "vacuum" not in operations()
+    assert "host" not in engines()
+    assert "vacuum" not in dialect_of("duckdb").work
