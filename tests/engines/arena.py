@@ -9,6 +9,8 @@ from pathlib import Path
 
 import duckdb
 
+from tests.oracle.make import target
+from tests.oracle.standin import Scenario, running_standin
 from tests.servers.postgresql import Server
 from toolkit.config.urls import parse_url
 from toolkit.model.protocols import Event
@@ -43,6 +45,8 @@ class Arena:
     make: Callable[[], Target]
     ask: Callable[[str], list[tuple[object, ...]]]
     statements: list[str] = field(default_factory=list)
+    columns: tuple[str, ...] = ("idname", "k")
+    """Those of GTEST that an index is built on."""
 
     def target(self) -> Target:
         """Return a target that records what is sent."""
@@ -58,6 +62,7 @@ class Arena:
 _LEFT = {
     "duckdb": "SELECT table_name FROM duckdb_tables() UNION ALL SELECT index_name FROM duckdb_indexes()",
     "postgresql": "SELECT relname FROM pg_class",
+    "oracle": "SELECT table_name FROM duckdb_tables() UNION ALL SELECT index_name FROM duckdb_indexes()",
 }
 
 
@@ -109,3 +114,22 @@ def postgresql_arena(server: Server, schema: str) -> Iterator[Arena]:
         return PostgresqlTarget(Access(parse_url(server.url), password=lambda: server.password))
 
     yield Arena("postgresql", server.url, schema, make, ask)
+
+
+@contextmanager
+def oracle_arena() -> Iterator[Arena]:
+    """The Oracle stand-in over the wire, with GTEST and an index; what is asked beside goes to its DuckDB."""
+    with running_standin(Scenario(rows=ROWS)) as standin:
+
+        def ask(text: str) -> list[tuple[object, ...]]:
+            beside = standin.engine.data.cursor()
+            (place,) = beside.execute(
+                "SELECT database_name FROM duckdb_tables() WHERE table_name = 'GTEST'"
+            ).fetchall()
+            beside.execute(f"USE {place[0]}")
+            return beside.execute(text).fetchall()
+
+        yield Arena(
+            "oracle", standin.url, standin.engine.scenario.user, lambda: target(standin), ask,
+            columns=("idname", "amount"),
+        )  # fmt: skip

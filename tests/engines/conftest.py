@@ -7,17 +7,31 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.arena import Arena, duckdb_arena, postgresql_arena
+from tests.engines.arena import Arena, duckdb_arena, oracle_arena, postgresql_arena
 from toolkit.store import open_store
 from toolkit.store.store import Store
 
 ENGINES = ["duckdb", pytest.param("postgresql", marks=pytest.mark.postgresql)]
 
 
+@pytest.fixture(params=[*ENGINES, "oracle"])
+def any_arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
+    """Every engine; of Oracle the stand-in."""
+    yield from _arena(request, tmp_path)
+
+
 @pytest.fixture(params=ENGINES)
 def arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
+    """Every engine whose own database is at hand."""
+    yield from _arena(request, tmp_path)
+
+
+def _arena(request: pytest.FixtureRequest, folder: Path) -> Iterator[Arena]:
     if request.param == "duckdb":
-        with duckdb_arena(tmp_path) as found:
+        with duckdb_arena(folder) as found:
+            yield found
+    elif request.param == "oracle":
+        with oracle_arena() as found:
             yield found
     else:
         server = request.getfixturevalue("postgresql_server")

@@ -11,7 +11,6 @@ from toolkit.model.operations import operations
 
 EXCEPTIONS = {
     "toolkit/cli/schedule.py: oracle": "a kind of scheduler (`--kind oracle`), not the engine",
-    "toolkit/design/user_sql.py: insert": "a word of SQL",
     "toolkit/errors.py: duckdb": "a package of Python that may be missing",
     "toolkit/readers/rman/: backup": "a word of RMAN's log",
     "toolkit/store/migrations.py: postgresql": "the database of the store, not a target",
