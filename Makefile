@@ -5,8 +5,8 @@
 
 BIN := .venv/bin
 ARGS ?=
-# One worker more than processors, for many tests wait; tests that share costly processes stay together.
-SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadgroup
+# Twice as many workers as processors, for many tests wait; tests that share costly processes stay together.
+SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2) --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-full test-extra test-lowest lint format types contracts docs check chaos bench mutate wheel pins clean

@@ -34,6 +34,7 @@ def statements(script: str) -> list[str]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("assume", ["11.2-ee", "26-ee"])
 def test_every_statement_of_a_bundle_stands(assume: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
