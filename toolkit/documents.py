@@ -27,8 +27,8 @@ _SECRET_TEXT = re.compile(
     re.IGNORECASE,
 )
 HOW_TO_REFER = (
-    "refer to it in a target profile: `dbatk target add NAME URL --password-env VARIABLE`, `--password-keyring`, "
-    "`--password-command` or `--wallet`"
+    "use a reference in a target profile: `dbatk target add NAME URL --password-env VARIABLE`, "
+    "`--password-keyring`, `--password-command` or `--wallet`"
 )
 
 
@@ -136,7 +136,7 @@ def check_no_secret(document: TomlDocument, *, skip: frozenset[str] = frozenset(
     for table, key, value in _texts(document.data, "", "", skip):
         if _SECRET_KEY.fullmatch(key) or _SECRET_TEXT.search(value):
             raise document.error(
-                f"`{key}` holds a secret in clear text",
+                f"`{key}` contains a secret in clear text",
                 table=table, key=key, code="TK-0108", hint=HOW_TO_REFER,
             )  # fmt: skip
 
@@ -176,7 +176,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         return f"did you mean `{found}`?"
     more = len(choices) - _MOST_KNOWN
     listed = ", ".join(f"`{choice}`" for choice in choices[:_MOST_KNOWN])
-    return f"known are {listed}" + (f" and {more:,} more" if more > 0 else "")
+    return f"valid names: {listed}" + (f" and {more:,} more" if more > 0 else "")
 
 
 def _find(text: str, table: str, key: str | None, number: int) -> int | None:

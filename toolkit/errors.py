@@ -45,10 +45,10 @@ CATALOGUE: dict[str, ErrorEntry] = {
     for entry in (
         # 01xx: what the user wrote
         _entry("TK-0101", _U, "unknown word",
-               "an option, key, factor or command is not known",
+               "an option, key, factor or command is unknown",
                "use the suggested name, or see --help"),
         _entry("TK-0102", _U, "bad value",
-               "a value has the wrong type or lies outside its range",
+               "a value has the wrong type or is out of range",
                "give a value as described in the hint"),
         _entry("TK-0103", _U, "bad level list",
                "a list of levels is empty or cannot be read",
@@ -63,7 +63,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
                "an experiment or profile file cannot be read",
                "fix the line named in the message"),
         _entry("TK-0107", _U, "options do not fit",
-               "two options exclude each other or one needs another",
+               "two options are mutually exclusive or one needs another",
                "remove one of them, as described in the hint"),
         _entry("TK-0108", _U, "secret in clear text",
                "a password appears in a file, an argument or a URL",

@@ -34,7 +34,7 @@ def template_root() -> Path:
 def _text(root: Path, name: str) -> str:
     path = (root / name).resolve()
     if not path.is_relative_to(root.resolve()):
-        msg = f"`{name}` lies outside {root}"
+        msg = f"`{name}` is outside {root}"
         raise ValueError(msg)
     return path.read_text(encoding="utf-8")
 

@@ -240,7 +240,7 @@ def parse_duration(text: str) -> float:
         raise ToolkitError(
             f"`{text}` is not a duration",
             code="TK-0102",
-            hint="write days, hours, minutes and seconds in this order, 366 days at most: `90s`, `30m`, `1h30m`",
+            hint="give days, hours, minutes and seconds in this order, at most 366 days: `90s`, `30m`, `1h30m`",
         )
     return total
 
@@ -253,6 +253,6 @@ def parse_bytes(text: str) -> int:
     """
     found = _BYTES.fullmatch(text.strip())
     if found is None:
-        raise ToolkitError(f"`{text[:40]}` is no size", code="TK-0102", hint="write it as `10GiB` or `512MiB`")
+        raise ToolkitError(f"`{text[:40]}` is not a size", code="TK-0102", hint="write it as `10GiB` or `512MiB`")
     power = "KMGTP".index(found["unit"].upper()) + 1 if found["unit"] else 0
     return round(float(found["number"]) * 2.0 ** (10 * power))

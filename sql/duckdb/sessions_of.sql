@@ -1,4 +1,4 @@
--- Title: Sessions of a run: none, a DuckDB file belongs to one process
+-- Title: Sessions of a run: none, a DuckDB file belongs to a single process
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -42,7 +42,7 @@ esac
 case ${connect%%@*} in
   '') usage ;;
   /) ;;
-  */*) stop 2 "no password may stand in an argument, where everybody sees it: leave it out, it is asked" ;;
+  */*) stop 2 "no password may stand in an argument, where everybody sees it: omit it, it is asked" ;;
 esac
 
 cd "$(dirname "$0")" || stop 2 "the folder of run.sh cannot be entered"

@@ -14,8 +14,8 @@ def test_the_smallest_degree_that_is_as_good_as_the_best_is_recommended() -> Non
     assert told.headline.startswith("use `degree=2`: 5.25 s (")
     assert "1.92x as fast as `degree=1` (" in told.headline
     assert [sentence.split(" (")[0] for sentence in told.sentences] == [
-        "degree 4 lies beyond the 2 CPUs and brings no measurable gain",
-        "degree 8 lies beyond the 2 CPUs and loses time",
+        "degree 4 exceeds the 2 CPUs and brings no measurable gain",
+        "degree 8 exceeds the 2 CPUs and loses time",
     ]
     assert not any("CPUs" in doubt for doubt in told.doubts)
 
@@ -32,7 +32,7 @@ def test_a_clear_scale_recommends_the_highest_degree() -> None:
     assert told.recommended == told.best == cell(degree=4)
     assert told.headline.startswith("use `degree=4`: 2.04 s (")
     assert told.sentences == ()
-    assert "degree 4 lies beyond the 2 CPUs" in told.doubts
+    assert "degree 4 exceeds the 2 CPUs" in told.doubts
 
 
 def test_when_the_lowest_degree_is_best_it_is_recommended() -> None:
@@ -48,9 +48,10 @@ def test_noise_is_called_noise_and_nothing_is_recommended() -> None:
     assert told.recommended is None
     assert told.headline.startswith("this run is inconclusive")
     assert (
-        told.sentences[0] == "run it again when the machine is quiet: at this noise more repeats alone hardly help"
+        told.sentences[0] == "run it again when the machine is idle: with this noise, more repeats alone hardly "
+        "help"
     )
-    assert "which may be chance" in told.sentences[1]
+    assert "possibly by chance" in told.sentences[1]
     assert not any(sentence.startswith("use ") for sentence in told.sentences)
 
 
@@ -75,7 +76,7 @@ def test_a_smaller_degree_that_may_be_much_slower_is_not_recommended() -> None:
 def test_with_too_few_repeats_nothing_is_recommended() -> None:
     told = advice(sweep({1: [10.0], 2: [5.0], 4: [2.4]}))
     assert told.recommended is None
-    assert told.headline == "too few repeats to say which is better"
+    assert told.headline == "too few repeats to tell which is better"
     assert told.sentences[0] == "repeat each configuration at least 3 times: a single time does not show the noise"
 
 
@@ -93,7 +94,7 @@ def test_a_gain_just_above_linear_within_its_interval_is_not_flagged() -> None:
 
 def test_degrees_beyond_the_cpus_are_named() -> None:
     times = {1: [8.0], 2: [4.0], 4: [4.0], 8: [4.0]}
-    assert "degree 4, 8 lie beyond the 2 CPUs" in advice(sweep(times)).doubts
+    assert "degree 4, 8 exceed the 2 CPUs" in advice(sweep(times)).doubts
     assert not any("CPUs" in doubt for doubt in advice(sweep(times, environment={})).doubts)
     assert not any("CPUs" in doubt for doubt in advice(sweep(times, environment={"cpu_count": "many"})).doubts)
 
@@ -105,7 +106,7 @@ def test_failed_cells_are_named_with_their_reason() -> None:
 
 def test_a_run_in_which_everything_failed_says_so() -> None:
     told = advice(sweep({1: [None], 2: [None]}))
-    assert told.headline == "no trial ended well: there is no time to judge by"
+    assert told.headline == "no trial succeeded: there is no time to judge by"
     assert told.best is None
 
 

@@ -182,7 +182,7 @@ def test_metrics_of_different_providers_are_left_out_with_a_sentence() -> None:
     found = compare(with_metrics("a", "vstat"), with_metrics("b", "awr"))
     assert [one.name for one in found.pairs[0].metrics] == ["cpu"]
     assert found.notes == (
-        "metrics of different providers are left out: `vstat` only in run `a`; `awr` only in run `b`",
+        "metrics of different providers are omitted: `vstat` only in run `a`; `awr` only in run `b`",
     )
 
 

@@ -38,7 +38,7 @@ def test_it_opens_with_what_went_wrong_and_with_nothing_else() -> None:
     assert told.headline == "plan `nightly`: 1 done, 1 failed"
     assert told.sentences == ("stopped: step `b` failed", "`b` on `dwh` failed: ORA-01652")
     well = run_report_of(run(step("a"), step("c", None, state=StepState.SKIPPED)), {}, {})
-    assert well.sentences == ("everything that was due was done",)
+    assert well.sentences == ("all due steps were done",)
 
 
 def test_a_time_is_held_against_the_runs_before_it_where_they_are_enough() -> None:
@@ -89,13 +89,13 @@ def test_a_step_that_became_slower_is_told_with_the_growth_of_what_it_works_on()
         ]
 
     (grown,) = trend_of("a", "dwh", runs(1e9, 1e10)).sentences
-    assert grown.endswith("; what it works on went from 954 MiB to 9.31 GiB")
+    assert grown.endswith("; its data grew from 954 MiB to 9.31 GiB")
     (same,) = trend_of("a", "dwh", runs(1e9, 1.1e9)).sentences
-    assert same.endswith("; what it works on has not changed much in size")
+    assert same.endswith("; the size of its data has hardly changed")
 
 
 def test_what_could_not_be_verified_stands_at_the_top() -> None:
     told = run_report_of(run(replace(step("a"), unverified="the source was not counted")), {}, {}).sentences
     assert told == (
-        "everything that was due was done", "1 step could not be verified in every respect: `a`",
+        "all due steps were done", "1 step could not be fully verified: `a`",
     )  # fmt: skip

@@ -64,7 +64,7 @@ def test_an_answer_given_while_a_session_was_still_at_work_is_asked_again(
 ) -> None:
     with (
         server.connect(application_name=killed),
-        pytest.raises(ToolkitError, match="was still at work") as refused,
+        pytest.raises(ToolkitError, match="was still active") as refused,
     ):
         answer(server, store, killed, rows)
     assert refused.value.code == "TK-0209" and load_in_doubt(killed, store)

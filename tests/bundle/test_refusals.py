@@ -101,7 +101,7 @@ def test_what_needs_a_licence_nobody_declared_is_not_written(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"target": "duckdb:///x.duckdb", "assume": "2.0"}, "a bundle is made for Oracle"),
+        ({"target": "duckdb:///x.duckdb", "assume": "2.0"}, "bundles are only for Oracle"),
         ({"options": 'source = "G"\ntable = "C"\nkeep = "best"'}, "known after the trials"),
         (
             {"more": '[[factor]]\nname = "x"\nlevels = [1]\nread_sql = "SELECT 1 FROM dual"\n'
@@ -218,7 +218,7 @@ def test_a_bundle_that_was_not_run_is_refused(export: Exporter, capsys: pytest.C
 
 
 def test_a_folder_without_a_bundle_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "holds no bundle" in refused(tmp_path, capsys)
+    assert "is not a bundle" in refused(tmp_path, capsys)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[" * 2000, '{"kind": "dbatk bundle", "format": 1}'])
@@ -263,7 +263,7 @@ def test_a_spool_of_another_run_is_refused(
 ) -> None:
     folder = export()
     spool(folder, text, run=run, name=name)
-    assert "the spool of another run" in refused(folder, capsys)
+    assert "belongs to another run" in refused(folder, capsys)
 
 
 @pytest.mark.parametrize("text", ["", "ORA-12541: no listener\n", "DBATK|RUN|1|1|stage|timed\nORA-", "\0\ufffd"])

@@ -140,7 +140,7 @@ def test_a_session_of_an_earlier_attempt_is_waited_for(workshop: Maker) -> None:
         orphan.client_identifier = run
         orphan.ping()
         status, said = shop.run()
-    assert status == 5 and "still at work" in said and "KILL SESSION" in said
+    assert status == 5 and "is still active" in said and "KILL SESSION" in said
     assert not list(shop.spools.glob("t*"))
 
 

@@ -17,8 +17,8 @@ from toolkit.model.plan import StepState
 from toolkit.store import open_store
 
 _STATUSES = frozenset({0, 1, 3, 5, 130, -9})
-_FAULTS_OF_OURS = re.compile(r"Traceback|fault of dbatk|something unexpected|TK-0901")
-_UNDECIDED = "is not known: it was cut off while it loaded"
+_FAULTS_OF_OURS = re.compile(r"Traceback|internal error of dbatk|something unexpected|unexpected error: TK-0901")
+_UNDECIDED = ": the load was interrupted"
 
 
 def after_a_night(world: World, night: Night) -> Iterator[str]:

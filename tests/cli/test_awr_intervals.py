@@ -175,7 +175,7 @@ def test_three_points_are_too_few_and_it_says_so(many: Path, capsys: pytest.Capt
     files = [str(many / f"r{day:02}.html") for day in (0, 1, 20)]
     assert main(["awr", "trend", *files]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "there are 3 points: fewer than 10 are too few" in shown
+    assert "there are 3 points: at least 10 are needed" in shown
     assert "CHANGES" not in shown
 
 

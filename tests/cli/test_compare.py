@@ -59,15 +59,15 @@ def test_each_kind_has_its_document_and_its_page(
     [
         (("monday", "before"), "TK-0102", "`monday` is a run and `before` is a snapshot"),
         (("before", "monday"), "TK-0102", "`monday` is a run and `before` is a snapshot"),
-        (("monday", "wednesday"), "TK-0109", "no run is called `wednesday`"),
+        (("monday", "wednesday"), "TK-0109", "no run is named `wednesday`"),
         (("before", "wednesday"), "TK-0114", "there is no snapshot `wednesday`"),
         (("wednesday", "thursday"), "TK-0109", "`dbatk snapshot list` lists the snapshots"),
         (("good.html", "missing.html"), "TK-0113", "there is no file"),
         (("good.html", "before"), "TK-0102", "`before` is one snapshot, not an interval"),
-        (("good.html", "monday"), "TK-0114", "has no AWR report"),
+        (("good.html", "monday"), "TK-0114", "no AWR report was stored"),
         (("good.html", "bad.html", "--strict"), "TK-0107", "`--strict` does not apply to intervals"),
         (("good.html", "bad.html", "--fail-if", "elapsed_seconds > +5%"), "TK-0107", "does not apply"),
-        (("before", "after", "--force"), "TK-0107", "must be of one database"),
+        (("before", "after", "--force"), "TK-0107", "must be of the same database"),
         (("before", "after", "--mask"), "TK-0107", "`--mask` does not apply to snapshots"),
         (("monday", "tuesday", "--salt", "x"), "TK-0107", "`--salt` does not apply to runs"),
     ],
@@ -84,7 +84,7 @@ def test_labels_of_runs_and_snapshots_mean_the_runs_and_a_note_says_so(stored: D
         stored("snapshot", "take", label, "-t", url)
     answer = stored("compare", "monday", "tuesday", "--json")
     assert "pairs" in json.loads(answer.out)
-    assert "labels of snapshots too" in answer.err
+    assert "also labels of snapshots" in answer.err
 
 
 @pytest.mark.parametrize("group", ["awr", "snapshot"])

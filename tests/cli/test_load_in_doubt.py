@@ -64,10 +64,10 @@ def rows(home: Path) -> int:
 
 def test_a_load_in_doubt_names_both_answers(dbatk: Dbatk, killed: str, home: Path) -> None:
     refused = dbatk("runs", "resume", killed)
-    assert refused.status == 5 and "was cut off while it loaded" in refused.err, refused.err
+    assert refused.status == 5 and "the load was interrupted" in refused.err, refused.err
     hint = " ".join(refused.err.split())
-    assert f"`dbatk runs resume {killed} --rows there`" in hint and "`--rows missing` loads again" in hint
-    assert "is run again" not in refused.err and rows(home) == 10
+    assert f"`dbatk runs resume {killed} --rows there`" in hint and "`--rows missing` loads them again" in hint
+    assert "will be run again" not in refused.err and rows(home) == 10
 
 
 def test_rows_that_are_there_end_the_run_without_a_time(dbatk: Dbatk, killed: str, home: Path) -> None:
@@ -76,13 +76,13 @@ def test_rows_that_are_there_end_the_run_without_a_time(dbatk: Dbatk, killed: st
     run = json.loads(ended.out)
     last = run["trials"][-1]
     assert (run["state"], last["outcome"], last["elapsed_seconds"], last["rows"]) == ("done", "ok", None, None)
-    assert last["reason"] == "a person answered that its rows are there; its time is not known"
+    assert last["reason"] == "a person confirmed that its rows are there; its time is unknown"
     assert rows(home) == 10
     assert "a person answered: its rows are there" in " ".join(dbatk("audit", "--kind", "run-begin").out.split())
     shown = " ".join(dbatk("runs", "show", killed).out.split())
     assert "it was done, but its end was not recorded: there is no time to judge by" in shown
     again = dbatk("runs", "resume", killed, "--rows", "there")
-    assert again.status == 2 and "is known, so `--rows` is not asked for" in again.err
+    assert again.status == 2 and "is known, so `--rows` is not needed" in again.err
 
 
 def test_rows_that_are_missing_are_loaded_in_the_same_run(dbatk: Dbatk, killed: str, home: Path) -> None:
@@ -103,7 +103,7 @@ def test_only_there_and_missing_are_answers(dbatk: Dbatk, killed: str) -> None:
 def test_a_run_whose_end_is_known_takes_no_answer(dbatk: Dbatk, url: str) -> None:
     assert dbatk("ctas", "-t", url, "--source", "small", "--table", "c", "-q").status == 0
     refused = dbatk("runs", "resume", "last", "--rows", "missing")
-    assert refused.status == 2 and "leave it out" in refused.err
+    assert refused.status == 2 and "omit it" in refused.err
 
 
 @pytest.mark.parametrize("seen", ["killed and never told", "failed, and told by the night after"])
@@ -118,7 +118,7 @@ def test_the_night_after_the_answer_takes_the_step_as_done(
     if seen.startswith("failed"):
         second = json.loads(dbatk("run", "nightly.toml", "--json").out)["steps"]
         assert [(step["state"], step["run"]) for step in second] == [("failed", run), ("stopped", None)]
-        assert "was cut off while it loaded" in second[0]["reason"]
+        assert "the load was interrupted" in second[0]["reason"]
     assert dbatk("runs", "resume", run, "--rows", "there").status == 0
     third = dbatk("run", "nightly.toml", "--json")
     steps = json.loads(third.out)["steps"]

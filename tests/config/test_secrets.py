@@ -25,7 +25,7 @@ def test_a_variable_is_read_each_time_anew(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("DWH_PASSWORD", "other")
     assert fetch() == "other"
     monkeypatch.delenv("DWH_PASSWORD")
-    with pytest.raises(ToolkitError, match="`DWH_PASSWORD`, which holds the password, is not set"):
+    with pytest.raises(ToolkitError, match="`DWH_PASSWORD` for the password is not set"):
         fetch()
 
 
@@ -73,7 +73,7 @@ def test_a_keyring_is_asked_for_the_user(monkeypatch: pytest.MonkeyPatch) -> Non
         keyring, "get_password", lambda service, user: CANARY if (service, user) == ("d", "u") else None
     )
     assert resolver(SecretRef(SecretKind.KEYRING, "d"), "u")() == CANARY
-    with pytest.raises(ToolkitError, match="no password of `v`"):
+    with pytest.raises(ToolkitError, match="no password for `v`"):
         resolver(SecretRef(SecretKind.KEYRING, "d"), "v")()
 
 

@@ -149,14 +149,14 @@ THEN = replace(
         (replace(THEN, values={**THEN.values, "on dwh a degree": 4}),
          "`degree` of step `a` on `dwh` was not set and is 4"),
         (replace(THEN, version="2"), "dbatk was 1 and is 2"),
-        (replace(THEN, program="q"), "the program files of dbatk 1 are others than those approved"),
+        (replace(THEN, program="q"), "the program files of dbatk 1 differ from those approved"),
         (replace(THEN, databases={"dwh": {"DBID": "1406", "container": "SALES"}}),
          "DBID of `dwh` was `1405` and is `1406`"),
-        (replace(THEN, databases={**THEN.databases, "erp": {}}), "target `erp` was not among those approved"),
+        (replace(THEN, databases={**THEN.databases, "erp": {}}), "target `erp` was not approved"),
         (replace(THEN, databases={}), "target `dwh` is gone"),
         (replace(THEN, files={}), "templates/oracle/ctas.sql.j2 is gone"),
         (replace(THEN, files={}, other_files={"templates/oracle/ctas.sql.j2": "sha256:" + "b" * 64}),
-         "templates/oracle/ctas.sql.j2 is another text (aaaaaaaaaaaa was approved, bbbbbbbbbbbb is there)"),
+         "templates/oracle/ctas.sql.j2 has changed (aaaaaaaaaaaa was approved, bbbbbbbbbbbb found)"),
         (replace(THEN, name="daily"), "the approval is for plan `nightly`, and this is plan `daily`"),
     ],
 )  # fmt: skip
@@ -180,5 +180,5 @@ def test_an_approval_is_read_as_it_was_written_and_refused_when_a_character_of_i
         assert caught.value.code == "TK-0313"
     for text in ("", "x = ", "[approval]\nformat = 9\n"):
         path.write_text(text)
-        with pytest.raises(ToolkitError, match="approves nothing"):
+        with pytest.raises(ToolkitError, match="is not a valid approval"):
             load_approval(path)

@@ -123,7 +123,7 @@ def test_keep_all_needs_objects_of_the_trials() -> None:
 
 
 def test_an_option_of_another_operation_is_refused_with_the_nearest() -> None:
-    with pytest.raises(ToolkitError, match="`ctas` takes no `online`") as caught:
+    with pytest.raises(ToolkitError, match="`ctas` does not accept `online`") as caught:
         build({**CTAS, "online": True})
     assert caught.value.code == "TK-0101"
 

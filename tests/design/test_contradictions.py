@@ -30,15 +30,15 @@ def refusal(operation: str, options: dict[str, Any], **levels: tuple[object, ...
     [
         ({"bitmap": True, "unique": True}, {}, "cannot be unique"),
         ({"bitmap": True, "reverse": True}, {}, "reverse"),
-        ({"bitmap": True}, {"prefix": (1,)}, "compressed by its nature"),
-        ({"bitmap": True}, {"compression": ("low", "high")}, "compressed by its nature"),
+        ({"bitmap": True}, {"prefix": (1,)}, "is always compressed"),
+        ({"bitmap": True}, {"compression": ("low", "high")}, "is always compressed"),
         ({"bitmap": True}, {"global_hash": (4, 8)}, "ORA-25113"),
         ({}, {"local": (True,), "global_hash": (4,)}, "one way"),
         ({"global_range": "10,20"}, {"local": (True,)}, "one way"),
         ({"global_range": "10,20"}, {"global_hash": (4,)}, "one way"),
         ({}, {"prefix": (3,)}, "2 columns to prefix"),
         ({"unique": True}, {"prefix": (2,)}, "1 columns to prefix"),
-        ({}, {"prefix": (1,), "compression": ("low",)}, "by `basic`"),
+        ({}, {"prefix": (1,), "compression": ("low",)}, "with `basic`"),
     ],
 )
 def test_options_of_an_index_that_no_cell_could_have_are_bad_input(

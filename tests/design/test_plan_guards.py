@@ -53,20 +53,20 @@ def test_a_step_lays_its_own_over_the_plans_or_has_none() -> None:
 @pytest.mark.parametrize(
     ("guards", "sentence"),
     [
-        ("[plan.guards]\nmax_sessions = 4\n", "n.toml:5: there is no guard `max_sessions`"),
+        ("[plan.guards]\nmax_sessions = 4\n", "n.toml:5: unknown guard `max_sessions`"),
         ("[plan.guards]\nmax_lag = 30\n", "n.toml:5: `max_lag` must be a duration"),
         ('[plan.guards]\nmax_lag = "soon"\n', "n.toml:5: `soon` is not a duration"),
-        ("[plan.guards]\nmax_load = 0\n", "n.toml:5: `max_load` is a load per CPU"),
-        ("[plan.guards]\nmax_load = true\n", "n.toml:5: `max_load` is a load per CPU"),
+        ("[plan.guards]\nmax_load = 0\n", "n.toml:5: `max_load` must be a load per CPU"),
+        ("[plan.guards]\nmax_load = true\n", "n.toml:5: `max_load` must be a load per CPU"),
         ("[plan.guards]\nmax_active_sessions = -1\n", "n.toml:5: `max_active_sessions` cannot be -1"),
-        ("[plan.guards]\nmin_free = 10\n", "n.toml:5: `min_free` is a size or a table of sizes"),
+        ("[plan.guards]\nmin_free = 10\n", "n.toml:5: `min_free` must be a size or a table of sizes"),
         ('[plan.guards]\nmin_free = {undo = "1GiB"}\n', "n.toml:5: `min_free` has no `undo`"),
-        ('[plan.guards]\nmin_free = {temp = "much"}\n', "n.toml:5: `much` is no size"),
+        ('[plan.guards]\nmin_free = {temp = "much"}\n', "n.toml:5: `much` is not a size"),
         ('[plan.guards]\nmax_load = 1\non_breach = "kill"\n', "n.toml:6: `on_breach` cannot be `kill`"),
-        ('[plan.guards]\nmax_load = 1\nevery = "1h"\n', "n.toml:6: `every` lies outside 1s to 10m"),
+        ('[plan.guards]\nmax_load = 1\nevery = "1h"\n', "n.toml:6: `every` must be between 1s and 10m"),
         ("[plan.guards]\nmax_load = 1\nlooks = 0\n", "n.toml:6: `looks` cannot be 0"),
-        ("[plan.guards]\nlooks = 3\n", "n.toml:4: no guard is named"),
-        ("guards = 4\n", "n.toml:4: `guards` is a table"),
+        ("[plan.guards]\nlooks = 3\n", "n.toml:4: no guard was given"),
+        ("guards = 4\n", "n.toml:4: `guards` must be a table"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_its_line(guards: str, sentence: str) -> None:
@@ -77,5 +77,5 @@ def test_what_cannot_be_meant_is_refused_with_its_line(guards: str, sentence: st
 
 
 def test_how_often_is_looked_is_the_plans_matter() -> None:
-    with pytest.raises(ToolkitError, match="there is no guard `every`"):
+    with pytest.raises(ToolkitError, match="unknown guard `every`"):
         read(MOST, STEP + 'guards = {every = "5s"}\n')

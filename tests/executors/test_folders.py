@@ -53,7 +53,7 @@ def test_an_empty_folder_with_the_generated_name_is_ours_and_any_other_without_m
     assert do(backups.look(ref)).rows[0]["mark"] == ref.name.name
     (folder / "precious").touch()
     assert do(backups.look(ref)).rows[0]["mark"] is None
-    with pytest.raises(DatabaseError, match="no mark of ours"):
+    with pytest.raises(DatabaseError, match="was not created by dbatk"):
         do(backups.remove(ref)[0])
     assert (folder / "precious").exists()
 
@@ -94,7 +94,7 @@ def test_a_complete_backup_moves_to_its_name_unless_that_is_taken(tmp_path: Path
     step = step_of(DIALECT, backups.make(ref, MARK))
     publish = type(step)(**{**_fields(step), "argv": ("publish", str(tmp_path / ref.name.name), str(final))})
     if there:
-        with pytest.raises(DatabaseError, match="it is there already"):
+        with pytest.raises(DatabaseError, match="it already exists"):
             run_folder(publish)
         assert (tmp_path / ref.name.name / "backup").is_dir()
     else:

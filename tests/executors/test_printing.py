@@ -50,7 +50,7 @@ MAKE copy;
 -- prepare
 -- reads sql/reads.sql
 
--- session 1 of 2, begin together
+-- session 1 of 2, start together
 
 -- worker session
 BEGIN NULL; END;
@@ -60,13 +60,13 @@ BEGIN NULL; END;
 WORK big;
 WORK small;
 
--- worker session, put back
+-- worker session, restored
 -- may fail: X1, X2
 {go_on}
 RESET it;
 {stop}
 
--- session 2 of 2, begin together
+-- session 2 of 2, start together
 
 -- worker session
 BEGIN NULL; END;
@@ -75,7 +75,7 @@ BEGIN NULL; END;
 -- timed (a free session takes the next item)
 WORK middle;
 
--- worker session, put back
+-- worker session, restored
 -- may fail: X1, X2
 {go_on}
 RESET it;

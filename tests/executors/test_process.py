@@ -19,7 +19,7 @@ def test_arguments_arrive_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["no-such-command-here"], "there is no command `no-such-command-here`"),
+        (["no-such-command-here"], "command `no-such-command-here` not found"),
         ([sys.executable, "-c", "import sys; sys.exit('first\\nlast')"], "ended with 1: last"),
         ([sys.executable, "-c", "raise SystemExit(4)"], "ended with 4: no output"),
     ],
@@ -34,7 +34,7 @@ def test_a_command_that_fails_says_how(argv: list[str], message: str) -> None:
 def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
     file = tmp_path / "plain"
     file.write_text("")
-    with pytest.raises(ToolkitError, match="may not be run"):
+    with pytest.raises(ToolkitError, match="no permission to run"):
         run_command([str(file)])
 
 

@@ -91,4 +91,4 @@ def test_a_plan_that_cannot_begin_at_run_does_not_fail_in_silence(
         monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
         with pytest.raises(ToolkitError), told_of_refusals("nightly"):
             raise ToolkitError("the database is down", code="TK-0201")
-    assert [body["title"] for body in received] == ["dbatk: plan nightly could not begin: the database is"]  # type: ignore[index]
+    assert [body["title"] for body in received] == ["dbatk: plan nightly could not start: the database is"]  # type: ignore[index]

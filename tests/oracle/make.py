@@ -41,12 +41,12 @@ EVERY_RELEASE = tuple(
 )
 
 _PLAIN: dict[OperationName, Work] = {
-    "ctas": Work("ctas", Mode.MEASUREMENT, OURS, {}, source=SOURCE, mark="made by dbatk"),
+    "ctas": Work("ctas", Mode.MEASUREMENT, OURS, {}, source=SOURCE, mark="created by dbatk"),
     "insert": Work("insert", Mode.MEASUREMENT, OURS, {}, source=SOURCE, columns=("ID", "IDNAME", "AMOUNT")),
     "index-build": Work("index-build", Mode.MEASUREMENT, INDEX, {}, columns=("IDNAME", "ID")),
     "index-rebuild": Work("index-rebuild", Mode.MEASUREMENT, INDEX, {}),
     "stats-gather": Work("stats-gather", Mode.MEASUREMENT, OURS, {}),
-    "backup": Work("backup", Mode.MEASUREMENT, BACKUP, {}, mark="made by dbatk"),
+    "backup": Work("backup", Mode.MEASUREMENT, BACKUP, {}, mark="created by dbatk"),
 }
 
 

@@ -82,7 +82,7 @@ def test_a_ctas_trial_from_session_to_drop(edition: str, degree: int) -> None:
         (identity,) = play(connection, [replace(step, keep_as="it") for step in steps([DIALECT.identity(OURS)])])[
             "it"
         ]
-        assert identity["mark"] == "made by dbatk"
+        assert identity["mark"] == "created by dbatk"
         assert connection.execute(sql_file("oracle", "instant")).rows[0]["born"] >= identity["born"]  # type: ignore[operator]
         play(connection, steps(DIALECT.drop(OURS)))
         assert OURS.name.name not in str(standin.tables())

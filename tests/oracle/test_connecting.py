@@ -73,7 +73,9 @@ def test_a_session_that_cannot_be_had_there_is_refused(cluster: Cluster, monkeyp
     monkeypatch.setattr(driver, "_pinned", lambda *_: "scan:1521/dwh")
     where = target("oracle://dba@scan:1521/dwh")
     where.connect(Role.CONTROL, TAG)
-    with pytest.raises(ToolkitError, match="landed on instance `inst2`, the run works on `inst1`") as refused:
+    with pytest.raises(
+        ToolkitError, match="connected to instance `inst2`, but the run works on `inst1`"
+    ) as refused:
         where.connect(Role.WORKER, TAG)
     assert refused.value.code == "TK-0201"
     assert "/service:dedicated/instance" in str(refused.value.hint)
@@ -112,13 +114,13 @@ def test_tls_asks_for_tcps(cluster: Cluster) -> None:
         ("oracle://dba@db1:1521:ORCL", "SID"),
         ("oracle://dba@db1:1521/?sid=ORCL", "SID"),
         ("oracle://dba@db1:1521/ORCL:x", "SID"),
-        ("oracle://dba@db1:1521", "names no service"),
-        ("oracle://dba@db1:1521/", "names no service"),
-        ("oracle://dba@db1:1521/dwh:pooled", "no place to measure"),
+        ("oracle://dba@db1:1521", "has no service"),
+        ("oracle://dba@db1:1521/", "has no service"),
+        ("oracle://dba@db1:1521/dwh:pooled", "not suitable for measurements"),
         ("oracle://dba@db1,db2:99999/dwh", "port"),
         ("oracle://dba@db1:1521,db2,db3:1/dwh", "some of its hosts"),
         ("oracle://dba@db1,,db2:1521/dwh", "host that cannot be read"),
-        ("jdbc:oracle:thin:@//db1:1521/dwh", "no URL of a target"),
+        ("jdbc:oracle:thin:@//db1:1521/dwh", "not a target URL"),
     ],
 )
 def test_what_the_driver_would_misread_is_refused(url: str, words: str) -> None:
@@ -139,14 +141,14 @@ def test_a_wallet_with_certificates_gets_its_password_and_the_users(cluster: Clu
 
 
 def test_a_wallet_of_logins_is_no_way_in_for_thin_mode(cluster: Cluster) -> None:
-    with pytest.raises(ToolkitError, match="no password that thin mode could read") as refused:
+    with pytest.raises(ToolkitError, match="no password that thin mode can read") as refused:
         target("oracle://dba@DWH", None, wallet_location="/wallet").connect(Role.CONTROL, TAG)
     assert "thick = true" in str(refused.value.hint)
     assert cluster.asked == []
 
 
 def test_a_url_without_a_user_is_told_so_and_not_sent(cluster: Cluster) -> None:
-    with pytest.raises(ToolkitError, match="the URL names no user") as refused:
+    with pytest.raises(ToolkitError, match="the URL has no user") as refused:
         target("oracle://db1:1521/dwh").connect(Role.CONTROL, TAG)
     assert "oracle://user@host:1521/service" in str(refused.value.hint)
     assert cluster.asked == []

@@ -31,7 +31,7 @@ def facts(release: str = "19-ee", *, most: int = 80, **answers: tuple[Row, ...])
         (
             facts(doctor_limits=({"resource_name": "processes", "used_count": 290, "limit_value": "300"},)),
             5,
-            "PROCESSES leaves room for 10",
+            "PROCESSES allows 10",
         ),
         (
             facts(

@@ -109,7 +109,7 @@ def test_a_degree_above_what_can_be_had_is_not_said_to_be_had(tmp_path: Path) ->
     asked = ("--operation", "ctas", "--source", "GTEST", "--table", "NEW_TABLE", "--degree", "1,1000")
     _, shown, _, _ = dbatk(Scenario(), tmp_path, "doctor", "--json", *asked)
     states = {check["name"]: (check["state"], check["evidence"]) for check in json.loads(shown)["work"]}
-    assert states["ctas degree=1"] == ("ok", "can be had")
+    assert states["ctas degree=1"] == ("ok", "available")
     state, evidence = states["ctas degree=1000"]
     assert state == "warning"
     assert "degree 1000 is above 80" in evidence
@@ -129,7 +129,7 @@ def test_a_query_that_a_run_would_refuse_is_told_by_the_doctor(tmp_path: Path) -
 def test_a_highest_degree_that_nobody_may_read_is_said_to_be_unknown(tmp_path: Path) -> None:
     blind = Scenario(denied=frozenset({"V$PARAMETER", "V$PX_PROCESS", "V$PX_PROCESS_SYSSTAT"}))
     _, shown, _, _ = dbatk(blind, tmp_path, "doctor")
-    assert "highest degree now: not known" in shown
+    assert "highest degree now: unknown" in shown
 
 
 # -- before a run -----------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def test_work_is_refused_before_its_first_statement(scenario: Scenario, tmp_path
 
 
 def test_a_degree_above_what_can_be_had_is_explained_before_the_run(tmp_path: Path) -> None:
-    scenario, sentence = Scenario(max_servers=4), "degree 64 is above 4, the highest that can be had now"
+    scenario, sentence = Scenario(max_servers=4), "degree 64 is above 4, the highest available now"
     _, _, said, _ = dbatk(scenario, tmp_path, "ctas", *_RUN, "--degree", "1,64", "--repeat", "1", "--warmup", "0")
     assert said.index(sentence) < said.index("[1/2]")
     _, script, _, _ = dbatk(scenario, tmp_path, "ctas", *_RUN, "--degree", "64", "--dry-run")
@@ -169,7 +169,7 @@ def test_no_degree_is_promised_where_options_and_parameters_cannot_be_read(tmp_p
     status, shown, _, _ = dbatk(blind, tmp_path, "doctor")
     said = " ".join(shown.split())
     assert status == 0
-    assert "perhaps: parameters and installed options could not be read" in said
+    assert "uncertain: parameters and installed options could not be read" in said
     assert "in parallel can be had" not in said
 
 

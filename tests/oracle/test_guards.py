@@ -74,7 +74,7 @@ def test_a_healthy_database_is_within_all_limits(store: Store) -> None:
         rows = {row.guard: row for row in guard_rows([place_of(standin, store, ALL)])}
     assert {row.verdict for row in rows.values()} == {"ok"}, rows
     assert {guard: row.now for guard, row in rows.items()} == {
-        "max_active_sessions": "0 sessions at work",
+        "max_active_sessions": "0 sessions active",
         "max_lag": "`FREE_SB` is 0 s behind",
         "min_free.tablespace": "40.0 GiB free in `USERS`",
         "min_free.temp": "8.00 GiB free in `TEMP`",
@@ -127,7 +127,7 @@ def test_a_value_beyond_its_limit_keeps_a_step_from_its_begin(name: str, store: 
     guards, views, beside, sentence = PASSED[name]
     with running_standin(Scenario(views=views, beside=beside)) as standin:
         (step,) = run(standin, store, f"{guards}\nwait_at_most = 0", STATS).steps
-    assert (step.state, step.reason) == ("stopped", f"not begun: {sentence}")
+    assert (step.state, step.reason) == ("stopped", f"not started: {sentence}")
 
 
 NEEDED = {

@@ -158,13 +158,13 @@ def test_a_prefix_of_a_key_is_compressed() -> None:
     [
         ({"bitmap": True, "unique": True}, "unique"),
         ({"bitmap": True, "reverse": True}, "reverse key"),
-        ({"bitmap": True, "prefix": 1}, "compressed by its nature"),
-        ({"bitmap": True, "compression": "low"}, "compressed by its nature"),
+        ({"bitmap": True, "prefix": 1}, "is always compressed"),
+        ({"bitmap": True, "compression": "low"}, "is always compressed"),
         ({"bitmap": True, "global_hash": 4}, "ORA-25113"),
-        ({"prefix": 3}, "2 columns at most"),
-        ({"prefix": 2, "unique": True}, "1 columns at most"),
+        ({"prefix": 3}, "at most 2 columns"),
+        ({"prefix": 2, "unique": True}, "at most 1 columns"),
         ({"prefix": 1, "compression": "high"}, "--compression basic"),
-        ({"local": True, "global_hash": 4}, "exclude each other"),
+        ({"local": True, "global_hash": 4}, "are mutually exclusive"),
         ({"global_hash": 4}, "an expression"),
         ({"sort_area_mb": 64, "degree": "default"}, "--sort-area-mb"),
     ],
@@ -212,7 +212,7 @@ def test_columns_that_are_indexed_already_are_refused_before_the_database_does()
     assert "ORA-01408" in sentence(job, twin_facts())
     other = replace(job, keys=KEYS[:1])
     assert DIALECT.work.support(other, twin_facts()).ok
-    assert DIALECT.work.support(build(), twin_facts()).ok, "a copy has no other index"
+    assert DIALECT.work.support(build(), twin_facts()).ok, "measure on a copy without other indexes"
 
 
 def test_an_invisible_twin_of_another_kind_is_let_through_from_12_1() -> None:
@@ -312,7 +312,7 @@ def test_an_unusable_copy_is_made_unusable_before_each_trial_and_a_usable_one_is
 def test_an_unusable_live_index_is_no_subject_of_a_measurement() -> None:
     facts = facts_with(index_row("PIX", partitioned="YES", locality="GLOBAL"))
     broken = replace(P1, valid=False)
-    assert "another work" in sentence(rebuild("PIX", broken, Mode.MEASUREMENT, on_live_objects=True), facts)
+    assert "different work" in sentence(rebuild("PIX", broken, Mode.MEASUREMENT, on_live_objects=True), facts)
     assert DIALECT.work.support(rebuild("PIX", broken), facts).ok
 
 

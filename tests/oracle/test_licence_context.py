@@ -69,16 +69,16 @@ def test_the_default_of_the_parameter_is_no_evidence() -> None:
 @pytest.mark.parametrize(
     ("text", "context", "part"),
     [
-        (AWR, _on(declared=PACKS, edition="se2"), "Standard Edition 2 cannot have, although it is declared"),
+        (AWR, _on(declared=PACKS, edition="se2"), "not available for Standard Edition 2, although it is declared"),
         (AWR, _on(lapsed=PACKS), "declared for this target, but not for today"),
         (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access="NONE"), "control_management_pack_access is NONE"),
-        (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access=None), "unreadable means no"),
+        (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access=None), "so it counts as off"),
         (MONITOR, _on(declared=PACKS, pack_access="DIAGNOSTIC"), "access is DIAGNOSTIC"),
         (MONITOR, _on(declared=PACKS - {"diagnostics_pack"}), "needs Oracle Diagnostics Pack, which is not"),
         (OLTP, LicenceContext(edition="ee", release=(19, 0)), "licenses.advanced_compression"),
         (
             OLTP, LicenceContext(frozenset({"advanced_compression"}), "se2", (19, 0)),
-            "Standard Edition 2 cannot have",
+            "not available for Standard Edition 2",
         ),
         (OLTP, LicenceContext(edition="xe", release=(11, 2)), "Express Edition before 18"),
         (ONLINE, _on(edition="se2"), "`ONLINE` needs Oracle Enterprise Edition; this is Standard Edition 2"),
@@ -207,8 +207,8 @@ def test_a_script_is_read_as_its_client_reads_it(line: str, licence: str) -> Non
     [
         ("@nowhere", "`nowhere`"),
         ("@&file", "`&file`"),
-        ("HOST rm x", "command of the host"),
-        ("! ls", "command of the host"),
+        ("HOST rm x", "host command"),
+        ("! ls", "host command"),
         ("SELECT * FROM &table;", "asks for values"),
     ],
 )
@@ -243,7 +243,7 @@ def test_the_bill_of_the_tuning_pack_has_the_diagnostics_pack_too() -> None:
 
 def test_the_bill_of_a_plain_statement_says_so_with_the_date_of_the_lists() -> None:
     (sentence,) = _bill("SELECT 1 FROM dual").sentences()
-    assert "nothing that must be declared" in sentence
+    assert "nothing that needs a declaration" in sentence
     assert licensing.licences.as_of().isoformat() in sentence
 
 

@@ -373,7 +373,7 @@ def test_a_job_says_which_statistics_are_not_newer_and_why(tmp_path: Path) -> No
 
 def test_a_job_under_publish_false_says_that_it_is_pending(tmp_path: Path) -> None:
     answer = played(tmp_path, Scenario(), _unpublished, "stats", "gather", "--schema", "DBATK")
-    assert "PUBLISH is FALSE, so that what was gathered is pending" in answer.warnings
+    assert "PUBLISH is FALSE, so the gathered statistics are pending" in answer.warnings
 
 
 # -- before a run -----------------------------------------------------------------------------------------------
@@ -409,4 +409,4 @@ def test_a_dry_run_goes_on_where_the_report_is_refused(tmp_path: Path) -> None:
 
         standin.engine.query = refusing  # type: ignore[method-assign]
         text = _script(context, "stats", "gather", "--schema", "DBATK")
-    assert "what would be gathered could not be asked: ORA-06572" in text
+    assert "the list of what would be gathered could not be read: ORA-06572" in text

@@ -166,7 +166,7 @@ _SMALL = [{"TABLESPACE_NAME": "USERS", "BYTES": 65536}]
     [
         ({"DBA_FREE_SPACE": _SMALL, "DBA_DATA_FILES": []}, (), "TK-0305", "are free in `USERS`"),
         ({"USER_TS_QUOTAS": []}, (), "TK-0305", "has no quota in tablespace `USERS`"),
-        ({}, ("--tablespace", "USRES"), "TK-0204", "there is no tablespace `USRES`"),
+        ({}, ("--tablespace", "USRES"), "TK-0204", "tablespace `USRES` does not exist"),
         ({}, ("--columns", "IDNAMES"), "TK-0204", "no column `IDNAMES`"),
         ({}, ("--where", "id = 1; DROP TABLE x"), "TK-0105", "semicolon"),
     ],

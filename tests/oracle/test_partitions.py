@@ -55,20 +55,20 @@ def test_each_form_is_spelled_anew(text: str, made: tuple[object, ...]) -> None:
         ("hash(ID) 4 parallel 8", "number of partitions from 1"),
         ("hash(ID) 4) as select 1", "number of partitions from 1"),
         ("hash(ID) \u0664", "number of partitions from 1"),
-        ("hash() 4", "names no column"),
-        ("hash(ID,) 4", "names no column"),
+        ("hash() 4", "has no column"),
+        ("hash(ID,) 4", "has no column"),
         ("hash(S.ID) 4", "not a column"),
         ("hash(IDD) 4", "no column `IDD`"),
         ("hash(TEXT) 4", "cannot be a partition key"),
         ("range(ID, DT) interval 1", "range of several columns"),
-        ("range(ID) interval 0", "wants `interval N"),
+        ("range(ID) interval 0", "needs `interval N"),
         ("range(ID) interval 1 month", "counts NUMBER values in months"),
-        ("range(DT) interval 30", "counts DATE values without a unit"),
+        ("range(DT) interval 30", "has a DATE interval without a unit"),
         ("range(DT) interval 1 fortnight", "has an interval in `fortnight`"),
         ("range(DT) interval 1 month from 2024-01-31", "begin on day 1 to 28"),
         ("range(DT) interval 1 day from 2023-02-29", "not a date"),
         ("range(ID) interval 1 from sysdate", "not a number"),
-        ("range(ID) below 3,2", "do not rise"),
+        ("range(ID) below 3,2", "do not ascend"),
         ("range(ID) below max,3", "neither a number nor a date"),
         ("range(ID) below 1,2024-01-01", "neither a number nor a date"),
         ("list(ID) 4", "must be `automatic`"),
@@ -95,7 +95,7 @@ def test_no_text_reaches_a_statement_unread(text: str) -> None:
 
 def test_a_release_before_automatic_lists_says_so() -> None:
     made = partitions.parse("list(ID) automatic", RELEASE)
-    assert partitions.judge_release(made, Release((12, 1))) == "automatic list partitions came with release 12.2"
+    assert partitions.judge_release(made, Release((12, 1))) == "automatic list partitions need release 12.2"
     assert partitions.judge_release(made, RELEASE) is None
 
 
@@ -115,6 +115,6 @@ def test_the_bounds_of_a_real_table_are_taken_only_in_forms_that_are_known() -> 
     assert left_out == "the copy has the RANGE partitions, but not the HASH subpartitions"
     for odd in ("1) PARALLEL (DEGREE 8", "f(1)", "'a' || 'b'", "'open", ""):
         made, left_out = partitions.of_table(table("LIST", odd))
-        assert made is None and left_out is not None and "cannot be spelled again" in left_out
+        assert made is None and left_out is not None and "cannot be reproduced" in left_out
     assert partitions.of_table(table("REFERENCE"))[0] is None
     assert partitions.of_table(assumed()) == (None, None)

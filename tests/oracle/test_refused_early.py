@@ -25,12 +25,12 @@ def printed(operation: OperationName, assume: str = "19-ee", degree: int = 1, **
 @pytest.mark.parametrize(
     ("text", "words", "hint"),
     [
-        ("PUBLIC.T", "synonyms and links only", "schema that it leads to"),
-        ('"PUBLIC"."T"', "synonyms and links only", "schema that it leads to"),
-        ("Größe", "letters beyond ASCII", '"GRÖßE"'),
-        ("app.été", "letters beyond ASCII", '"ÉTÉ"'),
-        ("日本", "letters beyond ASCII", '"日本"'),
-        ("a b", "is not a valid name", "double quotes"),
+        ("PUBLIC.T", "only synonyms and links", "schema that it points to"),
+        ('"PUBLIC"."T"', "only synonyms and links", "schema that it points to"),
+        ("Größe", "non-ASCII letters", '"GRÖßE"'),
+        ("app.été", "non-ASCII letters", '"ÉTÉ"'),
+        ("日本", "non-ASCII letters", '"日本"'),
+        ("a b", "is not a name in Oracle", "double quotes"),
     ],
 )
 def test_a_name_that_cannot_be_one_says_why_and_how_to_write_it(text: str, words: str, hint: str) -> None:
@@ -59,7 +59,7 @@ def test_an_ampersand_within_quotes_is_a_letter_like_others() -> None:
 
 
 def test_a_table_cannot_be_made_from_itself() -> None:
-    with pytest.raises(ToolkitError, match="cannot be made from itself") as caught:
+    with pytest.raises(ToolkitError, match="cannot be created from itself") as caught:
         printed("ctas", source="C", table="c")
     assert caught.value.exit_code is ExitCode.USAGE
 

@@ -125,8 +125,8 @@ def test_a_changed_configuration_is_told_by_what_is_new_and_what_is_gone() -> No
     after = ({"name": "BACKUP OPTIMIZATION", "value": "OFF"},)
     assert same_configuration(before, before) == ()
     assert same_configuration(before, after) == (
-        "`BACKUP OPTIMIZATION ON` is gone",
-        "`BACKUP OPTIMIZATION OFF` is new",
+        "`BACKUP OPTIMIZATION ON` was removed",
+        "`BACKUP OPTIMIZATION OFF` was added",
     )
 
 

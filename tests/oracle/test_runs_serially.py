@@ -238,4 +238,4 @@ def test_a_degree_that_cannot_be_had_is_said_of_the_work_asked_about() -> None:
     with running_standin(Scenario(max_servers=8)) as standin:
         found = doctor(target(standin), experiment)
     (sentence,) = [check.evidence for check in found.support if check.name.endswith("degree=64")]
-    assert sentence.startswith("degree 64 is above 8, the highest that can be had now: parallel_max_servers is 8")
+    assert sentence.startswith("degree 64 is above 8, the highest available now: parallel_max_servers is 8")

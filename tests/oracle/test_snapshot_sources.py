@@ -56,7 +56,7 @@ def packs(standin: Standin) -> list[str]:
         (Scenario(views=WITH_STATSPACK), NOTHING, "statspack", "Statspack is installed and granted"),
         (Scenario(views=WITH_STATSPACK), DECLARED, "awr", "you declared it"),
         (Scenario(views={"ALL_USERS": _PERFSTAT}), NOTHING, "vstat", "not granted to this user"),
-        (scenarios.standard_2(), DECLARED, "vstat", "Standard Edition 2 cannot have"),
+        (scenarios.standard_2(), DECLARED, "vstat", "not available for Standard Edition 2"),
         (scenarios.free_23ai(), DECLARED, "awr", "you declared it"),
         (scenarios.autonomous(), NOTHING, "awr", "included in Autonomous Database"),
         (scenarios.rds(), NOTHING, "vstat", "not declared"),
@@ -89,7 +89,7 @@ def test_awr_that_nobody_declared_is_refused_with_the_alternative_and_nothing_of
     ("wanted", "scenario", "declared", "says"),
     [
         ("awr", scenarios.standby(), DECLARED, "open READ ONLY"),
-        ("awr", scenarios.pluggable_12c(), DECLARED, "in the root only"),
+        ("awr", scenarios.pluggable_12c(), DECLARED, "only be taken in the root"),
         ("statspack", Scenario(), NOTHING, "no schema PERFSTAT"),
         ("statspack", scenarios.autonomous(), NOTHING, "cannot be installed on Autonomous"),
     ],
@@ -154,7 +154,7 @@ def test_a_bracket_over_a_restart_is_left_out_and_said() -> None:
         made.expected_seconds = 100.0
         made.begin()
         assert made.end() == ()
-        assert made.warnings() == ("a bracket is left out: the instance was restarted within it",)
+        assert made.warnings() == ("a snapshot pair is omitted: the instance was restarted during it",)
 
 
 def test_a_bracket_whose_snapshots_hold_no_rows_is_left_out_and_said() -> None:
@@ -163,7 +163,7 @@ def test_a_bracket_whose_snapshots_hold_no_rows_is_left_out_and_said() -> None:
         made.expected_seconds = 100.0
         made.begin()
         assert made.end() == ()
-        assert "holds no rows: the Diagnostics Pack was switched off" in made.warnings()[0]
+        assert "contains no rows: the Diagnostics Pack was switched off" in made.warnings()[0]
 
 
 def test_a_bracket_over_snapshots_of_others_counts_and_says_so() -> None:
@@ -174,7 +174,7 @@ def test_a_bracket_over_snapshots_of_others_counts_and_says_so() -> None:
         made.begin()
         standin.engine.state.statements_run += 1
         assert made.end()
-        assert made.warnings() == ("2 more snapshot(s) were taken within a bracket; it covers them all",)
+        assert made.warnings() == ("2 more snapshot(s) were taken within a snapshot pair; it covers them all",)
 
 
 def test_an_interval_of_zero_takes_no_snapshot_and_says_so() -> None:
@@ -185,7 +185,7 @@ def test_an_interval_of_zero_takes_no_snapshot_and_says_so() -> None:
         made.begin()
         assert made.end() == ()
         assert "awr took no new snapshot" in made.warnings()[0]
-        assert "interval 0" in made.warnings()[0]
+        assert "interval is 0" in made.warnings()[0]
 
 
 def test_ora_13516_is_a_warning_with_advice() -> None:

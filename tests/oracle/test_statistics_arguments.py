@@ -85,7 +85,7 @@ def test_a_schema_takes_all_columns(text: str) -> None:
 )  # fmt: skip
 def test_a_table_takes_chosen_columns_and_a_schema_does_not(text: str) -> None:
     assert sentence(TABLE, method_opt=text, table="APP.ORDERS") == ""
-    with pytest.raises(ToolkitError, match="a schema takes"):
+    with pytest.raises(ToolkitError, match="for a schema"):
         sentence(method_opt=text)
 
 
@@ -117,7 +117,7 @@ def test_blocks_are_sampled_for_a_percentage_only(percent: OptionValue | None) -
 
 
 def test_stale_objects_are_chosen_in_a_live_schema_only() -> None:
-    assert "within a schema" in sentence(TABLE, gather="stale", table="APP.ORDERS")
+    assert "in a schema" in sentence(TABLE, gather="stale", table="APP.ORDERS")
     copy = work(STATS, 1, gather="stale")
     assert "copies are gathered as they are" in DIALECT.work.support(copy, assumed()).sentence
 

@@ -39,7 +39,7 @@ def test_the_same_state_is_proven() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"newest": "2026-11-21 05:13:43"}, "analyzed 2026-11-21 05:13:43, after the beginning"),
+        ({"newest": "2026-11-21 05:13:43"}, "analyzed 2026-11-21 05:13:43, after the start"),
         ({"ages": 2_540_000_001}, "not as recorded"),
         ({"analyzed": 2}, "not as recorded"),
         ({"rows_told": 901}, "not as recorded"),
@@ -59,7 +59,7 @@ def test_a_table_made_since_matters_only_when_it_was_analyzed() -> None:
     made: Row = {**RECORDED, "recorded_table": "NEW", "newest": None, "analyzed": 0}
     assert proof(RECORDED, made).good
     found = proof(RECORDED, {**made, "newest": "2026-11-21 06:00:00"})
-    assert found.details == ("APP.NEW: table made since, analyzed 2026-11-21 06:00:00",)
+    assert found.details == ("APP.NEW: table created since, analyzed 2026-11-21 06:00:00",)
 
 
 def test_only_the_tables_that_moved_are_taken_back() -> None:

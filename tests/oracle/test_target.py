@@ -256,7 +256,7 @@ def test_an_unknown_alias_is_told_as_such() -> None:
 
 
 def test_an_unknown_mode_of_connection_names_the_known_ones() -> None:
-    with pytest.raises(ToolkitError, match="no mode"):
+    with pytest.raises(ToolkitError, match="is not a connection mode"):
         driver._auth_mode(oracledb, "SYSGOD")
     assert driver._auth_mode(oracledb, "sysbackup") == oracledb.AuthMode.SYSBKP
 

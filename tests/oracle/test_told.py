@@ -128,7 +128,7 @@ def test_a_load_above_the_coordinator_is_serial_and_said_with_the_notes_reason()
     (sentence,) = DIALECT.work.tell(
         work("insert", 4), {"plan": tuple({"line": line} for line in SERIAL_LOAD)}, {}, 1.0
     ).sentences
-    assert "stands above PX COORDINATOR" in sentence
+    assert "is above PX COORDINATOR" in sentence
     assert "PDML is disabled in current session" in sentence
 
 

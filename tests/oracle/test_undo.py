@@ -240,7 +240,7 @@ def test_what_was_written_nologging_needs_a_backup_since_then(operation: Operati
 @pytest.mark.parametrize(
     ("scenario", "words"),
     [
-        (Scenario(denied=frozenset({"V$DATAFILE"})), "may not be read"),
+        (Scenario(denied=frozenset({"V$DATAFILE"})), "cannot be read"),
         (Scenario(views={"V$DATABASE": [{"LOG_MODE": "ARCHIVELOG", "FORCE_LOGGING": "YES"}]}), None),
         (
             Scenario(views={"V$DATABASE": [{"FORCE_LOGGING": "STANDBY NOLOGGING FOR DATA AVAILABILITY"}]}),

@@ -147,7 +147,7 @@ def test_the_password_is_in_no_argument_and_no_output(
         (("--stanza", "demo"), 2, "pgBackRest's"),
         (("--tag", "a/b"), 2, "cannot be the name"),
         (("--tag", "dbatk_x"), 2, "cannot be the name"),
-        (("--tag", "x", "--repeat", "2"), 2, "names a backup that stays"),
+        (("--tag", "x", "--repeat", "2"), 2, "is for a backup that is kept"),
         (("--section-size", "1G"), 5, "does not exist on postgresql"),
         (("--window", "soon"), 2, "not a duration"),
     ],
@@ -169,16 +169,16 @@ def test_places_that_cannot_take_a_backup_are_refused(backup: Run, place: Path, 
     told = {
         "nowhere": (place / "nowhere", 2, "there is no folder"),
         "file": (place / "file", 2, "is no folder"),
-        "data": (data, 5, "the backup would hold itself"),
-        "inside": (data / "base", 5, "the backup would hold itself"),
+        "data": (data, 5, "the backup would contain itself"),
+        "inside": (data / "base", 5, "the backup would contain itself"),
     }
     for path, status, sentence in told.values():
         found, document = backup(to=path)
         assert (found, sentence in error(document)["message"]) == (status, True), document
     status, document = backup("--tag", "there")
-    assert (status, "is there already" in error(document)["message"]) == (2, True)
+    assert (status, "already exists" in error(document)["message"]) == (2, True)
     status, document = backup(to=None)
-    assert (status, "needs a folder" in error(document)["message"]) == (2, True)
+    assert (status, "needs a destination folder" in error(document)["message"]) == (2, True)
     status, document = backup("--destination", "a\nb", to=None)
     assert (status, "control characters" in error(document)["message"]) == (2, True)
 

@@ -114,9 +114,9 @@ def test_a_job_goes_into_the_stanza_expires_nothing_and_restores(backup: Run, cl
     ("arguments", "status", "sentence"),
     [
         ((), 2, "needs a stanza"),
-        (("--stanza", "a b"), 2, "cannot be a stanza"),
-        (("--stanza", "-x"), 2, "cannot be a stanza"),
-        (("--stanza", "demo", "--destination", "/tmp"), 2, "configuration says where"),
+        (("--stanza", "a b"), 2, "is not a valid stanza name"),
+        (("--stanza", "-x"), 2, "is not a valid stanza name"),
+        (("--stanza", "demo", "--destination", "/tmp"), 2, "configuration sets the destination"),
         (("--stanza", "demo", "--backup-config", "/nowhere.conf"), 2, "there is no file"),
         (("--stanza", "demo", "--compression", "brotli"), 5, "none, gzip, lz4, zstd, bzip2"),
         (("--stanza", "demo", "--compression", "gzip", "--compression-level", "22"), 5, "0 to 9"),

@@ -57,4 +57,4 @@ def test_a_script_shows_how_a_factor_is_set_and_put_back() -> None:
     cell = printed.split("-- ==== index-build degree=2,maintenance_work_mem=128MB")[1].split("-- ====")[0]
     begin, put_back = cell.split("-- timed")
     assert "SET maintenance_work_mem = '128MB';" in begin
-    assert "-- put back the former value: SET maintenance_work_mem = '{before}';" in put_back
+    assert "-- restore the former value: SET maintenance_work_mem = '{before}';" in put_back

@@ -18,7 +18,7 @@ def test_a_report_of_backups_draws_throughput_and_lanes() -> None:
     charts = {chart.key: chart for chart in run_view(run).charts}
     assert {"time", "speedup", "throughput", "lanes"} <= set(charts)
     rates = charts["throughput"]
-    assert [entry.label for entry in rates.legend] == ["read", "written", "the highest measured"]
+    assert [entry.label for entry in rates.legend] == ["read", "written", "highest measured"]
     assert rates.table is not None
     assert [column.title for column in rates.table.columns][:6] == [
         "configuration", "time", "read", "read rate", "written", "write rate",

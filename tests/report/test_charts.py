@@ -38,7 +38,7 @@ def test_samples_are_drawn_by_kind_on_axes_with_their_units() -> None:
         "host-cpu": "% of all CPUs",
         "host-disk": "MiB/s",
         "host-memory": "GiB",
-        "host-sessions": "how many",
+        "host-sessions": "count",
         "host-waits": "sessions",
     }
     disk = charts["host-disk"]
@@ -85,7 +85,7 @@ def test_one_outlier_does_not_flatten_the_other_trials() -> None:
     chart = drawn_order(sweep(times))
     assert chart.y.high <= 130
     assert [word.text for word in chart.words] == ["↑ 488 %"]
-    assert chart.notes[-1] == "off the top: trial 7 at 488 %"
+    assert chart.notes[-1] == "above the scale: trial 7 at 488 %"
     assert min(mark.y for mark in chart.marks) == chart.y(chart.y.high)
 
 
@@ -133,14 +133,14 @@ def test_a_comparison_of_many_cells_draws_some_and_says_so() -> None:
     chart = ratio_chart(compare(run, replace(run, head=replace(run.head, run="b"))), table("", left("a"), []))
     assert chart is not None
     assert len(chart.marks) == MOST_PAIRS
-    assert chart.notes == (f"{MOST_PAIRS} of 40 pairs are drawn; the table has all of them",)
+    assert chart.notes == (f"the chart shows {MOST_PAIRS} of 40 pairs; the table has all of them",)
 
 
 def test_pairs_without_numbers_are_counted_and_alone_make_no_chart() -> None:
     half = compare(sweep(TIMES, run="a"), sweep({1: [8.0], 2: [None], 4: [None]}, run="b"))
     chart = ratio_chart(half, table("", left("a"), []))
     assert chart is not None
-    assert chart.notes == ("2 pairs have no trial that counts on one side",)
+    assert chart.notes == ("2 pairs have no counted trial on one side",)
     none = compare(sweep({1: [8.0]}, run="a"), sweep({1: [None]}, run="b"))
     assert ratio_chart(none, table("", left("a"), [])) is None
 

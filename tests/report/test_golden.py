@@ -58,7 +58,7 @@ def two_factors() -> RunRecord:
     """Degree by compression, one repeat, with cells that cannot be done: as a first try looks."""
     unsupported = {
         "outcome": Outcome.UNSUPPORTED,
-        "reason": "DuckDB knows no compression `basic`; it takes none or auto",
+        "reason": "DuckDB has no compression `basic`; use none or auto",
     }
     cells = [cell(degree=degree, compression=name) for degree in (1, 2) for name in ("none", "auto", "basic")]
     times = {"none": 0.54, "auto": 1.4, "basic": None}

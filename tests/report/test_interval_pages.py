@@ -172,8 +172,8 @@ def test_without_db_time_the_page_names_no_cause_and_takes_no_side() -> None:
     diff = compare_intervals(bare, replace(bare, origin=origin(day=1)))
     text, page = diff_text(diff), diff_page(diff)
     assert "neither of the two has a DB time" in text
-    assert "without DB time no cause can be ranked" in text
-    assert "ithout DB time no cause can be ranked" in page
+    assert "without DB time" in text
+    assert "ithout DB time" in page
     assert '<div class="verdict same' in page
 
 

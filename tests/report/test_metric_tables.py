@@ -35,7 +35,7 @@ def test_metrics_that_were_zero_throughout_are_left_out_with_a_sentence() -> Non
     run = with_metrics(sweep(TIMES), metric("wal_bytes", 5.0), *zeros)
     for chosen in (Format.TEXT, Format.MARKDOWN, Format.HTML):
         text = render(run, chosen)
-        assert "3 metrics were 0 in every trial and left out" in text
+        assert "3 metrics were 0 in every trial and omitted" in text
         assert "zero_1" not in text
     assert "zero_1" in render(run, Format.JSON)
 
@@ -48,7 +48,7 @@ def test_a_metric_that_was_zero_in_some_trials_only_is_shown() -> None:
     ]
     found = metrics_of(replace(run, trials=tuple(trials)))
     assert [row[0] for row in found.full.rows] == ["temp_bytes"]
-    assert found.notes == ("1 metric was 0 in every trial and left out",)
+    assert found.notes == ("1 metric was 0 in every trial and omitted",)
 
 
 def test_without_a_metric_that_is_not_zero_there_is_no_table() -> None:
@@ -118,6 +118,6 @@ def test_the_metrics_of_a_comparison_leave_out_zeros_and_what_stays() -> None:
     assert "1.60x  duckstat" in text
     assert "calls " not in text
     assert "1 more hardly differs" in text
-    assert "1 metric was 0 in every trial and left out" in text
+    assert "1 metric was 0 in every trial and omitted" in text
     page = render_comparison(found, Format.HTML)
     assert "<td>calls</td>" in page.replace(' class="k"', "")

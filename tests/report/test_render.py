@@ -227,7 +227,7 @@ def test_a_chart_of_many_trials_is_thinned_and_says_so() -> None:
     for figure in text.split("<figure")[1:]:
         drawing = figure.split("</svg>")[0]
         assert drawing.count('<path class="m ') <= 400
-    assert "of 1,000 trials are drawn; the table has all of them" in text
+    assert "of 1,000 trials; the table has all of them" in text
     assert text.count("<tr") > 1000
 
 

@@ -75,7 +75,7 @@ def test_a_change_that_cannot_be_undone_and_makes_nothing_has_no_entry(kept: Sto
 
 def test_a_generated_name_in_use_is_refused_before_anything_is_sent(kept: Store) -> None:
     world = World({NAME: Thing("theirs")})
-    with pytest.raises(ToolkitError, match="not made by this run") as caught:
+    with pytest.raises(ToolkitError, match="not created by this run") as caught:
         changes(world, kept).run([create(table())], 1)
     assert caught.value.code == "TK-0205"
     assert (world.sent, states(kept)) == ([], [])
@@ -118,7 +118,9 @@ def test_an_object_of_another_identity_is_neither_dropped_nor_forgotten(kept: St
     undone = own.undo_all()
     assert world.sent == []
     assert states(kept) == ["made"]
-    assert undone.left == (f'table `APP.{NAME}` may not be ours; if it is, run: DROP TABLE "APP"."{NAME}" PURGE;',)
+    assert undone.left == (
+        f'table `APP.{NAME}` may not belong to dbatk; if it does, run: DROP TABLE "APP"."{NAME}" PURGE;',
+    )
 
 
 def test_an_object_that_is_gone_already_is_abandoned_without_a_word(kept: Store) -> None:
@@ -177,7 +179,7 @@ def test_a_changed_index_gets_its_degree_back(kept: Store) -> None:
     world = World({"ORDERS_IX": Thing("7", born=1)})
     own = changes(world, kept)
     own.made(own.intend([change(index(), "ALTER INDEX NOPARALLEL")], 1))
-    assert own.undo_trial(1).done == ("put back index `APP.ORDERS_IX` by ALTER INDEX NOPARALLEL",)
+    assert own.undo_trial(1).done == ("restored index `APP.ORDERS_IX` by ALTER INDEX NOPARALLEL",)
     assert world.sent == ["ALTER INDEX NOPARALLEL"]
     assert states(kept) == ["undone"]
 
@@ -271,7 +273,7 @@ def test_a_folder_stays_while_the_backup_in_it_cannot_be_deleted(kept: Store) ->
     assert undone.done == (f"dropped backup `/backup/{OTHER}`",)
     assert undone.left == (
         f"backup `/backup/{OUTER}/{INNER}`: ORA-01031: insufficient privileges",
-        f"backup `/backup/{OUTER}` stays, with what could not be deleted before it",
+        f"backup `/backup/{OUTER}` remains, along with what could not be deleted before it",
     )
     assert states(kept) == ["made", "made", "undone"]
 
@@ -378,7 +380,7 @@ def test_the_statement_of_the_first_line_names_what_put_a_change_back(kept: Stor
     world = World({"ORDERS_IX": Thing("7", born=1)})
     own = changes(world, kept)
     own.made(own.intend([change(index(), "BEGIN\n  x;\nEND;", " ", "ALTER INDEX NOPARALLEL")], 1))
-    assert own.undo_all().done == ("put back index `APP.ORDERS_IX` by BEGIN; ALTER INDEX NOPARALLEL",)
+    assert own.undo_all().done == ("restored index `APP.ORDERS_IX` by BEGIN; ALTER INDEX NOPARALLEL",)
 
 
 def test_a_lost_session_is_opened_anew_once_for_an_undo(kept: Store) -> None:
@@ -419,10 +421,10 @@ def setting(kept: Store, *command: str) -> None:
 def test_a_setting_changed_by_a_command_is_listed_until_commands_are_allowed(kept: Store, tmp_path: Path) -> None:
     setting(kept, sys.executable, "-c", f"open({str(tmp_path / 'put back')!r}, 'w').close()")
     undone = changes(World(), kept).undo_all()
-    assert "setting `read_ahead`: put it back with --allow-commands, or run: " in undone.left[0]
+    assert "setting `read_ahead`: restore it with --allow-commands, or run: " in undone.left[0]
     assert states(kept) == ["intended"]
     assert changes(World(), kept, allow_commands=True).undo_all().done == (
-        "put back setting `read_ahead` to `256`",
+        "restored setting `read_ahead` to `256`",
     )
     assert (tmp_path / "put back").exists()
     assert states(kept) == ["undone"]

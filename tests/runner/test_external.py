@@ -97,7 +97,7 @@ def test_a_level_may_be_read_back_in_another_spelling(kept: Store, says: str, le
 def test_a_level_that_was_not_taken_fails_and_is_put_back(kept: Store) -> None:
     world = World()
     reads(world, "4", "6")
-    with pytest.raises(ToolkitError, match="was set to `8` but reads `6`"):
+    with pytest.raises(ToolkitError, match="was set to `8` but is now `6`"):
         use(world, kept, SYSTEM)
     assert world.sent[-1] == "ALTER SYSTEM SET io = 4"
     assert "the trial" not in world.sent
@@ -116,7 +116,7 @@ def test_a_factor_that_cannot_be_put_back_is_said_and_stays_in_the_journal(kept:
     world = World(fail={"io = 4": refused()})
     reads(world, "4", "8")
     (warning,) = use(world, kept, SYSTEM)
-    assert warning == "factor `io` could not be put back, it was `4`: ORA-01031: insufficient privileges"
+    assert warning == "factor `io` could not be restored, it was `4`: ORA-01031: insufficient privileges"
     assert [entry.undo for entry in kept.journal(RUN).open_entries()] == [("ALTER SYSTEM SET io = 4",)]
 
 
@@ -124,7 +124,7 @@ def test_a_factor_that_cannot_be_put_back_is_said_and_stays_in_the_journal(kept:
 def test_nothing_but_words_and_numbers_gets_into_sql(kept: Store, level: str) -> None:
     world = World()
     reads(world, "4")
-    with pytest.raises(ToolkitError, match="cannot be put into SQL"):
+    with pytest.raises(ToolkitError, match="cannot be used in SQL"):
         use(world, kept, SYSTEM, level)
     assert world.sent == ["SHOW io", "ALTER SYSTEM SET io = 4"], "the level of before, and no other"
 
@@ -172,7 +172,7 @@ def test_what_a_killed_command_factor_left_is_put_back_from_the_journal(kept: St
     killed = external_factors(context, PlannedTrial(1, Cell((("io", 8),)), 1), 1)
     killed.__enter__()
     assert file.read_text() == "8"
-    assert context.changes.undo_all().done == ("put back setting `io` to `256`",)
+    assert context.changes.undo_all().done == ("restored setting `io` to `256`",)
     assert file.read_text() == "256"
 
 

@@ -130,7 +130,7 @@ def test_a_stop_that_came_when_all_was_done_leaves_the_trial_good(kept: Store) -
 
 
 def test_no_session_left_to_work_is_a_failure(kept: Store) -> None:
-    assert judge(context_of(World(), kept), timed(not_begun=1)).reason == "no session was left to work"
+    assert judge(context_of(World(), kept), timed(not_begun=1)).reason == "no sessions were left"
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_a_session_that_does_not_go_is_told_with_what_ends_it(
     server = Server(itertools.repeat((TWO, ONE)))
     with pytest.raises(ToolkitError) as caught:
         ended(monkeypatch, server)
-    assert caught.value.message == f"2 session(s) of run {RUN} are still at work in the database"
+    assert caught.value.message == f"2 session(s) of run {RUN} are still active in the database"
     assert (caught.value.code, caught.value.hint) == ("TK-0308", "ask for: KILL 8;")
     assert sum(clock) == pytest.approx(30.0, abs=0.3)
 
@@ -114,7 +114,9 @@ def test_a_session_that_may_not_be_ended_is_told_with_the_databases_code(
     server = Server(iter([(ONE,)]), DatabaseError("ORA-01031: insufficient privileges\nmore", code="ORA-01031"))
     with pytest.raises(ToolkitError) as caught:
         ended(monkeypatch, server)
-    assert caught.value.message.endswith("may not be ended: ORA-01031: insufficient privileges")
+    assert caught.value.message.endswith(
+        "no privilege to end a session of the earlier attempt: ORA-01031: insufficient privileges"
+    )
     assert (caught.value.code, caught.value.database_code) == ("TK-0308", "ORA-01031")
     assert caught.value.hint == "ask for: KILL 7;"
 

@@ -100,7 +100,7 @@ def test_a_lease_is_given_back_when_the_work_fails(store: Store) -> None:
 @pytest.mark.parametrize(
     ("run", "disowned", "hint"),
     [
-        (OTHER, False, f"what ran was cancelled and undone; `dbatk runs resume {RUN}` "),
+        (OTHER, False, f"the current work was cancelled and undone; `dbatk runs resume {RUN}` "),
         (RUN, True, f"`dbatk runs show {RUN} --follow` "),
     ],
 )
@@ -111,7 +111,9 @@ def test_a_lost_lease_stops_the_run_and_says_who_has_it(store: Store, run: str, 
         stop.look()
         assert (stop.requested, stop.disowned) == (True, disowned)
         assert stop.because is not None and stop.because.code == "TK-0302"
-        assert stop.because.message == f"the lease of `db` was lost: process 4711 on `far` has it, for run `{run}`"
+        assert (
+            stop.because.message == f"the lease of `db` was lost: process 4711 on `far` holds it, for run `{run}`"
+        )
         assert str(stop.because.hint).startswith(hint)
     left = store.lease_of("db")
     assert left is not None and left.pid == 4711, "it is not ours to give back"

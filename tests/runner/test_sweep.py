@@ -213,7 +213,7 @@ def test_setup_is_made_once_and_the_source_is_looked_at(rig: Rig) -> None:
     assert state is RunState.DONE
     assert context.source_has_rows is True
     assert rig.world.sent == [f"CREATE APP.DBATK_{KEY}_S", "SELECT 1", f'DROP TABLE "APP"."DBATK_{KEY}_S" PURGE']
-    assert context.events.texts("setup") == ["making what the trials need"]  # type: ignore[attr-defined]
+    assert context.events.texts("setup") == ["creating what the trials need"]  # type: ignore[attr-defined]
 
 
 def test_a_setup_that_only_reads_is_not_announced(rig: Rig) -> None:
@@ -287,7 +287,7 @@ def test_no_trial_begins_that_the_budget_does_not_hold(
     state, context = rig.run(planned(ONE, ONE, ONE), context=rig.context(budget_seconds=budget))
     assert len(rig.ran) == trials
     assert state is (RunState.DONE if trials == 3 else RunState.INTERRUPTED)
-    words = [f"the budget of {budget:g} s is spent; `dbatk runs resume` goes on"] if trials < 3 else []
+    words = [f"the budget of {budget:g} s is used up; `dbatk runs resume` continues"] if trials < 3 else []
     assert warnings_of(context) == words
 
 
@@ -449,7 +449,7 @@ def test_a_lost_server_is_waited_for_and_the_run_goes_on(rig: Rig, tries: int) -
     assert (state, len(rig.ran)) == (RunState.DONE, 2)
     assert rig.waited == [0.2, 1.0, 3.0, 10.0, 20.0][: tries + 1]
     assert rig.orphans == [(context.target, context.dialect, RUN)] * (tries + 1)
-    assert warnings_of(context) == ["the connection was lost in trial 1 and is back"]
+    assert warnings_of(context) == ["the connection was lost in trial 1 and restored"]
 
 
 def test_a_server_that_does_not_come_back_ends_the_run_which_can_be_resumed(rig: Rig) -> None:
@@ -538,7 +538,7 @@ def test_the_object_of_a_job_that_nobody_lived_to_record_is_found_complete(rig: 
     made_in_trial(rig, context, ended=ended)
     assert look(rig, context) == (
         True,
-        ["`APP.MADE` had been made before the interruption; its time is not known"],
+        ["`APP.MADE` had been created before the interruption; its time is unknown"],
     )
     (item,) = rig.kept.items_of(RUN, 1)
     assert (item.label, item.outcome, item.reason) == (

@@ -98,7 +98,7 @@ def test_counters_that_do_not_come_are_said_and_the_trial_goes_on(
     assert monitor.in_time(context, provider, provider.end, ()) == ()
     assert world.abandoned == (Role.MONITOR,)
     assert warnings_of(context) == [
-        "the monitor session does not answer and was given up; vstat: counters are missing"
+        "the monitor session did not respond and was abandoned; vstat: counters are missing"
     ]
 
 

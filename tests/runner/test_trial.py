@@ -70,7 +70,9 @@ def test_evidence_that_is_refused_fails_no_trial(kept: Store) -> None:
     assert ended.record.granted_degree is None
     assert ended.record.elapsed_seconds is not None
     assert "bytes" in world.sent
-    assert warnings_of(context) == ["evidence was refused (`degree granted`): ORA-00942: insufficient privileges"]
+    assert warnings_of(context) == [
+        "evidence could not be read (`degree granted`): ORA-00942: insufficient privileges"
+    ]
 
 
 def test_a_session_lost_while_evidence_is_read_ends_the_trial_and_puts_nothing_back(kept: Store) -> None:
@@ -94,7 +96,7 @@ def test_an_object_that_cannot_be_dropped_stays_in_the_journal_and_the_time_coun
     ended = go(context)
     assert ended.record.outcome is Outcome.OK
     assert [entry.name for entry in kept.journal(RUN).open_entries()] == [NAME]
-    assert warnings_of(context)[0] == "trial 1 could not be concluded: ORA-01031: insufficient privileges"
+    assert warnings_of(context)[0] == "trial 1 could not be completed: ORA-01031: insufficient privileges"
 
 
 def test_only_the_workers_that_were_set_up_are_put_back(kept: Store) -> None:

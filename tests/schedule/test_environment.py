@@ -118,7 +118,7 @@ def test_without_a_home_and_an_account_it_says_what_to_name(
     (jobs / "exp.toml").write_text((jobs / "nightly.toml").read_text(), encoding="utf-8")
     assert main(arguments) == 2
     said = capsys.readouterr().err
-    assert "no home folder" in said and "DBATK_STORE" in said
+    assert "no home directory" in said and "DBATK_STORE" in said
     assert sorted(path.name for path in jobs.iterdir()) == ["exp.toml", "nightly.toml"]
 
 

@@ -52,7 +52,7 @@ def test_a_counter_that_was_reset_is_left_out_and_said() -> None:
     one = provider(Scripted((row("read", 100), row("kept", 1)), (row("read", 4), row("kept", 2))))
     one.begin()
     assert [each.name for each in one.end()] == ["kept"]
-    assert one.warnings() == ("counters were reset meanwhile and are left out: read",)
+    assert one.warnings() == ("counters were reset meanwhile and are omitted: read",)
 
 
 def test_what_is_null_or_was_not_there_before_is_no_zero() -> None:
@@ -137,7 +137,7 @@ def test_after_a_restart_nothing_is_subtracted_and_it_is_said() -> None:
     one = provider(Scripted(before, (identity("begin of the instance", 9), row("read", 25))))
     one.begin()
     assert one.end() == ()
-    assert one.warnings() == ("counters began anew and are left out: another begin of the instance",)
+    assert one.warnings() == ("counters were restarted and are omitted: another begin of the instance",)
 
 
 def test_other_sessions_than_before_cost_the_sessions_counters_only() -> None:
@@ -146,7 +146,7 @@ def test_other_sessions_than_before_cost_the_sessions_counters_only() -> None:
     one = provider(Scripted(before, after))
     one.begin()
     assert [(each.name, each.value) for each in one.end()] == [("read", 15)]
-    assert "left out: other sessions" in one.warnings()[0]
+    assert "omitted: other sessions" in one.warnings()[0]
 
 
 def test_an_instance_that_counts_less_than_our_own_sessions_is_not_the_whole_one() -> None:
@@ -155,7 +155,7 @@ def test_an_instance_that_counts_less_than_our_own_sessions_is_not_the_whole_one
     one = provider(Scripted(before, after))
     one.begin()
     assert {each.name for each in one.end()} == {"redo (session)", "calls", "calls (session)"}
-    assert one.warnings()[0].endswith("and are left out: redo")
+    assert one.warnings()[0].endswith("and are omitted: redo")
 
 
 def test_of_ranked_differences_only_the_largest_are_kept() -> None:

@@ -69,5 +69,5 @@ def test_a_refused_view_is_said_once_and_asked_no_more() -> None:
     one.provider.sample(2.5)
     one.provider.sample(9.0)
     assert len(one.asked) == 1
-    assert one.provider.warnings() == ("how far a statement is cannot be shown: ORA-00942: no such view",)
+    assert one.provider.warnings() == ("the progress of a statement cannot be shown: ORA-00942: no such view",)
     assert one.provider.warnings() == ()

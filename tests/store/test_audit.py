@@ -79,13 +79,13 @@ def test_each_line_says_who_what_and_when_and_knows_the_one_before(log: AuditLog
 def test_an_altered_line_is_named(log: AuditLog) -> None:
     texts = lines(log)
     put(log, [texts[0], texts[1], texts[2].replace('"done"', '"gone"'), *texts[3:]])
-    assert fault(log) == (3, "it was altered: line 4 does not know it so")
+    assert fault(log) == (3, "it was altered: line 4 refers to a different version")
 
 
 def test_the_last_line_is_known_to_the_store(log: AuditLog) -> None:
     texts = lines(log)
     put(log, [*texts[:-1], texts[-1].replace('"done"', '"gone"')])
-    assert fault(log) == (6, "it was altered: the store has seen another one")
+    assert fault(log) == (6, "it was altered: the store recorded another one")
 
 
 def test_what_the_store_knew_of_an_altered_log_is_not_lost_with_the_next_line(log: AuditLog) -> None:
@@ -93,10 +93,10 @@ def test_what_the_store_knew_of_an_altered_log_is_not_lost_with_the_next_line(lo
     put(log, [*texts[:-1], texts[-1].replace('"done"', '"gone"')])
     log.write(AuditEvent(AuditKind.STEP, step="next"))
     at, sentence = fault(log)
-    assert at == 6 and sentence.startswith("line 6 was altered: the store has seen another one")
+    assert at == 6 and sentence.startswith("line 6 was altered: the store recorded another one")
     put(log, lines(log)[:3])
     log.write(AuditEvent(AuditKind.STEP, step="next"))
-    assert fault(log)[0] == 3 and "lines were cut off: the store has seen 8 lines" in fault(log)[1]
+    assert fault(log)[0] == 3 and "lines are missing: the store recorded 8 lines" in fault(log)[1]
 
 
 def test_a_log_put_in_place_of_another_never_becomes_the_one_the_store_knows(
@@ -106,7 +106,7 @@ def test_a_log_put_in_place_of_another_never_becomes_the_one_the_store_knows(
         note(other, 9)
         log.path.write_bytes(other.audit.path.read_bytes())
     log.write(AuditEvent(AuditKind.STEP, step="next"))
-    assert "this is another log" in fault(log)[1]
+    assert "this is a different log" in fault(log)[1]
 
 
 def test_a_line_taken_out_or_made_unreadable_is_named(log: AuditLog) -> None:
@@ -122,9 +122,9 @@ def test_a_line_taken_out_or_made_unreadable_is_named(log: AuditLog) -> None:
 def test_a_log_that_was_cut_or_removed_is_missed_by_the_store(log: AuditLog, tmp_path: Path) -> None:
     texts = lines(log)
     put(log, texts[:4])
-    assert fault(log) == (5, "lines were cut off: the store has seen 6 lines of it")
+    assert fault(log) == (5, "lines are missing: the store recorded 6 lines of it")
     log.path.rename(tmp_path / "away.jsonl")
-    assert fault(log) == (0, f"the log `{log.path}` is gone: the store has seen 6 lines of it")
+    assert fault(log) == (0, f"the log `{log.path}` is missing: the store recorded 6 lines of it")
 
 
 def test_a_log_that_begins_anew_says_which_one_lay_there_and_takes_it_back_as_proof(
@@ -132,17 +132,17 @@ def test_a_log_that_begins_anew_says_which_one_lay_there_and_takes_it_back_as_pr
 ) -> None:
     away = log.path.rename(tmp_path / "away.jsonl")
     log.write(AuditEvent(AuditKind.STEP, step="new"))
-    assert fault(log)[0] == 1 and "an earlier log lay here and is gone" in fault(log)[1]
+    assert fault(log)[0] == 1 and "an earlier log was here and is missing" in fault(log)[1]
     assert verify(log, away).whole
     put(AuditLog(away), lines(AuditLog(away))[:-1])
-    assert "is not the log that lay here before" in verify(log, away).faults[0][1]
+    assert "is not the log that was here before" in verify(log, away).faults[0][1]
 
 
 def test_another_log_in_its_place_is_seen(log: AuditLog, tmp_path: Path) -> None:
     with open_store(tmp_path / "other.sqlite") as other:
         note(other, 9)
         log.path.write_bytes(other.audit.path.read_bytes())
-    assert fault(log)[0] == 0 and "this is another log" in fault(log)[1]
+    assert fault(log)[0] == 0 and "this is a different log" in fault(log)[1]
 
 
 @pytest.mark.parametrize("kept", [1, 40])
@@ -156,7 +156,7 @@ def test_a_line_that_a_power_failure_cut_is_told_and_is_no_fault(log: AuditLog, 
     told = verify(log)
     assert told.whole and told.lines == 9, told.faults
     assert json.loads(lines(log)[7])["kind"] == "line-cut"
-    assert told.notes == ("line 7 was cut short, and line 8 says so",)
+    assert told.notes == ("line 7 was truncated, as noted in line 8",)
 
 
 def test_a_line_that_lacks_only_its_end_is_kept(log: AuditLog) -> None:

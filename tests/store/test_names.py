@@ -51,10 +51,10 @@ def test_the_nearest_names_are_suggested(three: Store) -> None:
 
 
 def test_another_run_of_the_same_day_is_no_suggestion(three: Store) -> None:
-    with pytest.raises(ToolkitError, match="no run is called") as gone:
+    with pytest.raises(ToolkitError, match="no run is named") as gone:
         three.resolve("20261121-093000-77aa")
     assert "did you mean" not in gone.value.hint
-    with pytest.raises(ToolkitError, match="no run is called") as mistyped:
+    with pytest.raises(ToolkitError, match="no run is named") as mistyped:
         three.resolve("20261121-051342-ab3e")
     assert f"did you mean `{RUN}`" in mistyped.value.hint
 

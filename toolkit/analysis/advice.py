@@ -72,7 +72,7 @@ def _advise(found: RunAnalysis) -> Advice:
     doubts = (*outcomes_not_ok(found), *super_linear(found), *gathered_differently(found))
     if not measured:
         done = any(each.outcome is Outcome.OK and each.elapsed_seconds is None for each in found.run.trials)
-        why = "it was done, but its end was not recorded" if done else "no trial ended well"
+        why = "it was done, but its end was not recorded" if done else "no trial succeeded"
         return Advice(f"{why}: there is no time to judge by", doubts=doubts)
     if len(measured) == 1:
         return Advice(_alone(found, measured[0]), doubts=doubts, best=measured[0])
@@ -93,12 +93,12 @@ def _alone(found: RunAnalysis, cell: Cell) -> str:
 
 
 def _lowest(found: RunAnalysis, best: Cell) -> str:
-    return f"{named(best)} had the lowest median, {spelled_time(found.by_cell[best])}, which may be chance"
+    return f"{named(best)} had the lowest median, {spelled_time(found.by_cell[best])}, possibly by chance"
 
 
 def _too_few(found: RunAnalysis, best: Cell, doubts: tuple[str, ...]) -> Advice:
     return Advice(
-        "too few repeats to say which is better",
+        "too few repeats to tell which is better",
         (*noise_sentence(found), _lowest(found, best)),
         (*doubts, *beyond_cpus(found)),
         best,

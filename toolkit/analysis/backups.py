@@ -29,8 +29,8 @@ _AT_ONCE = 0.001
 _ALIKE, _LEAST_SHOWN = 0.005, 0.05
 _TEBIBYTE = 2**40
 _REMEDY = {
-    True: "a section size (`--section-size`) would share its file among the channels",
-    False: "no number of channels makes it faster than its largest piece",
+    True: "a section size (`--section-size`) would split its file across the channels",
+    False: "more channels cannot make it faster than its largest piece",
 }
 
 
@@ -223,11 +223,11 @@ def _limit(found: RunAnalysis, group: Sequence[Throughput], mine: Throughput) ->
         share = percent(busy) if busy is not None else "all"
         yield f"CPU is the limit: {share} of the CPUs were busy; more channels need more CPUs, or less compression"
     elif waits is not None and waits >= _WAITS_MUCH:
-        yield f"I/O is the limit: {percent(100 * waits)} of the reads or writes had to be waited for long"
+        yield f"I/O is the limit: {percent(100 * waits)} of the reads or writes had long waits"
     elif each is not None and each >= _CHANNEL_FULL:
         yield "CPU is the limit of each channel: it keeps a CPU busy, so more channels help while CPUs are idle"
     elif (mine.io_wait_pct or 0.0) >= 10.0 or (flat and busy is not None and busy < _CPU_FREE):
-        said = f"only {percent(busy)} of the CPUs were busy" if busy is not None else "the CPUs waited for it"
+        said = f"only {percent(busy)} of the CPUs were busy" if busy is not None else "the CPUs waited for I/O"
         yield f"I/O is the limit (disks, network or the media): {said}"
 
 
@@ -238,7 +238,7 @@ def _held_up(found: RunAnalysis, mine: Throughput) -> Iterator[str]:
         return
     idle = sum(1 for lane in lanes.lanes if not lane.bars)
     if idle:
-        yield f"{idle} of {len(lanes.lanes)} channels had nothing to do: there were fewer pieces than channels"
+        yield f"{idle} of {len(lanes.lanes)} channels were idle: there were fewer pieces than channels"
     shared = every_option()["section_size"].is_of(found.run.head.engine)
     bar, alone = longest_alone(lanes)
     if bar is not None and lanes.span_seconds and alone >= _ALONE * lanes.span_seconds:
@@ -263,10 +263,10 @@ def _window(found: RunAnalysis, mine: Throughput) -> Iterator[str]:
         return
     if needed <= window:
         used = 100 * needed / window
-        share = percent(used) if used >= _LEAST_SHOWN else "next to nothing"
+        share = percent(used) if used >= _LEAST_SHOWN else "almost none"
         yield f"it fits the window of {seconds(window)}: {share} of it is used"
     else:
-        reach = f"; within it {byte_size(rate * window)} can be backed up" if rate else ""
+        reach = f"; {byte_size(rate * window)} can be backed up within it" if rate else ""
         yield f"it does not fit the window of {seconds(window)}: {seconds(needed - window)} too long{reach}"
 
 

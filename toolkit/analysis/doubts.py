@@ -119,8 +119,8 @@ def beyond_cpus(found: RunAnalysis, *, said: Collection[float] = ()) -> tuple[st
     high = sorted(level for level in levels if cpus is not None and level > cpus and level not in said)
     if not high:
         return ()
-    lie = "lies" if len(high) == 1 else "lie"
-    return (f"{found.scale} {', '.join(map(spell_level, high))} {lie} beyond the {number(cpus)} CPUs",)
+    exceed = "exceeds" if len(high) == 1 else "exceed"
+    return (f"{found.scale} {', '.join(map(spell_level, high))} {exceed} the {number(cpus)} CPUs",)
 
 
 def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
@@ -138,15 +138,15 @@ def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
         return (f"repeat each configuration at least {least} times; {known}",)
     smallest = noise.times(2 / repeats).minimum_detectable_pct() or 0.0
     shown = f"the minimum detectable effect with {repeats} repeats is {spelled_difference(smallest)}"
-    return (shown,) if smallest <= TARGET_PCT else (f"{shown}; {more} would show {_TARGET}",)
+    return (shown,) if smallest <= TARGET_PCT else (f"{shown}; {more} would detect {_TARGET}",)
 
 
 def quieter_or_more(found: RunAnalysis) -> str:
     """Say what to do about a run that tells nothing: more repeats where they help, else a quieter machine."""
     needed = repeats_needed(found.fit.noise, sum(bool(summary.n) for summary in found.cells), _WIDE_TARGET_PCT)
     if needed and needed <= _AFFORDABLE_REPEATS:
-        return f"run it again with about {needed} repeats: they would show a difference of {_WIDE_TARGET}"
-    return "run it again when the machine is quiet: at this noise more repeats alone hardly help"
+        return f"run it again with about {needed} repeats to detect a difference of {_WIDE_TARGET}"
+    return "run it again when the machine is idle: with this noise, more repeats alone hardly help"
 
 
 def spelled_difference(pct: float) -> str:
@@ -243,7 +243,7 @@ def beyond(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> tuple[
 def _beyond(scale: str, levels: dict[float, ConfidenceInterval], loses: bool, cpus: int | None) -> str:
     many = len(levels) > 1
     who = f"{scale} {', '.join(spell_level(level) for level in levels)}"
-    where = "" if cpus is None else f"lie{'' if many else 's'} beyond the {number(cpus)} CPUs and "
+    where = "" if cpus is None else f"exceed{'' if many else 's'} the {number(cpus)} CPUs and "
     what = ("lose time" if many else "loses time") if loses else f"bring{'' if many else 's'} no measurable gain"
     spans = "; ".join(
         f"{f'{scale} {spell_level(level)}: ' if many else ''}{span(interval)}"

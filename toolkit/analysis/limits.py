@@ -60,8 +60,8 @@ def parse_fail_if(text: str) -> Limit:
     metric, sign, number = match.groups()
     limit = Limit(metric, sign == ">", float(number))
     if limit.percent < 0 if limit.above else limit.percent > 0:
-        side = "`>` goes with a percentage of 0 or more, `<` with one of 0 or less"
-        raise ToolkitError(f"the limit `{text}` lies on the wrong side of zero", code="TK-0102", hint=side)
+        side = "use `>` with a percentage of 0 or more, `<` with one of 0 or less"
+        raise ToolkitError(f"the limit `{text}` has the wrong sign", code="TK-0102", hint=side)
     return limit
 
 
@@ -78,7 +78,7 @@ def judge(comparison: Comparison, limit: Limit) -> LimitResult:
     for pair in _pairs(comparison, limit.metric):
         spelled = f"`{pair.cell_b}`: {limit.metric} {_spell(pair)}"
         if _is_met(pair, limit):
-            met.append(f"{spelled} passes the limit `{limit}`")
+            met.append(f"{spelled} exceeds the limit `{limit}`")
         elif _is_inconclusive(pair, limit):
             inconclusive.append(f"{spelled}; inconclusive for the limit `{limit}`")
     return LimitResult(limit, tuple(met), tuple(inconclusive))

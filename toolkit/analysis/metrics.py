@@ -88,8 +88,7 @@ def left_out(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
     if None not in snapshot_sources and snapshot_sources[0] != snapshot_sources[1]:
         return (
             f"run `{a.head.run}` has snapshots by {snapshot_sources[0]}, run `{b.head.run}` by "
-            f"{snapshot_sources[1]}: they count "
-            "differently, so only what both have from the same source is compared",
+            f"{snapshot_sources[1]}: they count differently, so only metrics from the same source are compared",
         )
     only_a, only_b = sorted(sources_a - sources_b), sorted(sources_b - sources_a)
     if not only_a and not only_b:
@@ -99,7 +98,7 @@ def left_out(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
         for run, names in ((a, only_a), (b, only_b))
         if names
     ]
-    return (f"metrics of different providers are left out: {'; '.join(parts)}",)
+    return (f"metrics of different providers are omitted: {'; '.join(parts)}",)
 
 
 def _sources(run: RunRecord) -> set[str]:

@@ -119,10 +119,10 @@ def _sentences(run: PlanRunRecord, steps: Sequence[ReportedStep]) -> list[str]:
         if step.against_history and step.against_history.startswith("slower")
     ]
     if not said and all(step.record.state in (StepState.DONE, StepState.SKIPPED) for step in steps):
-        said.append("everything that was due was done")
+        said.append("all due steps were done")
     unsure = list(dict.fromkeys(step.record.step for step in steps if step.record.unverified))
     if unsure:
-        said.append(f"{counted(len(unsure), 'step')} could not be verified in every respect: {_named(unsure)}")
+        said.append(f"{counted(len(unsure), 'step')} could not be fully verified: {_named(unsure)}")
     return [*said, *(f"on `{note.target}` {note.text}" for note in run.notes)]
 
 
@@ -202,8 +202,8 @@ def _grown(before: Sequence[StepRecord], after: Sequence[StepRecord]) -> str:
         return ""
     small, large = median(sizes[0]), median(sizes[1])
     if max(small, large) < _GROWN * min(small, large):
-        return "; what it works on has not changed much in size"
-    return f"; what it works on went from {byte_size(small)} to {byte_size(large)}"
+        return "; the size of its data has hardly changed"
+    return f"; its data grew from {byte_size(small)} to {byte_size(large)}"
 
 
 def _day(instant: datetime | None) -> str:

@@ -103,7 +103,7 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
     for name, late in after.state.sections.items():
         early = before.state.sections.get(name)
         if early is None:
-            said.append(f"`{name}` is only in `{after.head.label}` and left out")
+            said.append(f"`{name}` exists only in `{after.head.label}` and is omitted")
             continue
         counted = not set(late.since) & set(moved)
         sections[name], reset = _delta(early, late, counted=counted)
@@ -136,9 +136,9 @@ def _refuse(a: Snapshot, b: Snapshot) -> None:
     known = a.state.identity.get(DATABASE), b.state.identity.get(DATABASE)
     if known[0] != known[1]:
         raise ToolkitError(
-            f"`{a.head.label}` is of another database than `{b.head.label}`: {known[0]} and {known[1]}",
+            f"`{a.head.label}` belongs to another database than `{b.head.label}`: {known[0]} and {known[1]}",
             code="TK-0110",
-            hint="see `dbatk snapshot list`; compare intervals of two databases by A1..A2 and B1..B2",
+            hint="see `dbatk snapshot list`; compare intervals of two databases as A1..A2 and B1..B2",
         )
     if a.state.provider != b.state.provider:
         raise ToolkitError(
@@ -172,9 +172,9 @@ def _cluster_sentences(before: Snapshot, after: Snapshot) -> list[str]:
     said = []
     one, other = (each.state.identity.get("instance") for each in (before, after))
     if one != other:
-        said.append(f"instance {one} was read before and {other} after: their counters have nothing in common")
+        said.append(f"instance {one} was read before and {other} after: their counters cannot be compared")
     elif str(after.state.identity.get("is_cluster")) == "YES":
-        said.append(f"this is a cluster: only what instance {other} counted is in here")
+        said.append(f"this is a cluster: only the counters of instance {other} are included")
     return said
 
 

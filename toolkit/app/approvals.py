@@ -68,12 +68,14 @@ def check_production(
         raise ToolkitError("not approved", code="TK-0301", hint="nothing was changed")
     if policy.production:
         raise ToolkitError(
-            f"`{shown}` is a production database", code="TK-0301", hint=f"--yes-production {shown} if you mean it"
+            f"`{shown}` is a production database",
+            code="TK-0301",
+            hint=f"use --yes-production {shown} if that is intended",
         )
     raise ToolkitError(
         f"it is not known whether `{shown}` is production",
         code="TK-0301",
-        hint=f"--not-production, or --yes-production {shown}, or say `production = false` in its profile",
+        hint=f"use --not-production or --yes-production {shown}, or set `production = false` in its profile",
     )
 
 
@@ -117,7 +119,7 @@ def _check_live_statistics(experiment: Experiment, policy: TargetPolicy, approva
         return
     if policy.production or approvals.yes_production is not None:
         raise ToolkitError(
-            "live statistics of a production target are not measured on, whatever is approved",
+            "measurements never use live statistics of a production target, even with approval",
             code="TK-0301",
-            hint="leave out --on-live-objects to measure on copies, or measure on a clone",
+            hint="omit --on-live-objects to measure on copies, or measure on a clone",
         )

@@ -59,7 +59,7 @@ class Notes:
     def warn(self, error: ToolkitError) -> None:
         """Say that something is missing in the log."""
         if self.events is not None:
-            self.events.emit(Event("warning", f"{error.sentence}: this is missing there"))
+            self.events.emit(Event("warning", f"{error.sentence}: this entry is missing there"))
 
     @contextmanager
     def around(self, event: AuditEvent, ends: AuditKind | None = None) -> Iterator[Ending]:
@@ -155,7 +155,7 @@ def _script_hash(store: Store, run: str) -> str | None:
 
 def changes_of(store: Store, run: str) -> Sequence[str]:
     """Return what a run changed, by its journal: each change once, with what became of it."""
-    words = {EntryState.UNDONE: ", put back", EntryState.INTENDED: ", not known to be done"}
+    words = {EntryState.UNDONE: ", undone", EntryState.INTENDED: ", completion unknown"}
     entries = store.journal(run).entries()
     return list(
         dict.fromkeys(

@@ -15,7 +15,7 @@ from toolkit.readers.rman.log import read_file
 from toolkit.readers.rman.model import Log, LogOutcome, RmanMessage
 
 CODE = "TK-0116"
-_HINT = "give the log that rman wrote (`rman ... log FILE`, or its output kept in a file)"
+_HINT = "give the log written by RMAN (`rman ... log FILE`, or its output saved to a file)"
 _EXIT = {
     LogOutcome.COMPLETED: ExitCode.DONE,
     LogOutcome.COMPLETED_WITH_WARNINGS: ExitCode.INCOMPLETE,
@@ -85,7 +85,7 @@ def read_logs(files: Sequence[Path], *, picture: bool = True) -> Iterator[ReadLo
 
 def _read(file: Path, *, picture: bool) -> ReadLog:
     if file.is_dir():
-        raise ToolkitError(f"`{file}` is a folder", code=CODE, hint="name the logs in it")
+        raise ToolkitError(f"`{file}` is a folder", code=CODE, hint="name the log files in it")
     if not file.exists():
         raise ToolkitError(f"there is no file `{file}`", code=CODE, hint="check the path")
     try:
@@ -93,7 +93,7 @@ def _read(file: Path, *, picture: bool) -> ReadLog:
             log = read_file(opened)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ToolkitError(f"`{file}` cannot be read: {reason}", code=CODE, hint="check its rights") from None
+        raise ToolkitError(f"`{file}` cannot be read: {reason}", code=CODE, hint="check its permissions") from None
     if not log.recognised:
         raise ToolkitError(f"`{file}` is not an RMAN log", code=CODE, hint=_HINT)
     lanes = lanes_of_log(log) if picture else None
@@ -122,7 +122,7 @@ def _sentences(log: Log, lanes: Lanes | None) -> Iterator[str]:
         yield f"channel `{name}` left {lost} piece{'s' if lost > 1 else ''} unfinished"
     if log.corrupt:
         files = ", ".join(str(file) for file in dict.fromkeys(log.corrupt))
-        yield f"corrupt blocks were found in data file {files}: see V$DATABASE_BLOCK_CORRUPTION"
+        yield f"corrupt blocks found in data file {files}: see V$DATABASE_BLOCK_CORRUPTION"
     if not log.operations and not log.errors:
         yield "nothing was backed up, restored or validated in this log"
     yield from log.missing

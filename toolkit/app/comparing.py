@@ -25,7 +25,7 @@ def kind_of(store: Store, a: str, b: str) -> tuple[Stored, str | None]:
     errors = [_error_of_run(store, name) for name in (a, b)]
     snapshots = [is_stored(store, name) for name in (a, b)]
     if errors == [None, None]:
-        note = f"`{a}` and `{b}` are labels of snapshots too: name those by number, such as `#1`"
+        note = f"`{a}` and `{b}` are also labels of snapshots: give those by number, such as `#1`"
         return Stored.RUNS, note if all(snapshots) else None
     if all(snapshots):
         return Stored.SNAPSHOTS, None

@@ -148,7 +148,9 @@ def _refused_reads(facts: Facts, known: set[str]) -> Iterator[Check]:
     for key, message in facts.refused.items():
         if key not in known:
             sentence = (message.strip().splitlines() or [""])[0]
-            yield Check(key, "note", f"could not be read: {sentence}", "it is not judged", "grant the view named")
+            yield Check(
+                key, "note", f"could not be read: {sentence}", "it is not checked", "grant access to the view"
+            )
 
 
 def _judged_cells(dialect: Dialect, facts: Facts, experiment: Experiment) -> Iterable[Check]:
@@ -175,13 +177,13 @@ def _licence(experiment: Experiment, facts: Facts, declared: frozenset[str]) -> 
     try:
         licensing.check_user_texts(experiment, facts, declared)
     except ToolkitError as error:
-        yield Check("licence", "warning", error.message, "a run is refused", error.hint)
+        yield Check("licence", "warning", error.message, "runs are refused", error.hint)
 
 
 def _on_what(experiment: Experiment) -> str:
     """Say that a measurement leaves the named object alone, and with it what stands on that object."""
     copied = experiment.mode is Mode.MEASUREMENT and not declaration(experiment.operation).makes_table
-    return "can be had, measured on a copy" if copied else ""
+    return "available, measured on a copy" if copied else ""
 
 
 def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
@@ -198,7 +200,7 @@ def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
         support = dialect.work.support(work, facts)
         sentence = support.sentence
         if not sentence and degree == 1:
-            sentence = "a degree is that many sessions working through the objects"
+            sentence = "a degree is the number of sessions working through the objects"
         if support.ok and degree != 1 and (unread := _unread(facts)):
             yield Check(f"{name} in parallel", "note", unread)
             continue
@@ -212,9 +214,9 @@ _LIMITING = {"settings": "parameters", "doctor_options": "installed options"}
 def _unread(facts: Facts) -> str:
     """Say what keeps a degree from being promised."""
     missing = [words for key, words in _LIMITING.items() if key in facts.refused]
-    return f"perhaps: {' and '.join(missing)} could not be read" if missing else ""
+    return f"uncertain: {' and '.join(missing)} could not be read" if missing else ""
 
 
 def _support_check(name: str, state: SupportState, sentence: str) -> Check:
     ok = state is SupportState.SUPPORTED
-    return Check(name, "ok" if ok else "warning", sentence or ("can be had" if ok else state.value))
+    return Check(name, "ok" if ok else "warning", sentence or ("available" if ok else state.value))

@@ -12,7 +12,7 @@ from toolkit.errors import CATALOGUE, ToolkitError
 from toolkit.model.engines import engines
 
 _GOES_ON = {
-    Continuation.TRIAL: "it may pass: the same trial may be tried again",
+    Continuation.TRIAL: "the error may be temporary: the same trial may be retried",
     Continuation.RUN: "the trial fails, others may succeed",
     Continuation.NOTHING: "every trial would fail alike until it is fixed",
 }
@@ -53,15 +53,15 @@ def explain(code: str) -> Explanation:
         known = _padded(wanted)
         asked = f"`{wanted}` (read as {known})" if match[1] is None else f"`{known}`"
         raise ToolkitError(
-            f"{asked} is not among the codes that dbatk explains: it has those that its own work may meet",
+            f"{asked} is not a code that dbatk explains: it covers only errors of its own work",
             code="TK-0101",
             hint=f"Oracle explains it at https://docs.oracle.com/error-help/db/{known.lower()}/",
         )
     near = nearest(wanted, CATALOGUE)
     raise ToolkitError(
-        f"the code `{code[:40]}` is not known",
+        f"unknown code `{code[:40]}`",
         code="TK-0101",
-        hint=f"did you mean `{near}`?" if near else "look in the manual of the database",
+        hint=f"did you mean `{near}`?" if near else "see the database's manual",
     )
 
 

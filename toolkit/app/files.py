@@ -44,7 +44,7 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
         raise ToolkitError(
             f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
             code="TK-0405",
-            hint="check that the folder exists, is writable and has room",
+            hint="check that the folder exists, is writable and has free space",
         ) from None
 
 
@@ -61,7 +61,7 @@ def _refuse_binary(path: Path) -> None:
         raise ToolkitError(
             f"`{path}` exists and is not a text file",
             code="TK-0405",
-            hint="give another name; it is not replaced",
+            hint="choose another name; it is not overwritten",
         )
 
 

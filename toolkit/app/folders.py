@@ -37,7 +37,7 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
         raise ToolkitError(
             f"`{folder}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
             code="TK-0405",
-            hint="check that the folder it lies in exists, is writable and has room",
+            hint="check that its parent folder exists, is writable and has free space",
         ) from None
     finally:
         if made is not None:
@@ -51,7 +51,9 @@ def _refuse_occupied(folder: Path) -> None:
         occupied = True
     if occupied:
         raise ToolkitError(
-            f"`{folder}` is there and not empty", code="TK-0406", hint="give another folder; nothing is replaced"
+            f"`{folder}` exists and is not empty",
+            code="TK-0406",
+            hint="choose another folder; nothing is overwritten",
         )
 
 

@@ -27,7 +27,7 @@ def check_approved(policy: TargetPolicy, approvals: Approvals) -> None:
     """
     if policy.approved_only and approvals.approval is None:
         raise ToolkitError(
-            f"on `{policy.profile_name}` runs only what was approved",
+            f"only approved work may run on `{policy.profile_name}`",
             code="TK-0313",
             hint="write a file (`--save-as FILE`), let `dbatk plan approve FILE` approve it, "
             "then `dbatk run FILE --approved-only`",
@@ -53,7 +53,7 @@ def check_within(scripts: Iterable[Script], experiment: Experiment, dialect: Dia
             raise ToolkitError(
                 f"it would touch {touched.kind} `{touched.name}`, which the approved file does not name",
                 code="TK-0313",
-                hint="look at the catalogue: names and schemas of the file are approved, nothing else",
+                hint="check the catalogue: only names and schemas in the file are approved",
             )
 
 

@@ -30,14 +30,16 @@ def add_audit(app: typer.Typer) -> None:
     """Add the group and its commands."""
     group = new_group("Who did what, and when: `audit` is short for `audit list`.", _AuditGroup)
     listed = [
-        option("plan", "only what belongs to this plan or step", metavar="NAME"),
-        option("kind", "only lines of this kind: approve, refuse, run-end, ...", metavar="KIND"),
-        option("limit", "newest lines shown (50)", kind=int, metavar="N"),
+        option("plan", "only entries of this plan or step", metavar="NAME"),
+        option("kind", "only entries of this kind: approve, refuse, run-end, ...", metavar="KIND"),
+        option("limit", "number of entries shown, newest first (default 50)", kind=int, metavar="N"),
         *OUTPUT,
     ]
     add_command(group, "list", _list, listed, "List what was done, approved and refused, newest first.")
-    earlier = option("earlier", "a log that lay there before and was put away", metavar="FILE")
-    add_command(group, "verify", _verify, [earlier, *OUTPUT], "Find the first line that is not what it was.")
+    earlier = option("earlier", "an earlier log that was archived", metavar="FILE")
+    add_command(
+        group, "verify", _verify, [earlier, *OUTPUT], "Check the log and report the first line that was altered."
+    )
     app.add_typer(group, name="audit")
 
 
@@ -53,7 +55,7 @@ def _list(arguments: Arguments) -> int:
     if arguments.flag("json"):
         out_json({"log": str(path), "lines": [_document(line) for line in found]})
     elif not found:
-        say(f"nothing is logged in {path}")
+        say(f"no entries in {path}")
     else:
         rows = ((line.at[:19].replace("T", " "), _who(line), line.event.kind.value, _what(line)) for line in found)
         out_table(("at (UTC)", "who", "kind", "what"), rows, whole=frozenset({"at (UTC)", "kind"}))
@@ -132,7 +134,7 @@ def _verify(arguments: Arguments) -> int:
         out(f"note: {note}")
     if verdict.whole:
         span = f", {verdict.begin:%Y-%m-%d %H:%M} to {verdict.end:%Y-%m-%d %H:%M} UTC" if verdict.begin else ""
-        out(f"{path}: {verdict.lines} lines{span}, each as it was written")
+        out(f"{path}: {verdict.lines} lines{span}, all intact")
         return ExitCode.DONE
     say(f"\nhint: {path} proves nothing from that line on; compare it with a copy elsewhere")
     return ExitCode.FAILED

@@ -22,8 +22,8 @@ _TEXT = frozenset({".txt", ".lst", ".text", ".log"})
 
 
 MASK = (
-    option("mask", "replace names and literals by pseudonyms, so that the result can be sent out", kind=bool),
-    option("salt", "with --mask: the same salt gives the same pseudonyms again", metavar="TEXT"),
+    option("mask", "replace names and literals with pseudonyms, so that the result can be shared", kind=bool),
+    option("salt", "with --mask: the same salt always gives the same pseudonyms", metavar="TEXT"),
 )
 
 
@@ -31,27 +31,27 @@ def add_awr(awr: typer.Typer) -> None:
     """Add the commands."""
     no_store = [one for one in OUTPUT if one.name != "store"]
     files = argument("files", "AWR or Statspack reports, html or text", kind=list[str], metavar="FILE...")
-    add_command(awr, "show", _show, [files, *MASK, *no_store], "Show what AWR or Statspack reports say.")
+    add_command(awr, "show", _show, [files, *MASK, *no_store], "Show the contents of AWR or Statspack reports.")
     several = argument(
-        "files", "reports or folders of them, `T:101-140`, `label:NAME`", kind=list[str], metavar="FILES|DIR..."
+        "files", "reports, folders of reports, `T:101-140` or `label:NAME`", kind=list[str], metavar="FILES|DIR..."
     )
-    sql = option("sql", "follow this statement too; repeatable", "--sql", kind=list[str], metavar="SQL_ID")
-    sheet = option("csv", "print one row for each interval as CSV", kind=bool)
+    sql = option("sql", "also track this SQL_ID; repeatable", "--sql", kind=list[str], metavar="SQL_ID")
+    sheet = option("csv", "print one CSV row per interval", kind=bool)
     page = option("out", "also write an HTML page to this file", metavar="FILE")
     add_command(
         awr, "trend", _trend, [several, sql, sheet, page, *MASK, *OUTPUT],
-        "Arrange many reports by time, and show what changed when.",
+        "Order reports by time and show what changed, and when.",
     )  # fmt: skip
     fetched = [
         argument("range", "two AWR snapshots: 101-104"),
         TARGET,
-        option("out", "file to write; `.txt` gets the text report", metavar="FILE"),
-        option("diff", "a second range: Oracle's own comparison of the two", metavar="105-108"),
-        option("whole", "report on the whole cluster, not on this instance", "--global", kind=bool),
+        option("out", "output file; `.txt` gets the text report", metavar="FILE"),
+        option("diff", "second range: fetch Oracle's own comparison of the two", metavar="105-108"),
+        option("whole", "report on the whole cluster instead of this instance", "--global", kind=bool),
         option("pdb", "use the pluggable database's own snapshots", kind=bool),
         *no_store,
     ]
-    add_command(awr, "fetch", _fetch, fetched, "Fetch Oracle's own AWR report of a range of snapshots.")
+    add_command(awr, "fetch", _fetch, fetched, "Fetch Oracle's AWR report for a range of snapshots.")
 
 
 def pseudonyms(arguments: Arguments) -> Pseudonyms | None:
@@ -123,7 +123,7 @@ def _status(shown: list[Shown]) -> int:
         if one.hint:
             say(f"\nhint: {one.hint}")
         elif one.faults:
-            say("\nhint: get the whole file as the database wrote it; what could be read of it is shown")
+            say("\nhint: get the complete file as written by the database; only the readable part is shown")
     return ExitCode.USAGE if any(one.faults for one in shown) else ExitCode.DONE
 
 
@@ -131,7 +131,9 @@ def _trend(arguments: Arguments) -> int:
     from toolkit.app.intervals.comparing import read_trends
 
     if arguments.flag("csv") and arguments.flag("json"):
-        raise ToolkitError("`--csv` and `--json` exclude each other", code="TK-0102", hint="leave one out")
+        raise ToolkitError(
+            "`--csv` and `--json` are mutually exclusive", code="TK-0102", hint="use only one of them"
+        )
     from toolkit.cli.launch import reach
 
     trends = read_trends(
@@ -147,7 +149,7 @@ def _trend(arguments: Arguments) -> int:
         say(f"skipped: {skipped}")
     if not trends.series:
         raise ToolkitError(
-            "none of the files is a report that says when it was", code="TK-0113",
+            "none of the files is a report with a time", code="TK-0113",
             hint="give AWR or Statspack reports, html or text",
         )  # fmt: skip
     return _show_trends(trends, arguments)
@@ -180,9 +182,7 @@ def _fetch(arguments: Arguments) -> int:
     other = None if text is None else range_of(text)
     target = asked.target or arguments.text("target")
     if asked.target and arguments.text("target"):
-        raise ToolkitError(
-            "two targets are named", code="TK-0107", hint="leave out `-t`, or the name in the range"
-        )
+        raise ToolkitError("two targets were given", code="TK-0107", hint="omit `-t`, or the name in the range")
     name = arguments.text("out")
     path = None if name in {None, "-"} else Path(str(name))
     resolved = reach(target)

@@ -22,12 +22,12 @@ _PORTION = 1000
 
 def add_backup(backup: typer.Typer) -> None:
     """Add the commands of the group that are no operation."""
-    files = argument("files", "logs of RMAN, of any release and language", kind=list[str], metavar="LOG...")
-    page = option("out", "write a page with the picture of the channels to this file", metavar="FILE.html")
+    files = argument("files", "RMAN logs, of any release and language", kind=list[str], metavar="LOG...")
+    page = option("out", "write a page with a chart of the channels to this file", metavar="FILE.html")
     json_and_debug = [one for one in OUTPUT if one.name != "store"]
     add_command(
         backup, "read", _read, [files, page, *json_and_debug],
-        "Show what RMAN logs say: complete or not and why, and which channel was late.",
+        "Show what RMAN logs say: complete or not, why, and which channel was slowest.",
     )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def _head(read: ReadLog, log: Log) -> Iterator[str]:
         clean(log.db_name) if log.db_name else "",
         f"DBID {log.dbid}" if log.dbid else "",
         f"release {log.version}" if log.version else "",
-        "(name from its files)" if log.db_name_source == "file names" else "",
+        "(name taken from its files)" if log.db_name_source == "file names" else "",
     ]
     if any(names):
         yield from _folded("  database   ", ", ".join(filter(None, names)))
@@ -52,7 +52,7 @@ def _head(read: ReadLog, log: Log) -> Iterator[str]:
 
 def _errors(causes: Sequence[FailureCause]) -> Iterator[str]:
     if causes:
-        yield "errors, the cause of each"
+        yield "errors and their causes"
     for cause in causes[:_MOST_MESSAGES]:
         message = cause.message
         yield from _folded("  ", f"{message.code}: {clean(message.text)} (line {message.line:,})")
@@ -119,8 +119,8 @@ def _channels(log: Log, lanes: Lanes) -> Iterator[str]:
     if lanes.imbalance is not None and lanes.utilisation is not None:
         yield from _folded(
             "  ",
-            f"imbalance {number(lanes.imbalance)} (busiest over mean; 1 is even), "
-            f"{percent(100 * lanes.utilisation)} of the channels' time used",
+            f"imbalance {number(lanes.imbalance)} (busiest/mean; 1 is balanced), channels busy "
+            f"{percent(100 * lanes.utilisation)} of the time",
         )
 
 

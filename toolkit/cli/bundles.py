@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from toolkit.model.experiment import Experiment
 
 _FILE = argument("file", "experiment file (TOML)")
-_OUT = option("out", "folder to write; must not exist, or be empty", metavar="DIR")
-_ASSUME = option("assume", "do not connect, assume release and edition", metavar="19-ee")
-_FACTS = option("facts", "do not connect, take the facts of a file", metavar="FILE")
-_BUNDLE = argument("folder", "folder that `dbatk export` wrote, with its spools", metavar="DIR")
+_OUT = option("out", "folder to write; must be new or empty", metavar="DIR")
+_ASSUME = option("assume", "do not connect; assume this release and edition", metavar="19-ee")
+_FACTS = option("facts", "do not connect; read the facts from a file", metavar="FILE")
+_BUNDLE = argument("folder", "folder written by `dbatk export`, with its spool files", metavar="DIR")
 
 
 def add_bundles(app: typer.Typer) -> None:
@@ -31,9 +31,9 @@ def add_bundles(app: typer.Typer) -> None:
         "export",
         _export,
         [_FILE, _OUT, TARGET, option("label", "name of the run"), _ASSUME, _FACTS, *json_and_debug],
-        "Write an experiment as SQL*Plus scripts with a driver, for a server without Python.",
+        "Write an experiment as SQL*Plus scripts with a driver script, for a server without Python.",
     )
-    add_command(app, "ingest", _ingest, [_BUNDLE, *OUTPUT], "Take what a bundle printed as a run like any other.")
+    add_command(app, "ingest", _ingest, [_BUNDLE, *OUTPUT], "Import the output of a bundle as a run.")
 
 
 def _export(arguments: Arguments) -> int:
@@ -41,9 +41,11 @@ def _export(arguments: Arguments) -> int:
 
     folder = arguments.text("out")
     if folder is None:
-        raise ToolkitError("no folder is named", code="TK-0107", hint="add `--out DIR`")
+        raise ToolkitError("no folder was given", code="TK-0107", hint="add `--out DIR`")
     if "assume" in arguments and "facts" in arguments:
-        raise ToolkitError("`--assume` and `--facts` exclude each other", code="TK-0107", hint="leave one out")
+        raise ToolkitError(
+            "`--assume` and `--facts` are mutually exclusive", code="TK-0107", hint="use only one of them"
+        )
     exported = _write(read_experiment(arguments), arguments, Path(folder))
     for note in exported.notes:
         say(f"warning: {note}")
@@ -92,5 +94,5 @@ def _ingest(arguments: Arguments) -> int:
         for sentence in taken.warnings:
             say(f"warning: {sentence}")
         if not arguments.flag("json"):
-            say(f"run {taken.run}: {counted(taken.added, 'trial')} added, {taken.missing} still to be run\n")
+            say(f"run {taken.run}: {counted(taken.added, 'trial')} added, {taken.missing} not run yet\n")
         return show_result(store, taken.run, arguments)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from toolkit.analysis.limits import Limit
     from toolkit.store import Store
 
-_REPEATED = "it judges repeated trials: name two runs, or two configurations such as RUN/degree=4"
+_REPEATED = "it applies to repeated trials: name two runs, or two configurations such as RUN/degree=4"
 _REPORTS = "it hides names in comparisons of AWR and Statspack reports and of intervals A1..A2"
 _APPLIES = {
     "fail_if": (("runs",), _REPEATED),
     "strict": (("runs",), _REPEATED),
-    "force": (("runs", "intervals"), "two snapshots are subtracted, so they must be of one database and provider"),
+    "force": (("runs", "intervals"), "the two snapshots must be of the same database and provider"),
     "mask": (("intervals",), _REPORTS),
     "salt": (("intervals",), _REPORTS),
 }

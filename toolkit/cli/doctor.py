@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ORDER = ("problem", "warning", "note", "ok")
 _STATES = {"ok": "ok", "note": "note", "warning": "WARNING", "problem": "PROBLEM"}
-_HELP = "Say what a target can do, and what it cannot and why."
+_HELP = "Show what a target supports, and what it does not and why."
 _GIVEN = ("source", "query", "table", "columns")
 
 
@@ -36,15 +36,15 @@ def add_doctor(app: typer.Typer) -> None:
 def _parameters() -> list[inspect.Parameter]:
     return [
         TARGET,
-        option("operation", "judge this operation", metavar="NAME"),
-        option("source", "table it reads", metavar="NAME"),
-        option("query", "query it runs", metavar="FILE|-"),
-        option("table", "table it works on", metavar="NAME"),
-        option("columns", "columns of an index", metavar="A,B"),
-        option("degree", "degrees to judge (1,2,4,8)", metavar="1,2,4"),
-        option("verbose", "every check, not only what matters first", kind=bool),
+        option("operation", "operation to check", metavar="NAME"),
+        option("source", "table that the operation reads", metavar="NAME"),
+        option("query", "query that the operation runs", metavar="FILE|-"),
+        option("table", "table that the operation works on", metavar="NAME"),
+        option("columns", "columns of the index", metavar="A,B"),
+        option("degree", "degrees to check (default 1,2,4,8)", metavar="1,2,4"),
+        option("verbose", "show every check, not only the most important", kind=bool),
         option("grants", "print the missing grants as a script for the DBA", kind=bool),
-        option("facts_out", "write what was read, for --facts", metavar="FILE"),
+        option("facts_out", "write the facts read, for use with --facts", metavar="FILE"),
         *(one for one in OUTPUT if one.name != "store"),
     ]
 
@@ -96,7 +96,7 @@ def _operation(arguments: Arguments) -> OperationName | None:
 
     name, known = arguments.text("operation"), list(operations())
     if name is not None and name not in known:
-        raise ToolkitError(f"`{name}` is no operation", code="TK-0101", hint=did_you_mean(name, known))
+        raise ToolkitError(f"`{name}` is not an operation", code="TK-0101", hint=did_you_mean(name, known))
     return name
 
 
@@ -113,9 +113,9 @@ def _asked_work(arguments: Arguments) -> Experiment | None:
         if operation is None or arguments.flag("grants"):
             return None
         raise ToolkitError(
-            f"`--operation {operation}` needs to know on what",
+            f"`--operation {operation}` needs an object to check",
             code="TK-0107",
-            hint="add `--source`, `--table` ..., or `--grants` for what it needs anywhere",
+            hint="add `--source`, `--table` ..., or use `--grants` for the privileges it always needs",
         )
     declared = declaration(operation or "ctas")
     taken = {one.name: one for one in declared.options}
@@ -151,7 +151,7 @@ def _show(found: Doctor) -> None:
         _paragraph("note     ", textwrap.shorten(f"{check.name}: {text}", _NOTE, placeholder=" ..."))
     if refused:
         names = ", ".join(one.name.removeprefix("not read: ") for one in refused)
-        _paragraph("note     not read: ", f"{names}; `--grants` prints what would let them be read")
+        _paragraph("note     not read: ", f"{names}; `--grants` prints the missing privileges")
     fine = [one for one in checks if one.state == "ok" and not one.read]
     if fine:
         _paragraph("ok       ", "; ".join(_short(one) for one in fine))
@@ -166,7 +166,7 @@ def _head(found: Doctor) -> str:
         reason = degree_limit.reasons[0][1]
         lines.append(f"highest degree now: {degree_limit.degree} ({reason})")
     elif any(one.read for one in found.checks):
-        lines.append("highest degree now: not known (what limits it could not be read)")
+        lines.append("highest degree now: unknown (its limits could not be read)")
     return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines)
 
 
@@ -233,10 +233,10 @@ def _lines(check: Check) -> str:
 def _grant_script(found: Doctor) -> str:
     """Return the missing grants as a script of SQL*Plus, grouped by what each is for."""
     if not found.grants:
-        return "-- nothing is missing that dbatk reads or does here"
+        return "-- no grant is missing for what dbatk reads or does here"
     head = [
-        "-- Grants missing for dbatk: least privilege, each with what it is for.",
-        "-- Run as SYS or a user with GRANT ANY OBJECT PRIVILEGE, in the container that is measured.",
+        "-- Missing grants for dbatk: least privilege, each with its purpose.",
+        "-- Run as SYS or a user with GRANT ANY OBJECT PRIVILEGE, in the measured container.",
         "-- Leave out what should not be given: what it is for is then not read or not done, with a warning.",
     ]
     groups: dict[str, list[str]] = {}

@@ -33,14 +33,14 @@ _DEMO_SECONDS = 55.0
 
 def add_files(app: typer.Typer) -> None:
     """Add the commands."""
-    where = option("out", "folder for the data and report.html (./dbatk-demo)", metavar="DIR")
+    where = option("out", "folder for the data and report.html (default ./dbatk-demo)", metavar="DIR")
     json_and_debug = [one for one in OUTPUT if one.name != "store"]
     add_command(
-        app, "demo", _demo, [where, QUIET, *json_and_debug], "Try everything on embedded data, in a minute."
+        app, "demo", _demo, [where, QUIET, *json_and_debug], "Try dbatk on embedded data, in about a minute."
     )
     label = option("label", "name of the run")
-    anytime = option("anytime", "run a plan although its window is closed", kind=bool)
-    on = option("on", "cluster whose workers run a plan", metavar="dask://HOST:PORT")
+    anytime = option("anytime", "run a plan even if its window is closed", kind=bool)
+    on = option("on", "cluster whose workers run the plan", metavar="dask://HOST:PORT")
     run = [_FILE, TARGET, label, anytime, on, APPROVED_ONLY, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
     add_command(app, "run", _run, run, "Run an experiment file, or a maintenance plan.")
 
@@ -57,7 +57,7 @@ def _demo(arguments: Arguments) -> int:
         out_json(document)
     else:
         out(result.text)
-        say(f"\nthe report is {result.report}")
+        say(f"\nreport written to {result.report}")
         say(f"\nhint: `dbatk runs list --store {result.store}` lists its runs; then try `dbatk ctas --help`")
     return ExitCode.DONE
 
@@ -65,7 +65,7 @@ def _demo(arguments: Arguments) -> int:
 def _run(arguments: Arguments) -> int:
     if arguments.flag("approved_only") and arguments.flag("dry_run"):
         raise ToolkitError(
-            "`--approved-only` and `--dry-run` exclude each other", code="TK-0107", hint="leave one out"
+            "`--approved-only` and `--dry-run` are mutually exclusive", code="TK-0107", hint="use only one of them"
         )
     plan = read_maintenance_plan(arguments)
     if plan is not None:
@@ -75,9 +75,9 @@ def _run(arguments: Arguments) -> int:
     from toolkit.cli.launch import launch
 
     if arguments.flag("anytime"):
-        raise ToolkitError("`--anytime` is for plans: an experiment has no window", code="TK-0107")
+        raise ToolkitError("`--anytime` is for plans only: an experiment has no window", code="TK-0107")
     if "on" in arguments:
-        raise ToolkitError("`--on` is for plans: an experiment measures from here", code="TK-0107")
+        raise ToolkitError("`--on` is for plans only: an experiment runs from this host", code="TK-0107")
     return launch(read_experiment(arguments), arguments, file=Path(arguments.required("file")))
 
 
@@ -91,7 +91,7 @@ def read_maintenance_plan(arguments: Arguments) -> MaintenancePlan | None:
     if not is_plan(document):
         return None
     if "label" in arguments:
-        raise ToolkitError("a plan has a name and takes no `--label`", code="TK-0107", hint="leave it out")
+        raise ToolkitError("a plan has a name and does not accept `--label`", code="TK-0107", hint="omit it")
     return read_plan(document, path.parent, target=arguments.text("target"))
 
 

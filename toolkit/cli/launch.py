@@ -72,7 +72,7 @@ def named_target(text: str | None) -> str:
     """
     if not text:
         raise ToolkitError(
-            "no target is named", code="TK-0107", hint="add `-t NAME|URL`, such as `-t duckdb:///file.duckdb`"
+            "no target was given", code="TK-0107", hint="add `-t NAME|URL`, such as `-t duckdb:///file.duckdb`"
         )
     return text
 
@@ -99,7 +99,7 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
     if not arguments.flag("quiet") and not speaks_json(arguments):
         for sentence in () if well else failures(record):
             say(f"not ok: {sentence}")
-        say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` makes a page of it")
+        say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` writes a page from it")
     return ExitCode.DONE if well else ExitCode.INCOMPLETE
 
 
@@ -107,9 +107,13 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
 def _check_script_options(arguments: Arguments) -> None:
     for name in ("assume", "facts"):
         if name in arguments and not arguments.flag("dry_run"):
-            raise ToolkitError(f"`--{name}` goes with `--dry-run`", code="TK-0107", hint="add `--dry-run`")
+            raise ToolkitError(
+                f"`--{name}` is only valid with `--dry-run`", code="TK-0107", hint="add `--dry-run`"
+            )
     if "assume" in arguments and "facts" in arguments:
-        raise ToolkitError("`--assume` and `--facts` exclude each other", code="TK-0107", hint="leave one out")
+        raise ToolkitError(
+            "`--assume` and `--facts` are mutually exclusive", code="TK-0107", hint="use only one of them"
+        )
 
 
 def _save(experiment: Experiment, path: Path) -> int:
@@ -121,7 +125,7 @@ def _save(experiment: Experiment, path: Path) -> int:
     # a URL with a password is refused before it could be written
     check_for_engine(experiment, engine_of(experiment.target))
     if path.exists():
-        raise ToolkitError(f"`{path}` exists", code="TK-0405", hint="give another name; nothing is replaced")
+        raise ToolkitError(f"`{path}` exists", code="TK-0405", hint="choose another name; nothing is overwritten")
     write_file(path, dump_experiment(experiment))
     say(f"wrote {path}; run it with `dbatk run {path}`")
     return ExitCode.DONE

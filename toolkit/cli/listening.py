@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from toolkit.notify.lines import LogLines
 
 LOG = (
-    option("log_format", "of messages on standard error: text or json, a line each", metavar="HOW"),
-    option("log_file", "append a JSON line for each event to this file", metavar="FILE"),
+    option("log_format", "format of messages on standard error: text or json, one per line", metavar="HOW"),
+    option("log_file", "append one JSON line per event to this file", metavar="FILE"),
 )
 _FORMATS = ("text", "json")
 
@@ -55,7 +55,7 @@ def listening(arguments: Arguments) -> Iterator[Events]:
             yield _All([progress, *logs])
     finally:
         if file is not None and file.trouble is not None:
-            say(f"warning: lines of the log are lost: {file.trouble.lower()}")
+            say(f"warning: log lines were lost: {file.trouble.lower()}")
 
 
 def log_error(error: ToolkitError, arguments: Sequence[str]) -> bool:

@@ -63,7 +63,7 @@ def build_app() -> typer.Typer:
     """Return the whole command line."""
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback()(_root)
-    runs, target = new_group("Look at, resume, delete and export runs."), new_group("Keep targets under names.")
+    runs, target = new_group("Show, resume, delete and export runs."), new_group("Manage named targets.")
     add_files(app)
     add_plan(app)
     add_bundles(app)
@@ -78,7 +78,7 @@ def build_app() -> typer.Typer:
     awr = new_group("Read AWR and Statspack reports.")
     app.add_typer(awr, name="awr")
     add_awr(awr)
-    snapshot = new_group("Keep the state of a database before and after anything you do.")
+    snapshot = new_group("Take snapshots of a database before and after a change.")
     app.add_typer(snapshot, name="snapshot")
     add_snapshots(snapshot)
     add_targets(app, target)

@@ -27,11 +27,11 @@ def run_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
     for name in ("save_as", "assume", "facts"):
         if name in arguments:
             raise ToolkitError(
-                f"`--{name.replace('_', '-')}` is for experiments", code="TK-0107", hint="leave it out"
+                f"`--{name.replace('_', '-')}` is for experiments only", code="TK-0107", hint="omit it"
             )
     if arguments.flag("dry_run"):
         if "on" in arguments:
-            raise ToolkitError("`--dry-run` runs nothing anywhere", code="TK-0107", hint="leave `--on` out")
+            raise ToolkitError("`--dry-run` runs nothing anywhere", code="TK-0107", hint="omit `--on`")
         return _dry_run(plan, arguments)
     with told_of_refusals(plan.name):
         record = _run(plan, arguments)
@@ -85,7 +85,7 @@ def _edited_meanwhile(plan: MaintenancePlan, arguments: Arguments) -> Iterator[s
     except ToolkitError:
         same = False
     if not same:
-        yield f"`{file}` was edited while the plan ran: what was done is what stood there as it began"
+        yield f"`{file}` was edited while the plan ran: the version at the start was executed"
 
 
 @contextmanager

@@ -26,9 +26,9 @@ _EXPECTED = frozenset({"TK-0310", "TK-0130"})
 def notify_group() -> typer.Typer:
     """Return the group with its commands."""
     group = new_group("Test and send messages about plans.")
-    add_command(group, "test", _test, _NO_STORE, "Send a message to everybody in notify.toml.")
-    since = option("since", "how far back it looks (1d)", metavar="1d")
-    add_command(group, "digest", _digest, [since, *OUTPUT], "Send what plans did in a day to who wants a digest.")
+    add_command(group, "test", _test, _NO_STORE, "Send a test message to every recipient in notify.toml.")
+    since = option("since", "period that the digest covers (default 1d)", metavar="1d")
+    add_command(group, "digest", _digest, [since, *OUTPUT], "Send a digest of plan runs to its subscribers.")
     return group
 
 

@@ -121,7 +121,7 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
     if arguments.flag("nologging"):
         if "logging" in levels:
             raise ToolkitError(
-                "`--logging` and `--nologging` exclude each other", code="TK-0107", hint="leave one out"
+                "`--logging` and `--nologging` are mutually exclusive", code="TK-0107", hint="use only one of them"
             )
         levels["logging"] = ("nologging",)
     return build_experiment(operation, options, levels, _general(arguments))

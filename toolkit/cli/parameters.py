@@ -85,7 +85,7 @@ def _refuse_secret(store: str | None) -> None:
         raise ToolkitError(
             "the URL of the store holds a password",
             code="TK-0108",
-            hint="leave it to `~/.pgpass`, or give the whole URL in the variable `DBATK_STORE`",
+            hint="use `~/.pgpass`, or put the whole URL into the variable `DBATK_STORE`",
         )
 
 
@@ -120,7 +120,7 @@ OUTPUT = (
     option("store", "results store: a path or an SQLAlchemy URL", metavar="PATH|URL"),
     option("debug", "show tracebacks", kind=bool),
 )
-APPROVED_ONLY = option("approved_only", "refuse what is not exactly what was approved", kind=bool)
+APPROVED_ONLY = option("approved_only", "refuse anything that differs from what was approved", kind=bool)
 QUIET = option("quiet", "show no progress", "-q", "--quiet", kind=bool)
 ALLOW_COMMANDS = option("allow_commands", "let factors run commands on this host", kind=bool)
 APPROVALS = (
@@ -129,20 +129,25 @@ APPROVALS = (
     ALLOW_COMMANDS,
 )
 DESIGN = (
-    option("repeat", "counted sweeps; makes a measurement (3 if several cells)", kind=int, metavar="N"),
-    option("warmup", "sweeps before them that do not count (1)", kind=int, metavar="N"),
-    option("snapshot", "what is read around trials: auto, none, osstat, ...", metavar="PROVIDER"),
+    option(
+        "repeat",
+        "counted repeats; makes it a measurement (default 3 if several configurations)",
+        kind=int,
+        metavar="N",
+    ),
+    option("warmup", "warm-up sweeps, not counted (default 1)", kind=int, metavar="N"),
+    option("snapshot", "snapshots around trials: auto, none, osstat, ...", metavar="PROVIDER"),
     option("work_schema", "schema for scratch objects", metavar="NAME"),
-    option("keep", "objects of a measurement that stay: none, best, all", metavar="WHICH"),
+    option("keep", "objects of a measurement to keep: none, best, all", metavar="WHICH"),
     option("budget", "stop between trials after this time, resumable", metavar="2h"),
     option("time_limit", "cancel a timed statement after this time", metavar="30m"),
-    option("quiet_wait", "wait this long at most for a calm host before a trial", metavar="5m"),
+    option("quiet_wait", "wait at most this long for an idle host before each trial", metavar="5m"),
     option("label", "name of the run", metavar="TEXT"),
-    option("seed", "of the order of trials", kind=int, metavar="N"),
-    option("save_as", "write the experiment file instead of running", metavar="FILE"),
+    option("seed", "seed for the order of trials", kind=int, metavar="N"),
+    option("save_as", "write the experiment file instead of running it", metavar="FILE"),
 )
 SCRIPT = (
-    option("dry_run", "print the whole script, change nothing", kind=bool),
-    option("assume", "with --dry-run: do not connect, assume release and edition", metavar="19-ee"),
-    option("facts", "with --dry-run: do not connect, take the facts of a file", metavar="FILE"),
+    option("dry_run", "print the complete script without changing anything", kind=bool),
+    option("assume", "with --dry-run: do not connect; assume this release and edition", metavar="19-ee"),
+    option("facts", "with --dry-run: do not connect; read the facts from a file", metavar="FILE"),
 )

@@ -52,9 +52,11 @@ def add_plan(app: typer.Typer) -> None:
         _PlanGroup,
     )
     showing = [_FILE, TARGET, *APPROVALS, *OUTPUT]
-    add_command(group, "show", _show, showing, "Show what an experiment or plan file would do; change nothing.")
-    approver = option("approved_by", "who approves it (the user of this host)", metavar="NAME")
-    reason = option("reason", "why, or the number of a change", metavar="TEXT")
+    add_command(
+        group, "show", _show, showing, "Show what an experiment or plan file would do, without changing anything."
+    )
+    approver = option("approved_by", "who approves it (default: the user on this host)", metavar="NAME")
+    reason = option("reason", "reason, or change number", metavar="TEXT")
     approving = [_FILE, TARGET, approver, reason, *APPROVALS, *OUTPUT]
     add_command(group, "approve", _approve, approving, "Approve a file: write FILE.approval.toml beside it.")
     run = argument("run", "id of a plan run or the beginning of one, or `last`", default="last")
@@ -98,7 +100,7 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
             for row in outlook.rows
             if row.target == target
         ]
-        out_table(("step", "last done (UTC)", "expected", "up to", "next run"), steps)
+        out_table(("step", "last run (UTC)", "expected", "up to", "next run"), steps)
         watched = [(row.guard, row.limit, row.now, row.verdict) for row in guards if row.target == target]
         if watched:
             out("")
@@ -126,7 +128,7 @@ def _show_experiment(arguments: Arguments) -> int:
         out(note)
     out("")
     out_table(
-        ("configuration", "can be had"),
+        ("configuration", "available"),
         ((str(cell), support.sentence or support.state) for cell, support in plan.cells),
     )
     out("")
@@ -200,7 +202,7 @@ def _show_approval(approval: Approval, subject: Subject) -> None:
             for target, parts in approved.databases.items()
         ),
     )
-    out(f"{len(approved.files)} scripts and templates, dbatk {approved.version}; each is listed in")
+    out(f"{len(approved.files)} scripts and templates, dbatk {approved.version}; all are listed in")
     out(str(subject.approval_path))
     for note in approval.notes:
         say(f"note: {note}")
@@ -247,7 +249,7 @@ def _report(arguments: Arguments) -> int:
     from toolkit.app.files import write_file
 
     if file is None:
-        raise ToolkitError("a page needs a file", code="TK-0107", hint="add `--out report.html`")
+        raise ToolkitError("an HTML page needs a file", code="TK-0107", hint="add `--out report.html`")
     content: dict[str, Callable[[], str]] = {
         "text": lambda: run_report_text(report),
         "html": lambda: run_report_page(report),
@@ -264,7 +266,7 @@ def _format(arguments: Arguments, file: str | None) -> str:
     if form is None:
         form = _SUFFIXES.get(Path(file).suffix.lower(), "text") if file else "text"
     if form not in _FORMATS:
-        raise ToolkitError(f"there is no format `{form}`", code="TK-0102", hint="one of " + ", ".join(_FORMATS))
+        raise ToolkitError(f"unknown format `{form}`", code="TK-0102", hint="one of " + ", ".join(_FORMATS))
     return form
 
 

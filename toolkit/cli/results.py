@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from toolkit.store import Store
 
 FOLLOW_SECONDS = 1.0
-_RUN = argument("run", "run id or the beginning of one, label, or `last`")
+_RUN = argument("run", "run id or its beginning, a label, or `last`")
 _FORMAT = option("format", "html, text, markdown, json or csv", metavar="FORMAT")
 
 
 def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     """Add the commands."""
-    limit = option("limit", "newest runs shown (50)", kind=int, metavar="N")
-    follow = option("follow", "show trials as they end, until the run ends", kind=bool)
+    limit = option("limit", "number of runs shown, newest first (default 50)", kind=int, metavar="N")
+    follow = option("follow", "show trials as they finish, until the run ends", kind=bool)
     file = option("out", "file to write", metavar="FILE")
     yes = option("yes", "do not ask", kind=bool)
     add_command(runs, "list", _list, [limit, *OUTPUT], "List runs, newest first.")
     add_command(runs, "show", _show, [_RUN, follow, *OUTPUT], "Show a run: configurations, intervals, advice.")
     rows = option("rows", "whether the rows of an interrupted load are there or missing", metavar="ANSWER")
     resume = [_RUN, rows, TARGET, *APPROVALS, QUIET, *OUTPUT]
-    add_command(runs, "resume", _resume, resume, "Run exactly the trials that are missing.")
-    add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a whole run from the store.")
-    add_command(runs, "export", _export, [_RUN, file, *OUTPUT], "Write a run to a file another store can take.")
-    several = argument("runs", "runs to report", kind=list[str], metavar="RUN...")
+    add_command(runs, "resume", _resume, resume, "Run only the trials that are missing.")
+    add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a run from the store.")
     add_command(
-        app, "report", _report, [several, file, _FORMAT, *OUTPUT], "Write a report of one or several runs."
+        runs, "export", _export, [_RUN, file, *OUTPUT], "Export a run to a file that another store can import."
     )
+    several = argument("runs", "runs to report", kind=list[str], metavar="RUN...")
+    add_command(app, "report", _report, [several, file, _FORMAT, *OUTPUT], "Write a report on one or more runs.")
 
 
 @contextmanager
@@ -57,7 +57,9 @@ def _list(arguments: Arguments) -> int:
 
     limit = arguments.number("limit")
     if limit is not None and limit < 1:
-        raise ToolkitError(f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number from 1")
+        raise ToolkitError(
+            f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number of at least 1"
+        )
     with _store(arguments) as store:
         heads = listed_runs(store, limit or 50)
     if arguments.flag("json"):
@@ -98,7 +100,7 @@ def _show(arguments: Arguments) -> int:
         return ExitCode.DONE
     out(render(record, "text"))
     if undo is not None:
-        out(f"\nundo script (something is still to be undone): {undo}")
+        out(f"\nundo script (changes not yet undone): {undo}")
     return ExitCode.DONE
 
 

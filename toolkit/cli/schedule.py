@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 _PLAN = argument("plan", "plan file (TOML)")
 _NAME = argument("name", "name of the plan")
-_KIND = option("kind", "who runs it: systemd, cron or oracle", metavar="WHO")
+_KIND = option("kind", "scheduler that runs it: systemd, cron or oracle", metavar="WHO")
 _NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
 _ADDING = (
     _KIND,
     option("at", 'when it begins: "sun 22:00 Europe/Berlin"; else when the plan\'s windows open', metavar="TIME"),
-    option("install", "install it; else it is only printed", kind=bool),
+    option("install", "install it instead of only printing it", kind=bool),
     TARGET,
-    option("credential", "oracle: credential of the account of the host", metavar="NAME"),
-    option("env_file", "file of variables that the job is given (mode 0600)", metavar="FILE"),
-    option("load_credential", "systemd: a secret handed over from a file", kind=list[str], metavar="NAME=FILE"),
-    option("writes", "systemd: a folder the job writes, for backups say", kind=list[str], metavar="DIR"),
-    option("run_as", "systemd: account of a system unit", metavar="USER"),
-    option("program", "path of dbatk where the job runs, if it is another host", metavar="PATH"),
-    option("log_file", "file that the job appends JSON lines to", metavar="FILE"),
+    option("credential", "oracle: credential for the host account", metavar="NAME"),
+    option("env_file", "file of environment variables for the job (mode 0600)", metavar="FILE"),
+    option("load_credential", "systemd: secret passed from a file", kind=list[str], metavar="NAME=FILE"),
+    option("writes", "systemd: folder that the job writes to, such as for backups", kind=list[str], metavar="DIR"),
+    option("run_as", "systemd: user account of a system unit", metavar="USER"),
+    option("program", "path of dbatk on the host that runs the job, if different", metavar="PATH"),
+    option("log_file", "file to which the job appends JSON lines", metavar="FILE"),
 )
 
 
@@ -62,10 +62,10 @@ def schedule_group() -> typer.Typer:
         "add",
         _add,
         [_PLAN, *_ADDING, APPROVED_ONLY, *APPROVALS, *OUTPUT],
-        "Print or install what runs a plan at its time.",
+        "Print or install the scheduler job of a plan.",
     )
-    add_command(group, "list", _list, [TARGET, *_NO_STORE], "List what is installed, with its next time.")
-    add_command(group, "remove", _remove, [_NAME, _KIND, TARGET, *OUTPUT], "Remove what `--install` made.")
+    add_command(group, "list", _list, [TARGET, *_NO_STORE], "List installed jobs with their next start.")
+    add_command(group, "remove", _remove, [_NAME, _KIND, TARGET, *OUTPUT], "Remove jobs created with `--install`.")
     return group
 
 
@@ -94,7 +94,7 @@ def _add(arguments: Arguments) -> int:
     else:
         say(f"installed {made.job.name} for {kind}: {'; '.join(one.spelled for one in made.job.openings)}")
         if todo:
-            say("\nhint: it begins when you have typed\n" + "\n".join(f"  {line}" for line in todo))
+            say("\nhint: to activate it, run\n" + "\n".join(f"  {line}" for line in todo))
     return ExitCode.DONE
 
 
@@ -126,7 +126,7 @@ def _on_host(
         return (
             units.show(made.job),
             todo,
-            tuple(f"a system unit has a /tmp of its own: move `{one}`" for one in hidden),
+            tuple(f"a system unit has its own /tmp: move `{one}`" for one in hidden),
         )
     crontab = Crontab()
     note = crontab.note(made.job)
@@ -145,12 +145,14 @@ def _on_oracle(made: CreatedJob, arguments: Arguments) -> tuple[str, tuple[str, 
     credential = arguments.text("credential")
     if credential is None:
         raise ToolkitError(
-            "a program of the host needs a credential of the host's account",
+            "a program on the host needs a credential for a host account",
             code="TK-0107",
             hint="make one with DBMS_CREDENTIAL (11.2: DBMS_SCHEDULER) and name it: --credential NAME",
         )
     credential = check_credential(credential)
-    note = "the job runs on the database server: dbatk, the plan and its settings must be there, under these paths"
+    note = (
+        "the job runs on the database server: dbatk, the plan and its settings must exist there under these paths"
+    )
     if "target" in arguments:
         resolved = reach(arguments.text("target"))
         try:
@@ -174,13 +176,13 @@ def _check_options(arguments: Arguments, kind: SchedulerKind) -> None:
             if owner != kind.value and (arguments.texts(name) or arguments.text(name) not in (None, "[]")):
                 flag = "--" + name.replace("_", "-")
                 raise ToolkitError(
-                    f"`{flag}` goes with `--kind {owner}`", code="TK-0107", hint=f"leave it out for {kind}"
+                    f"`{flag}` is only valid with `--kind {owner}`", code="TK-0107", hint=f"omit it for {kind}"
                 )
     if kind.value == "oracle" and "env_file" in arguments:
         raise ToolkitError(
             "Oracle's scheduler reads no file of variables",
             code="TK-0107",
-            hint="let the profile take its password from a file, a wallet or a command",
+            hint="let the profile read its password from a file, a wallet or a command",
         )
 
 
@@ -278,7 +280,7 @@ def _remove(arguments: Arguments) -> int:
         for one in removed:
             say(f"removed {one}")
         if todo:
-            say("\nhint: systemd forgets it when you have typed\n" + "\n".join(f"  {line}" for line in todo))
+            say("\nhint: to make systemd forget it, run\n" + "\n".join(f"  {line}" for line in todo))
     return ExitCode.DONE
 
 

@@ -13,16 +13,16 @@ from toolkit.errors import ExitCode, ToolkitError
 if TYPE_CHECKING:
     from toolkit.model.state import SnapshotHead
 
-_LABEL = argument("label", "its name; when several snapshots share one, the newest is used")
+_LABEL = argument("label", "name of the snapshot; if several share it, the newest is used")
 
 
 def add_snapshots(snapshot: typer.Typer) -> None:
     """Add the commands."""
     provider = option("provider", "auto, awr, statspack, vstat, pgstat, duckstat or osstat", metavar="PROVIDER")
-    watch = option("watch", "also sample what sessions wait for, for this long", metavar="10s")
+    watch = option("watch", "also sample session waits for this long", metavar="10s")
     take = [_LABEL, TARGET, provider, watch, *OUTPUT]
-    add_command(snapshot, "take", _take, take, "Keep the state of a database under a label.")
-    limit = option("limit", "newest snapshots shown (50)", kind=int, metavar="N")
+    add_command(snapshot, "take", _take, take, "Take a snapshot of a database under a label.")
+    limit = option("limit", "number of snapshots shown, newest first (default 50)", kind=int, metavar="N")
     add_command(snapshot, "list", _list, [limit, *OUTPUT], "List snapshots, newest first.")
 
 
@@ -59,7 +59,9 @@ def _list(arguments: Arguments) -> int:
 
     limit = arguments.number("limit")
     if limit is not None and limit < 1:
-        raise ToolkitError(f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number from 1")
+        raise ToolkitError(
+            f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number of at least 1"
+        )
     with open_store(arguments.text("store")) as store:
         heads = listed(store, limit or 50)
     if arguments.flag("json"):

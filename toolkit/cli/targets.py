@@ -20,28 +20,34 @@ if TYPE_CHECKING:
 _NAME = argument("name", "name of the profile")
 _NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
 _REFERENCES = (
-    option("password_env", "environment variable that holds the password", metavar="VARIABLE"),
-    option("password_keyring", "keyring service that holds it", metavar="SERVICE"),
-    option("password_command", "command that writes it, run without a shell", metavar="COMMAND"),
-    option("password_file", "file of mode 0600 that holds it", metavar="FILE"),
-    option("password_credential", "what systemd hands over by that name", metavar="NAME"),
-    option("wallet", "folder of an Oracle wallet", metavar="DIR"),
+    option("password_env", "environment variable with the password", metavar="VARIABLE"),
+    option("password_keyring", "keyring service with the password", metavar="SERVICE"),
+    option("password_command", "command that prints the password; run without a shell", metavar="COMMAND"),
+    option("password_file", "file with the password (mode 0600)", metavar="FILE"),
+    option("password_credential", "name of a systemd credential", metavar="NAME"),
+    option("wallet", "Oracle wallet folder", metavar="DIR"),
 )
 _WALLET_PASSWORD = option(
-    "wallet_password_env", "environment variable that holds the wallet's password", metavar="VARIABLE"
+    "wallet_password_env", "environment variable with the wallet password", metavar="VARIABLE"
 )
 
 
 def add_targets(app: typer.Typer, target: typer.Typer) -> None:
     """Add the commands."""
-    add_command(target, "add", _add, _add_parameters(), "Keep a target under a name; passwords by reference only.")
+    add_command(target, "add", _add, _add_parameters(), "Save a target under a name; passwords by reference only.")
     add_command(target, "list", _list, _NO_STORE, "List the targets.")
-    add_command(target, "test", _test, [argument("name", "profile or URL"), *_NO_STORE], "Connect to a target.")
-    add_command(target, "remove", _remove, [_NAME, *_NO_STORE], "Forget a target.")
-    run = option("run", "only what this run left", metavar="RUN")
+    add_command(
+        target,
+        "test",
+        _test,
+        [argument("name", "profile name or URL"), *_NO_STORE],
+        "Test the connection to a target.",
+    )
+    add_command(target, "remove", _remove, [_NAME, *_NO_STORE], "Remove a target.")
+    run = option("run", "only leftovers of this run", metavar="RUN")
     cleaning = [TARGET, run, ALLOW_COMMANDS, QUIET, *OUTPUT]
-    add_command(app, "clean", _clean, cleaning, "Undo what a crash left on a target.")
-    code = argument("code", "a code such as TK-0104 or ORA-01652")
+    add_command(app, "clean", _clean, cleaning, "Clean up what a crash left behind on a target.")
+    code = argument("code", "a code, such as TK-0104 or ORA-01652")
     add_command(app, "error", _error, [code, *_NO_STORE], "Explain an error code.")
 
 
@@ -53,12 +59,12 @@ def _add_parameters() -> list[inspect.Parameter]:
         _WALLET_PASSWORD,
         option("production", "the target is production", kind=bool),
         option("not_production", "the target is not production", kind=bool),
-        option("max_degree", "highest degree allowed on it", kind=int, metavar="N"),
+        option("max_degree", "highest degree allowed on the target", kind=int, metavar="N"),
         option("work_schema", "schema for scratch objects", metavar="NAME"),
-        option("approved_only", "only what was approved may run on it", kind=bool),
+        option("approved_only", "only approved work may run on the target", kind=bool),
         option("license", f"declare a licence: {', '.join(LICENCES)}", kind=list[str], metavar="NAME"),
         option("licensed_by", "who declares it", metavar="NAME"),
-        option("licensed_until", "last day it holds", metavar="YYYY-MM-DD"),
+        option("licensed_until", "last day it is valid", metavar="YYYY-MM-DD"),
         option("driver_option", "such as mode=sysdba or thick=true", kind=list[str], metavar="KEY=VALUE"),
         option("replace", "replace a target of the same name", kind=bool),
         *_NO_STORE,
@@ -84,7 +90,9 @@ def _profile(arguments: Arguments) -> Profile:
 
     if arguments.flag("production") and arguments.flag("not_production"):
         raise ToolkitError(
-            "`--production` and `--not-production` exclude each other", code="TK-0107", hint="leave one out"
+            "`--production` and `--not-production` are mutually exclusive",
+            code="TK-0107",
+            hint="use only one of them",
         )
     url = _lasting_url(arguments.required("url"))
     degree = arguments.number("max_degree")
@@ -128,14 +136,16 @@ def _reference(arguments: Arguments) -> SecretRef | None:
     given = [one.name for one in _REFERENCES if one.name in arguments]
     if len(given) > 1:
         flags = " and ".join("`--" + name.replace("_", "-") + "`" for name in given)
-        raise ToolkitError(f"{flags} exclude each other", code="TK-0107", hint="leave one out")
+        raise ToolkitError(f"{flags} are mutually exclusive", code="TK-0107", hint="use only one of them")
     if not given:
         return None
     name, text = given[0], arguments.required(given[0])
     try:
         value = shlex.split(text) if name == "password_command" else text
     except ValueError:
-        raise ToolkitError("`--password-command` has an open quote", code="TK-0102", hint="close it") from None
+        raise ToolkitError(
+            "`--password-command` has an unclosed quote", code="TK-0102", hint="close the quote"
+        ) from None
     return read_reference({name.removeprefix("password_"): value})
 
 
@@ -155,10 +165,10 @@ def _licences(arguments: Arguments) -> dict[str, Licence]:
     names, by, until = arguments.texts("license"), arguments.text("licensed_by"), arguments.text("licensed_until")
     for name in names:
         if name not in LICENCES:
-            raise ToolkitError(f"there is no licence `{name}`", code="TK-0101", hint=did_you_mean(name, LICENCES))
+            raise ToolkitError(f"unknown licence `{name}`", code="TK-0101", hint=did_you_mean(name, LICENCES))
     if bool(names) != bool(by):
         raise ToolkitError(
-            "a licence is declared by somebody",
+            "a licence declaration needs a name",
             code="TK-0107",
             hint="give `--license` and `--licensed-by` together",
         )
@@ -169,7 +179,7 @@ def _licences(arguments: Arguments) -> dict[str, Licence]:
     today = datetime.now(UTC).date()
     if last is not None and last < today:
         raise ToolkitError(
-            f"`{until}` is over", code="TK-0102", hint="give the last day on which the licence holds"
+            f"`{until}` is in the past", code="TK-0102", hint="give the last day on which the licence is valid"
         )
     return {name: Licence(by or "", today, last) for name in names}
 
@@ -199,7 +209,7 @@ def _list(arguments: Arguments) -> int:
     elif profiles:
         out_table(("target", "url", "password", "production"), map(_profile_row, profiles.values()))
     else:
-        say("no targets yet; `dbatk target add NAME URL` keeps one, and a URL works everywhere as `-t`")
+        say("no targets yet; save one with `dbatk target add NAME URL`, or use a URL with `-t`")
     return ExitCode.DONE
 
 
@@ -267,7 +277,7 @@ def _clean(arguments: Arguments) -> int:
         for sentence in report.backup:
             out(f"backup: {sentence}")
         if not report.done and not report.left:
-            say("nothing was left")
+            say("nothing to clean up")
     return ExitCode.INCOMPLETE if report.left else ExitCode.DONE
 
 

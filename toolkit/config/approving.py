@@ -38,11 +38,11 @@ def approval_key(path: Path | None = None) -> SecretRef | None:
     check_no_secret(document, skip=frozenset())
     for key in document.data:
         if key != "key":
-            raise document.error(f"there is no `{key}`", table="", key=key, code="TK-0101", hint="only `key`")
+            raise document.error(f"unknown key `{key}`", table="", key=key, code="TK-0101", hint="only `key`")
     try:
         reference = read_reference(document.data.get("key"), "key")
         if reference.kind is SecretKind.WALLET:
-            raise ToolkitError("a wallet holds no key", code="TK-0106", hint="use `file`, `env` or `command`")
+            raise ToolkitError("a wallet cannot hold a key", code="TK-0106", hint="use `file`, `env` or `command`")
     except ToolkitError as error:
         at = "key" if "key" in document.data else None
         raise document.error(error.message, table="", key=at, code=error.code, hint=error.hint) from None
@@ -58,9 +58,9 @@ def sign(text: str, key: SecretRef) -> str:
     secret = resolver(key, None)() or ""
     if len(secret) < _SHORTEST_KEY:
         raise ToolkitError(
-            f"the key of approvals has less than {_SHORTEST_KEY} characters",
+            f"the approval key has fewer than {_SHORTEST_KEY} characters",
             code="TK-0102",
-            hint="make one with `openssl rand -hex 32`",
+            hint="create one with `openssl rand -hex 32`",
         )
     return f"{_KIND}:{hmac.new(secret.encode(), text.encode(), sha256).hexdigest()}"
 

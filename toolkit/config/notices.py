@@ -84,7 +84,7 @@ def load_notices(path: Path | None = None) -> Notices:
     for key in document.data:
         if key not in _KEYS:
             raise document.error(
-                f"there is no `{key}`", table="", key=key, code="TK-0101", hint=did_you_mean(key, _KEYS)
+                f"unknown key `{key}`", table="", key=key, code="TK-0101", hint=did_you_mean(key, _KEYS)
             )
     given = document.data.get("to", [])
     if not isinstance(given, list):
@@ -117,7 +117,9 @@ def _recipient(document: TomlDocument, at: int, data: object) -> Recipient:
         key = "url"
         url = read_reference(data.get(key), key)
         if url.kind is SecretKind.WALLET:
-            raise ToolkitError("a wallet holds no address", code="TK-0106", hint="use `env`, `file` or `command`")
+            raise ToolkitError(
+                "a wallet cannot hold an address", code="TK-0106", hint="use `env`, `file` or `command`"
+            )
         key = "when"
         when = frozenset(map(_when, _texts(data[key], key))) if key in data else Recipient("", url).when
         key = "plans"
@@ -157,7 +159,7 @@ def _text(value: object, key: str) -> str:
 def _texts(value: object, key: str) -> list[str]:
     given = value if isinstance(value, list) else [value]
     if not given:
-        raise ToolkitError(f"`{key}` is empty", code="TK-0102", hint=f"leave `{key}` out, or name one")
+        raise ToolkitError(f"`{key}` is empty", code="TK-0102", hint=f"omit `{key}`, or give at least one")
     return [_text(one, key) for one in given]
 
 

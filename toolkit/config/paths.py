@@ -36,7 +36,7 @@ def home_based(find: Callable[[], str]) -> Path:
         found = Path()
     if not found.is_absolute():
         raise ToolkitError(
-            f"there is no home folder: HOME is not set, and user {os.getuid()} has no account on this host",
+            f"there is no home directory: HOME is not set, and user {os.getuid()} has no account on this host",
             code="TK-0107",
             hint="set the variables `DBATK_CONFIG` and `DBATK_STORE`, as `dbatk plan schedule` does",
         )
@@ -75,7 +75,7 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
         raise ToolkitError(
             f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
             code="TK-0405",
-            hint="check the permissions of its folder, and that there is room",
+            hint="check the permissions of its folder, and that there is free space",
         ) from None
     finally:
         if name is not None:

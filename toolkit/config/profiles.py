@@ -87,7 +87,7 @@ def load_profiles(path: Path | None = None) -> dict[str, Profile]:
     check_no_secret(document, skip=frozenset())
     for key in document.data:
         if key != "targets":
-            raise document.error(f"there is no table `{key}`", table=key, hint="write `[targets.NAME]`")
+            raise document.error(f"unknown table `{key}`", table=key, hint="write `[targets.NAME]`")
     targets = document.data.get("targets", {})
     if not isinstance(targets, Mapping):
         raise document.error("`targets` must be a table", table="", key="targets", hint="write `[targets.NAME]`")
@@ -114,7 +114,7 @@ def profile_of(name: str, profiles: Mapping[str, Profile]) -> Profile:
         hint = f"for a file write `duckdb:///{name}`"
     else:
         hint = "see `dbatk target list`, or write a URL such as `duckdb:///file.duckdb`"
-    raise ToolkitError(f"there is no target `{_shown(name)}`", code="TK-0111", hint=hint)
+    raise ToolkitError(f"unknown target `{_shown(name)}`", code="TK-0111", hint=hint)
 
 
 def add_profile(profile: Profile, *, replace: bool = False, path: Path | None = None) -> None:
@@ -126,9 +126,9 @@ def add_profile(profile: Profile, *, replace: bool = False, path: Path | None = 
     with _changing(path or targets_file()) as profiles:
         if profile.name in profiles and not replace:
             raise ToolkitError(
-                f"there is a target `{profile.name}` already",
+                f"target `{profile.name}` already exists",
                 code="TK-0205",
-                hint="give another name or `--replace`",
+                hint="choose another name, or use `--replace`",
             )
         profiles[profile.name] = profile
 
@@ -154,7 +154,7 @@ def check_profile_name(name: str) -> str:
         raise ToolkitError(
             f"`{_shown(name)}` is not a valid name for a target",
             code="TK-0104",
-            hint="begin with a letter; letters, digits, `_`, `.` and `-` may follow, 60 at most",
+            hint="start with a letter, then letters, digits, `_`, `.` and `-`, at most 60",
         )
     return name
 
@@ -254,7 +254,7 @@ def _options(value: object) -> tuple[tuple[str, str], ...]:
     for name, one in value.items():
         if name not in DRIVER_OPTIONS:
             raise ToolkitError(
-                f"a driver takes no `{name}`", code="TK-0101", hint=did_you_mean(name, DRIVER_OPTIONS)
+                f"the driver has no option `{name}`", code="TK-0101", hint=did_you_mean(name, DRIVER_OPTIONS)
             )
         if not isinstance(one, str | bool | int):
             raise _bad(f"`{name}` must be a string", f'write `{name} = "..."`')
@@ -268,7 +268,7 @@ def _licences(value: object) -> dict[str, Licence]:
     licences = {}
     for name, one in value.items():
         if name not in LICENCES:
-            raise ToolkitError(f"there is no licence `{name}`", code="TK-0101", hint=did_you_mean(name, LICENCES))
+            raise ToolkitError(f"unknown licence `{name}`", code="TK-0101", hint=did_you_mean(name, LICENCES))
         known = isinstance(one, Mapping) and set(one) <= {"by", "on", "until"}
         if not known or not isinstance(one.get("by"), str) or not one["by"].strip():
             raise _bad(f"the licence `{name}` does not say who declared it", hint)
@@ -289,7 +289,7 @@ def _changing(path: Path) -> Iterator[dict[str, Profile]]:
         raise ToolkitError(
             f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
             code="TK-0405",
-            hint="check the permissions, or name another folder in `DBATK_CONFIG`",
+            hint="check the permissions, or set `DBATK_CONFIG` to another folder",
         ) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -59,9 +59,9 @@ def read_reference(value: object, key: str = "password") -> SecretRef:
     known = ", ".join(f"`{kind}`" for kind in SecretKind)
     if isinstance(value, str):
         raise ToolkitError(
-            "a password stands in clear text" if key == "password" else f"`{key}` stands in clear text",
+            "a password is in clear text" if key == "password" else f"`{key}` is in clear text",
             code="TK-0108",
-            hint=f"refer to it by {known}",
+            hint=f"use a reference: {known}",
         )
     if not isinstance(value, Mapping) or len(value) != 1 or next(iter(value)) not in set(SecretKind):
         raise ToolkitError(
@@ -115,7 +115,7 @@ def _from_environment(variable: str) -> str:
     password = os.environ.get(variable)
     if not password:
         raise ToolkitError(
-            f"the variable `{variable}`, which holds the password, is not set",
+            f"the variable `{variable}` for the password is not set",
             code="TK-0201",
             hint=f"set `{variable}`, or change the profile with `dbatk target add`",
         )
@@ -137,7 +137,7 @@ def _from_file(path: Path) -> str:
             return _first_line(file.read(_LARGEST_BYTES), f"the file `{path}`")
     except OSError as error:
         raise ToolkitError(
-            f"`{path}`, which holds a secret, cannot be read: {(error.strerror or 'unknown reason').lower()}",
+            f"the secret file `{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
             code="TK-0201",
             hint="check the path and its owner",
         ) from None
@@ -148,7 +148,7 @@ def _from_credential(name: str) -> str:
     path = Path(folder or "") / name
     if not folder or path.parent != Path(folder) or not path.is_file():
         raise ToolkitError(
-            f"systemd hands over no credential `{name}`",
+            f"systemd provides no credential `{name}`",
             code="TK-0201",
             hint=f"install the unit with `dbatk plan schedule ... --load-credential {name}=FILE`",
         )
@@ -158,7 +158,7 @@ def _from_credential(name: str) -> str:
         raise ToolkitError(
             f"the credential `{name}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
             code="TK-0201",
-            hint="see `systemctl status` of the unit",
+            hint="check `systemctl status` of the unit",
         ) from None
 
 
@@ -169,7 +169,7 @@ def _first_line(data: bytes, what: str) -> str:
         first = ""
     if not first:
         raise ToolkitError(
-            f"{what} has no text on its first line", code="TK-0201", hint="write the secret there, in UTF-8"
+            f"the first line of {what} is empty", code="TK-0201", hint="write the secret there, in UTF-8"
         )
     return first
 
@@ -192,7 +192,7 @@ def _from_keyring(service: str, user: str) -> str:
         ) from None
     if not password:
         raise ToolkitError(
-            f"the keyring has no password of `{user}` under `{service}`",
+            f"the keyring has no password for `{user}` under `{service}`",
             code="TK-0201",
             hint=f"store it with `keyring set {service} {user}`",
         )
@@ -215,7 +215,7 @@ def _from_command(arguments: tuple[str, ...]) -> str:
     try:
         first = answer.stdout.decode("utf-8").partition("\n")[0].rstrip("\r")
     except UnicodeDecodeError:
-        raise _command_failed(program, "wrote something that is not UTF-8 text") from None
+        raise _command_failed(program, "wrote text that is not UTF-8") from None
     if not first:
         raise _command_failed(program, "wrote nothing")
     return first
@@ -223,7 +223,7 @@ def _from_command(arguments: tuple[str, ...]) -> str:
 
 def _command_failed(program: str, sentence: str) -> ToolkitError:
     return ToolkitError(
-        f"the command `{program}` that gives the password {sentence}",
+        f"the password command `{program}` {sentence}",
         code="TK-0201",
-        hint="run it by hand: it writes the password on its first line and ends with status 0",
+        hint="run it by hand: it must print the password on its first line and exit with status 0",
     )

@@ -100,7 +100,7 @@ def _split_user(engine: EngineName, rest: str) -> tuple[str | None, str]:
         return None, rest
     if ":" in before or "/" in before:
         raise ToolkitError(
-            "the URL holds a password (write an `@` of a name as `%40`)", code="TK-0108", hint=HOW_TO_REFER
+            "the URL contains a password (write `@` in a name as `%40`)", code="TK-0108", hint=HOW_TO_REFER
         )
     if any(char in before for char in "@?#"):
         raise _bad(engine, "has a user name that cannot be read")
@@ -143,7 +143,7 @@ def _hosts(engine: EngineName, authority: str) -> tuple[str, int | None]:
     if ports[-1] and not any(ports[:-1]):
         return authority.rpartition(":")[0], int(ports[-1])
     if any(ports) and not all(ports):
-        raise _bad(engine, "gives a port to some of its hosts only")
+        raise _bad(engine, "gives a port for only some of its hosts")
     return authority, None
 
 
@@ -165,7 +165,7 @@ def _service(
         return Address(engine, host, user, None, None, parameters)
     service = _decode(engine, path or "")
     if not service:
-        raise _bad(engine, "names no service")
+        raise _bad(engine, "has no service")
     if _POOLED.fullmatch(service):
         raise ToolkitError(
             "a pooled server (DRCP) cannot be measured on: its sessions are shared",
@@ -184,7 +184,7 @@ def _parameters(engine: EngineName, query: str) -> tuple[tuple[str, str], ...]:
         raise _bad(engine, "has parameters that cannot be read") from None
     for name, value in pairs:
         if _SECRET_PARAMETER.fullmatch(name):
-            raise ToolkitError("the URL holds a password", code="TK-0108", hint=HOW_TO_REFER)
+            raise ToolkitError("the URL contains a password", code="TK-0108", hint=HOW_TO_REFER)
         if not (name + value).isprintable():
             raise _bad(engine, "has parameters that cannot be read")
     return tuple(pairs)
@@ -202,7 +202,7 @@ def _decode(engine: EngineName, text: str) -> str:
 
 def _sid() -> ToolkitError:
     return ToolkitError(
-        "the URL seems to name a SID, but the path is a service name",
+        "the URL seems to contain a SID, but the path must be a service name",
         code="TK-0111",
         hint="write `oracle://user@host:1521/service`; `lsnrctl services` on the server shows the service names",
     )

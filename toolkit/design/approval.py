@@ -145,7 +145,7 @@ def read_approval(document: TomlDocument) -> Approval:
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _no_approval(document.path, "it is not an approval") from None
     if approval.approved.hash != approval.hash:
-        raise _no_approval(document.path, "it was altered: its hash is not that of what it lists")
+        raise _no_approval(document.path, "it was altered: its hash does not match its contents")
     return approval
 
 
@@ -153,7 +153,7 @@ def _approval(document: TomlDocument) -> Approval:
     data = document.data
     head, what, dbatk = _table(data["approval"]), _table(data["approved"]), _table(data["dbatk"])
     if head["format"] != FORMAT:
-        msg = "another format"
+        msg = "unknown format"
         raise ValueError(msg)
     approved = Approved(
         str(what["name"]),
@@ -178,7 +178,7 @@ def _approval(document: TomlDocument) -> Approval:
 
 def _table(value: object) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
-        msg = "no table"
+        msg = "not a table"
         raise TypeError(msg)
     return value
 
@@ -203,7 +203,9 @@ def _one(value: object) -> Level:
 
 
 def _no_approval(path: str, why: str) -> ToolkitError:
-    return ToolkitError(f"`{path}` approves nothing: {why}", code="TK-0313", hint="`dbatk plan approve FILE`")
+    return ToolkitError(
+        f"`{path}` is not a valid approval: {why}", code="TK-0313", hint="`dbatk plan approve FILE`"
+    )
 
 
 # -- what is not as it was approved ---------------------------------------------------------------------------
@@ -220,7 +222,7 @@ def differences(then: Approved, now: Approved) -> Iterator[str]:
     if then.version != now.version:
         yield f"dbatk was {then.version} and is {now.version}"
     elif then.program != now.program:
-        yield f"the program files of dbatk {now.version} are others than those approved"
+        yield f"the program files of dbatk {now.version} differ from those approved"
     yield from _databases(then.databases, now.databases)
 
 
@@ -277,7 +279,7 @@ def _files(then: Mapping[str, str], now: Approved) -> Iterator[str]:
         if path not in known:
             yield f"{path} is gone"
         elif known[path] != then[path]:
-            yield f"{path} is another text ({_brief(then[path])} was approved, {_brief(known[path])} is there)"
+            yield f"{path} has changed ({_brief(then[path])} was approved, {_brief(known[path])} found)"
 
 
 def _brief(value: str) -> str:
@@ -287,7 +289,7 @@ def _brief(value: str) -> str:
 def _databases(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     for target, identity in now.items():
         if target not in then:
-            yield f"target `{target}` was not among those approved"
+            yield f"target `{target}` was not approved"
             continue
         for part in sorted({*then[target], *identity}):
             if then[target].get(part) != identity.get(part):

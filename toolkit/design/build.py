@@ -27,8 +27,8 @@ LARGEST_SEED = 2**31 - 1
 SNAPSHOTS = ("auto", "none", "pgstat", "duckstat", "osstat", "vstat", "statspack", "awr")
 
 _MEASURED_ONLY = {
-    "bare": "a job fills the table itself",
-    "into": "a job fills the table as it is",
+    "bare": "a job loads the table itself",
+    "into": "a job loads the table as it is",
     "on_live_objects": "a job always works on the live object",
 }
 _BELONGS_TO = {
@@ -72,7 +72,7 @@ def build_experiment(
 
     Raises:
         ToolkitError: TK-0101 for an option the operation does not take, TK-0107 for options that are missing or
-            exclude each other, TK-0102 for numbers outside their range.
+            are mutually exclusive, TK-0102 for numbers outside their range.
     """
     _check_known(operation, (*options, *levels))
     _check_required(operation, options)
@@ -119,7 +119,7 @@ def check_engine(experiment: Experiment, engine: EngineName) -> None:
             raise ToolkitError(
                 f"`{option.flag}` does not exist on {engine}",
                 code="TK-0304",
-                hint=f"leave it out; {engines} {'have' if len(option.engines) > 1 else 'has'} it",
+                hint=f"omit it; {engines} {'have' if len(option.engines) > 1 else 'has'} it",
             )
 
 
@@ -133,23 +133,23 @@ def _factors(operation: OperationName, levels: Levels, extra: Sequence[Factor]) 
     for factor in extra:
         if factor.name in every_option():
             raise ToolkitError(
-                f"the factor `{factor.name}` bears the name of an option",
+                f"the factor `{factor.name}` has the name of an option",
                 code="TK-0107",
                 hint=f"put `{factor.name}` under [factors], or give the factor another name",
             )
         if sum(other.name == factor.name for other in extra) > 1:
-            raise ToolkitError(f"two factors are called `{factor.name}`", code="TK-0107", hint="rename one")
+            raise ToolkitError(f"two factors are named `{factor.name}`", code="TK-0107", hint="rename one")
     return (*own, *extra)
 
 
 def _mode(general: General, cells: int) -> Mode:
     natural = Mode.JOB if cells == 1 and general.repeat is None else Mode.MEASUREMENT
     if general.mode is Mode.JOB and natural is Mode.MEASUREMENT:
-        reason = "several cells" if cells > 1 else "`repeat`"
+        reason = "several configurations" if cells > 1 else "`repeat`"
         raise ToolkitError(
             f"a job runs once, but {reason} make a measurement",
             code="TK-0107",
-            hint="leave out `mode`, or give one level for each factor and no `repeat`",
+            hint="omit `mode`, or give one level per factor and no `repeat`",
         )
     return general.mode or natural
 
@@ -158,7 +158,9 @@ def _check_known(operation: OperationName, names: Sequence[str]) -> None:
     known = [option.name for option in options_of(operation)]
     for name in names:
         if name not in known:
-            raise ToolkitError(f"`{operation}` takes no `{name}`", code="TK-0101", hint=did_you_mean(name, known))
+            raise ToolkitError(
+                f"`{operation}` does not accept `{name}`", code="TK-0101", hint=did_you_mean(name, known)
+            )
 
 
 def _check_required(operation: OperationName, options: Options) -> None:
@@ -169,12 +171,12 @@ def _check_required(operation: OperationName, options: Options) -> None:
             raise ToolkitError(f"`{operation}` needs {flags}", code="TK-0107", hint=f"give {flags}")
         if len(given) > 1:
             both = " and ".join(_flag(name) for name in given)
-            raise ToolkitError(f"{both} exclude each other", code="TK-0107", hint=f"give only one of {flags}")
+            raise ToolkitError(f"{both} are mutually exclusive", code="TK-0107", hint=f"give only one of {flags}")
     if options.get("unusable_only") and "index" in options:
         raise ToolkitError(
-            "`--unusable-only` chooses among several indexes, but `--index` names one",
+            "`--unusable-only` selects among several indexes, but `--index` names one",
             code="TK-0107",
-            hint="leave one of them out",
+            hint="use only one of them",
         )
 
 
@@ -184,16 +186,16 @@ def _check_source(operation: OperationName, options: Options, levels: Levels) ->
         for name in declaration(operation).of_source:
             if name in said:
                 raise ToolkitError(
-                    f"{_flag(name)} belongs to `--source`, but `--query` was given",
+                    f"{_flag(name)} needs `--source`, but `--query` was given",
                     code="TK-0107",
-                    hint="say it in the query itself",
+                    hint="put it into the query itself",
                 )
     for name, other in _BELONGS_TO.items():
         if name in said and other not in said:
             raise ToolkitError(
                 f"{_flag(name)} says more about {_flag(other)}, which was not given",
                 code="TK-0107",
-                hint=f"give {_flag(other)} too, or leave it out",
+                hint=f"give {_flag(other)} too, or omit it",
             )
 
 
@@ -221,7 +223,7 @@ def check_label(label: str | None) -> None:
     plain = label.isprintable() and label == label.strip() and "/" not in label
     if not plain or not 1 <= len(label) <= 100 or label == "last":
         raise ToolkitError(
-            f"the label `{label[:100]!a}` would not tell a run",
+            f"the label `{label[:100]!a}` cannot identify a run",
             code="TK-0102",
             hint="give up to 100 printable characters without `/`, and not `last`",
         )
@@ -239,20 +241,20 @@ def _check_mode(operation: OperationName, said: Mapping[str, object], general: G
         _check_job(said, general)
     elif general.keep is Keep.ALL and not declaration(operation).keeps:
         raise ToolkitError(
-            f"`--keep all` means nothing for `{operation}`: a trial makes no object of its own",
+            f"`--keep all` has no effect for `{operation}`: a trial creates no object of its own",
             code="TK-0107",
-            hint="leave it out, or use `--keep best` to do the work once more with the best setting",
+            hint="omit it, or use `--keep best` to run the work once more with the best setting",
         )
 
 
 def _check_job(said: Mapping[str, object], general: General) -> None:
-    measure = "leave it out, or measure with `--repeat 3`"
+    measure = "omit it, or measure with `--repeat 3`"
     for name, reason in _MEASURED_ONLY.items():
         if said.get(name):
-            raise ToolkitError(f"{_flag(name)} is for measurements: {reason}", code="TK-0107", hint=measure)
+            raise ToolkitError(f"{_flag(name)} is for measurements only: {reason}", code="TK-0107", hint=measure)
     if general.warmup:
-        raise ToolkitError("`--warmup` is for measurements: a job runs once", code="TK-0107", hint=measure)
+        raise ToolkitError("`--warmup` is for measurements only: a job runs once", code="TK-0107", hint=measure)
     if general.keep is not Keep.NONE:
         raise ToolkitError(
-            "`--keep` is for measurements: what a job makes always stays", code="TK-0107", hint=measure
+            "`--keep` is for measurements only: the result of a job is always kept", code="TK-0107", hint=measure
         )

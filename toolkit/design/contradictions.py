@@ -1,4 +1,4 @@
-"""Options that exclude each other whatever the database: refused before anybody connects.
+"""Options that are mutually exclusive whatever the database: refused before anybody connects.
 
 Levels of a sweep count where every one of them says it: a cell that cannot be had among others that can is a
 result of the sweep, not bad input.
@@ -15,7 +15,7 @@ def check_contradictions(operation: OperationName, options: Options, levels: Lev
     """Refuse what no cell could do on any database.
 
     Raises:
-        ToolkitError: TK-0107 for options that exclude each other; as the operation's own check.
+        ToolkitError: TK-0107 for options that are mutually exclusive; as the operation's own check.
     """
     declared = declaration(operation)
     for one, other, why in declared.excludes:
@@ -34,9 +34,9 @@ def check_one_session(operation: OperationName, levels: Levels) -> None:
     why = declaration(operation).one_session
     if why and levels.get("concurrency", (1,)) != (1,):
         raise ToolkitError(
-            f"`--concurrency` is for measurements: {why}",
+            f"`--concurrency` is for measurements only: {why}",
             code="TK-0107",
-            hint="give `--degree` for more processes, or measure with `--repeat 3`",
+            hint="use `--degree` for more processes, or measure with `--repeat 3`",
         )
 
 
@@ -55,4 +55,4 @@ def exclude(one: str, other: str, why: str) -> ToolkitError:
     """Return the refusal of two options together."""
     known = every_option()
     flags = f"`{known[one].flag}` and `{known[other].flag}`"
-    return ToolkitError(f"{flags} exclude each other: {why}", code="TK-0107", hint="leave one of them out")
+    return ToolkitError(f"{flags} are mutually exclusive: {why}", code="TK-0107", hint="use only one of them")

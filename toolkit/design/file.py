@@ -29,7 +29,7 @@ from toolkit.model.values import CommandFactor, Factor, Level
 from toolkit.model.words import Keep, Mode
 
 _TABLES = ("experiment", "factors", "factor")
-_BEGIN = "begin with `[experiment]`, or with `[plan]` for a maintenance plan"
+_BEGIN = "start with `[experiment]`, or with `[plan]` for a maintenance plan"
 _KEYS = ("name", "levels", "unit", "read", "apply", "undo", "read_sql", "apply_sql", "undo_sql")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -59,9 +59,7 @@ def _experiment(document: TomlDocument, folder: Path, target: str | None) -> Exp
     check_no_secret(document)
     for name in document.data:
         if name not in _TABLES:
-            raise document.error(
-                f"there is no table `{name}`", table=name, key=None, hint=did_you_mean(name, _TABLES)
-            )
+            raise document.error(f"unknown table `{name}`", table=name, key=None, hint=did_you_mean(name, _TABLES))
     head = _table(document, "experiment")
     if head is None:
         raise document.error("the table `[experiment]` is missing", table="", hint=_BEGIN)
@@ -71,7 +69,7 @@ def _experiment(document: TomlDocument, folder: Path, target: str | None) -> Exp
     reader.read_factors(_table(document, "factors") or {})
     general = replace(reader.general, target=target or reader.general.target)
     if not general.target:
-        raise document.error("no target is named", table="experiment", code="TK-0107", hint="add `target = ...`")
+        raise document.error("no target was given", table="experiment", code="TK-0107", hint="add `target = ...`")
     tables = document.data.get("factor", [])
     extra = [read_factor(document, one, at) for at, one in enumerate(tables if isinstance(tables, list) else [0])]
     try:
@@ -129,7 +127,7 @@ class _PartError(Exception):
 
 def _name(value: object) -> str:
     if not isinstance(value, str) or _NAME.fullmatch(value) is None:
-        raise _PartError("name", "a factor needs a `name`", "give letters, digits, `_`, `.` and `-`")
+        raise _PartError("name", "a factor needs a `name`", "use letters, digits, `_`, `.` and `-`")
     return value
 
 
@@ -149,7 +147,7 @@ def _levels(value: object) -> tuple[Level, ...]:
             raise _PartError("levels", "a level must be a number, a string, true or false", hint)
         # 1 and true are equal in Python, but not to the one who wrote them
         if any(level == other and type(level) is type(other) for other in levels):
-            raise _PartError("levels", f"`levels` has `{level}` twice", "name each once")
+            raise _PartError("levels", f"`levels` has `{level}` twice", "give each once")
         levels.append(level)
     return tuple(levels)
 
@@ -157,17 +155,17 @@ def _levels(value: object) -> tuple[Level, ...]:
 def _command(data: Mapping[str, object]) -> CommandFactor:
     for part in _PARTS:
         if part in data and f"{part}_sql" in data:
-            raise _PartError(part, f"`{part}` and `{part}_sql` exclude each other", "leave one out")
+            raise _PartError(part, f"`{part}` and `{part}_sql` are mutually exclusive", "use only one of them")
         if part not in data and f"{part}_sql" not in data:
             raise _PartError(
                 part,
                 f"a factor needs `{part}` or `{part}_sql`",
-                "say how it is read, applied and undone, so that it can be put back",
+                "define how it is read, applied and undone, so that it can be restored",
             )
     commands = {part: _arguments(part, data[part]) for part in _PARTS if part in data}
     statements = {key: _statement(key, data[key]) for key in map("{}_sql".format, _PARTS) if key in data}
     if not any("{level}" in text for text in (*commands.get("apply", ()), statements.get("apply_sql", ""))):
-        raise _PartError("apply", "`apply` does not use `{level}`", "put `{level}` where the level belongs")
+        raise _PartError("apply", "`apply` does not use `{level}`", "put `{level}` where the level goes")
     return CommandFactor(
         read=commands.get("read", ()),
         apply=commands.get("apply", ()),
@@ -200,14 +198,14 @@ def _statement(key: str, value: object) -> str:
 
 def _check_text(key: str, text: str) -> None:
     if "\x00" in text:
-        raise _PartError(key, f"`{key}` holds a NUL character", "remove it")
+        raise _PartError(key, f"`{key}` contains a NUL character", "remove it")
     allowed = ("level",) if key.startswith("apply") else _ALLOWED
     for match in _PLACEHOLDER.finditer(text):
         if match[1] not in allowed or key.startswith("read"):
             raise _PartError(
                 key,
                 f"`{key}` cannot use `{match[0]}`",
-                "`{level}` belongs into `apply`, `{before}` into `undo`; there are no other placeholders",
+                "use `{level}` in `apply` and `{before}` in `undo`; there are no other placeholders",
             )
 
 

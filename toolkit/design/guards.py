@@ -53,12 +53,12 @@ def read_guards(value: object, *, over: Guards | None = None, at: At = lambda _:
         return replace(over, limits={})
     if not isinstance(value, Mapping):
         with at("guards"):
-            raise ToolkitError("`guards` is a table", code="TK-0102", hint='such as {max_lag = "30s"}')
+            raise ToolkitError("`guards` must be a table", code="TK-0102", hint='such as {max_lag = "30s"}')
     known = [*_LIMITS, "min_free", *(each for each in _OTHERS if over is None or each not in _OF_PLAN)]
     for name in value:
         if name not in known:
             with at(name):
-                raise ToolkitError(f"there is no guard `{name}`", code="TK-0101", hint=did_you_mean(name, known))
+                raise ToolkitError(f"unknown guard `{name}`", code="TK-0101", hint=did_you_mean(name, known))
     base = over or Guards()
     limits = dict(base.limits)
     for name, given in value.items():
@@ -68,7 +68,7 @@ def read_guards(value: object, *, over: Guards | None = None, at: At = lambda _:
         limits |= {guard: limit for guard, limit in found if limit is not None}
     if over is None and not limits:
         with at("guards"):
-            raise ToolkitError("no guard is named", code="TK-0107", hint='such as `max_lag = "30s"`')
+            raise ToolkitError("no guard was given", code="TK-0107", hint='such as `max_lag = "30s"`')
 
     def read(name: str, how: Callable[[str, object], _T], otherwise: _T) -> _T:
         with at(name):
@@ -99,7 +99,7 @@ def _free(given: object) -> list[tuple[Guard, float | None]]:
         given = dict.fromkeys(_PLACES, given)
     if not isinstance(given, Mapping) or not given:
         raise ToolkitError(
-            "`min_free` is a size or a table of sizes",
+            "`min_free` must be a size or a table of sizes",
             code="TK-0102",
             hint='`min_free = "10GiB"`, or {tablespace = "10GiB", temp = "5GiB", recovery_area = "20GiB"}',
         )
@@ -124,7 +124,7 @@ def _wait(name: str, given: object) -> float:
 def _every(name: str, given: object) -> float:
     seconds = read_duration(name, given)
     if not _LEAST_EVERY <= seconds <= _MOST_EVERY:
-        raise ToolkitError(f"`{name}` lies outside 1s to 10m", code="TK-0102", hint='such as `every = "10s"`')
+        raise ToolkitError(f"`{name}` must be between 1s and 10m", code="TK-0102", hint='such as `every = "10s"`')
     return seconds
 
 
@@ -135,7 +135,9 @@ def _count(name: str, given: object, low: int = 0, high: int = 1_000_000) -> int
 def _load(name: str, given: object) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= _MOST_LOAD:
         raise ToolkitError(
-            f"`{name}` is a load per CPU", code="TK-0102", hint="0.9 is nine of ten CPUs busy: `max_load = 0.9`"
+            f"`{name}` must be a load per CPU",
+            code="TK-0102",
+            hint="0.9 means nine of ten CPUs busy: `max_load = 0.9`",
         )
     return float(given)
 

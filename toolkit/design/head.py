@@ -66,7 +66,7 @@ class HeadReader:
                     )
                 if option.name in self.levels:
                     raise ToolkitError(
-                        f"`{key}` is given twice", code="TK-0107", hint=f"leave it out of [{self.table}]"
+                        f"`{key}` is given twice", code="TK-0107", hint=f"remove it from [{self.table}]"
                     )
                 self.levels[option.name] = check_levels(option, value)
 
@@ -89,7 +89,9 @@ class HeadReader:
         if option.key not in self.known:
             self._option(option.key, list(self.known))
         if option.name in self.options:
-            raise ToolkitError("`query` and `query_file` exclude each other", code="TK-0107", hint="leave one out")
+            raise ToolkitError(
+                "`query` and `query_file` are mutually exclusive", code="TK-0107", hint="use only one of them"
+            )
         if option.factor:
             self.levels[option.name] = check_levels(option, value)
         else:
@@ -98,7 +100,7 @@ class HeadReader:
     def _option(self, key: str, known: list[str]) -> Option:
         if key in self.known:
             return self.known[key]
-        takes = f"`{self.operation}` takes no `{key}`" if key in every_option() else f"`{key}` is not known"
+        takes = f"`{self.operation}` does not accept `{key}`" if key in every_option() else f"unknown key `{key}`"
         raise ToolkitError(takes, code="TK-0101", hint=did_you_mean(key, known))
 
     def _query_text(self, value: object) -> str:
@@ -134,7 +136,7 @@ def read_operation(
     value = head.get("operation")
     if value is None:
         hint = "one of " + ", ".join(known)
-        raise document.error("no operation is named", table=table, number=number, hint=hint)
+        raise document.error("no operation was given", table=table, number=number, hint=hint)
     if value not in known:
         raise document.error(
             f"`{value}` is not an operation", table=table, key="operation", number=number, code="TK-0101",
@@ -148,10 +150,12 @@ def read_text(key: str, value: object) -> str:
     if not isinstance(value, str):
         raise ToolkitError(f"`{key}` must be a string", code="TK-0102", hint=f'write it as `{key} = "..."`')
     if not value.strip():
-        raise ToolkitError(f"`{key}` is empty", code="TK-0102", hint="give it a text, or leave it out")
+        raise ToolkitError(f"`{key}` is empty", code="TK-0102", hint="give it a value, or omit it")
     if not value.isprintable():
         raise ToolkitError(
-            f"`{key}` holds a character that cannot be printed", code="TK-0102", hint="write it in one plain line"
+            f"`{key}` contains a character that cannot be printed",
+            code="TK-0102",
+            hint="write it on one plain line",
         )
     return value.strip()
 

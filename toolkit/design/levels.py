@@ -27,7 +27,7 @@ _RANGE = re.compile(
 _SIZE = re.compile(r"[1-9][0-9]{0,8}[KMG]?", re.ASCII)
 _EXAMPLES = {
     OptionKind.FLAG: "give true or false",
-    OptionKind.NAMES: "give names with commas between them",
+    OptionKind.NAMES: "give comma-separated names",
     OptionKind.SIZE: "give a whole number with K, M or G, such as `32G`",
     OptionKind.PATHS: "give the full path of a folder",
     OptionKind.DURATION: "give a duration such as `4h` or `1h30m`",
@@ -101,7 +101,7 @@ def example(option: Option) -> str:
         return f"give {kind} from {spell_bound(option.low)} to {spell_bound(option.high)}{words}{several}"
     if option.kind is OptionKind.CHOICE:
         return "give " + " or ".join(f"`{choice}`" for choice in option.choices)
-    return _EXAMPLES.get(option.kind, "give a text")
+    return _EXAMPLES.get(option.kind, "give a string")
 
 
 def spell_bound(bound: float | None) -> str:
@@ -119,7 +119,7 @@ def _sample(option: Option) -> str:
 
 def _levels_of(option: Option, part: str, text: str) -> Iterator[Level]:
     if not part:
-        raise _bad_list(option, "is empty" if not text.strip(" ,") else f"has an empty place: `{text[:80]}`")
+        raise _bad_list(option, "is empty" if not text.strip(" ,") else f"has an empty item: `{text[:80]}`")
     if ".." in part and option.kind in _NUMERIC:
         yield from _range(option, part)
     else:

@@ -77,21 +77,19 @@ def read_plan(document: TomlDocument, folder: Path, *, target: str | None = None
     check_no_secret(document)
     for name in document.data:
         if name not in _TABLES:
-            raise document.error(
-                f"there is no table `{name}` in a plan", table=name, hint=did_you_mean(name, _TABLES)
-            )
+            raise document.error(f"unknown table `{name}` in a plan", table=name, hint=did_you_mean(name, _TABLES))
     head = document.data.get("plan")
     if not isinstance(head, Mapping):
-        raise document.error("the table `[plan]` is missing", table="", hint="begin with `[plan]`")
+        raise document.error("the table `[plan]` is missing", table="", hint="start with `[plan]`")
     given = document.data.get("step")
     if isinstance(given, Mapping):
-        raise document.error("`[step]` is one table", table="step", hint="write `[[step]]`", code="TK-0107")
+        raise document.error("`[step]` is a single table", table="step", hint="write `[[step]]`", code="TK-0107")
     if not isinstance(given, list) or not given:
         raise document.error("a plan has no step", table="plan", hint="add `[[step]]`", code="TK-0107")
     if len(given) > _MOST_STEPS:
         raise document.error(
             f"a plan has at most {_MOST_STEPS:,} steps, and this has {len(given):,}",
-            table="plan", code="TK-0102", hint="make several plans of it",
+            table="plan", code="TK-0102", hint="split it into several plans",
         )  # fmt: skip
     plan = _Head(document, head)
     guards = plan.guards()
@@ -146,7 +144,7 @@ class _Head:
         if not PLAIN_NAME.fullmatch(found):
             raise self._document.error(
                 f"`{found}` is not a valid name for a plan", table="plan", key="name", code="TK-0102",
-                hint="up to 60 letters, digits, `_`, `-` and `.`",
+                hint="up to 60 use letters, digits, `_`, `-` and `.`",
             )  # fmt: skip
         return found
 
@@ -156,19 +154,19 @@ class _Head:
         one = self.read("target", read_text)
         if one and found:
             raise self._document.error(
-                "`target` and `targets` exclude each other", table="plan", key="target", code="TK-0107",
+                "`target` and `targets` are mutually exclusive", table="plan", key="target", code="TK-0107",
                 hint="keep `targets`",
             )  # fmt: skip
         named = (one,) if one else found
         if not named and not all(step.target for step in steps):
             raise self._document.error(
-                "no target is named", table="plan", code="TK-0107", hint='add `targets = ["dwh"]`'
+                "no target was given", table="plan", code="TK-0107", hint='add `targets = ["dwh"]`'
             )
         twice = next((each for each in named if named.count(each) > 1), None)
         if twice:
             raise self._document.error(
-                f"the target `{twice}` is named twice", table="plan", key="targets", code="TK-0107",
-                hint="name it once",
+                f"the target `{twice}` is listed twice", table="plan", key="targets", code="TK-0107",
+                hint="list it once",
             )  # fmt: skip
         return named
 
@@ -194,8 +192,8 @@ def _check_names(document: TomlDocument, steps: Sequence[PlanStep]) -> None:
     for at, step in enumerate(steps):
         if step.name in seen:
             raise document.error(
-                f"two steps are called `{step.name}`", table="step", key="name", number=at, code="TK-0107",
-                hint="give each a `name` of its own",
+                f"two steps are named `{step.name}`", table="step", key="name", number=at, code="TK-0107",
+                hint="give each step a unique `name`",
             )  # fmt: skip
         seen[step.name] = at
 
@@ -214,7 +212,7 @@ def _check_needs(document: TomlDocument, steps: Sequence[PlanStep]) -> None:
     circle = circle_of({step.name: step.needs for step in steps})
     if circle:
         raise document.error(
-            "the steps need each other: " + " needs ".join((*circle, circle[0])),
+            "the steps depend on each other: " + " needs ".join((*circle, circle[0])),
             table="step", key="needs", number=names.index(circle[0]), code="TK-0107", hint="break the circle",
         )  # fmt: skip
 

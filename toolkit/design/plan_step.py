@@ -92,7 +92,7 @@ def read_step(
         ToolkitError: TK-0101, TK-0102, TK-0106 or TK-0107, with file and line.
     """
     if not isinstance(given, Mapping):
-        raise document.error("a step is a table", table="step", number=at, hint="write `[[step]]`")
+        raise document.error("a step must be a table", table="step", number=at, hint="write `[[step]]`")
     operation = read_operation(document, given, "step", at)
     own = {key: value for key, value in given.items() if key in _STEP_KEYS}
     best_of = {key: value for key, value in given.items() if _is_best_of(value)}
@@ -139,9 +139,9 @@ def _check_rest(document: TomlDocument, rest: Mapping[str, object], at: int) -> 
             )  # fmt: skip
         if key in _OF_MEASUREMENTS:
             raise document.error(
-                f"a step of a plan is a job and takes no `{key}`",
+                f"a step of a plan is a job and does not accept `{key}`",
                 table="step", key=key, number=at, code="TK-0107",
-                hint="measure by an experiment, and let the plan use its result: `degree = {best_of = \"RUN\"}`",
+                hint='measure in an experiment, and let the plan use its result: `degree = {best_of = "RUN"}`',
             )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def _check_conditions(step: PlanStep) -> None:
             raise ToolkitError(
                 f"`{condition.kind}` is for {known}, not for `{step.operation}`",
                 code="TK-0107",
-                hint="ask by `{sql = ..., at_least = ...}`",
+                hint="use `{sql = ..., at_least = ...}`",
             )
 
 
@@ -182,7 +182,7 @@ class _Keys:
             if not PLAIN_NAME.fullmatch(text):
                 raise ToolkitError(
                     f"`{text}` is not a valid name for a step", code="TK-0102",
-                    hint="up to 60 letters, digits, `_`, `-` and `.`",
+                    hint="up to 60 use letters, digits, `_`, `-` and `.`",
                 )  # fmt: skip
             return text
 
@@ -207,16 +207,16 @@ def _run_of(reader: HeadReader, key: str, value: object) -> str:
     with reader.at("step", key):
         assert isinstance(value, Mapping)
         if set(value) != {"best_of"}:
-            raise ToolkitError(f"`{key}` takes only `best_of`", code="TK-0101", hint='{best_of = "RUN"}')
+            raise ToolkitError(f"`{key}` accepts only `best_of`", code="TK-0101", hint='{best_of = "RUN"}')
         return read_text("best_of", value["best_of"])
 
 
 def _one(document: TomlDocument, name: str, levels: Sequence[Level], at: int) -> Level:
     if len(levels) != 1:
         raise document.error(
-            f"a step of a plan takes one level, but `{name}` has {len(levels)}",
+            f"a step of a plan accepts one level, but `{name}` has {len(levels)}",
             table="step", key=every_option()[name].key, number=at, code="TK-0107",
-            hint="measure by an experiment first, then use the best: `{best_of = \"RUN\"}`",
+            hint='measure in an experiment first, then use the best: `{best_of = "RUN"}`',
         )  # fmt: skip
     return levels[0]
 
@@ -241,18 +241,18 @@ def _condition(key: str, value: object) -> Condition:
                 hint=did_you_mean(name, [*known, "at_least", "at_most"]),
             )
     if len(said) != 1:
-        raise ToolkitError("a condition measures one thing", code="TK-0107", hint=_CONDITIONS)
+        raise ToolkitError("a condition must have exactly one kind", code="TK-0107", hint=_CONDITIONS)
     kind = ConditionKind(said[0])
     bounds = {name: _number(name, value[name]) for name in ("at_least", "at_most") if name in value}
     if kind is ConditionKind.SQL:
         if not bounds:
-            raise ToolkitError(
-                "a condition by SQL needs `at_least` or `at_most`", code="TK-0107", hint=_CONDITIONS
-            )
+            raise ToolkitError("an SQL condition needs `at_least` or `at_most`", code="TK-0107", hint=_CONDITIONS)
         return Condition(kind, check_query(read_text("sql", value["sql"])), **bounds)
     if bounds:
         raise ToolkitError(
-            f"`{kind}` is a bound itself and takes no `{next(iter(bounds))}`", code="TK-0107", hint=_CONDITIONS
+            f"`{kind}` is a bound itself and does not accept `{next(iter(bounds))}`",
+            code="TK-0107",
+            hint=_CONDITIONS,
         )
     return Condition(kind, at_least=_BOUNDS[kind](value[kind.value]))
 
@@ -284,7 +284,9 @@ def _bytes(value: object) -> float:
 def _part(value: object) -> float:
     part = _number("index_growth", value)
     if not 0 < part <= 1000:
-        raise ToolkitError("`index_growth` is a part of the size", code="TK-0102", hint="0.2 is a fifth")
+        raise ToolkitError(
+            "`index_growth` must be a fraction of the size", code="TK-0102", hint="write 0.2 for 20 per cent"
+        )
     return part
 
 
@@ -302,7 +304,7 @@ def read_expected_rows(operation: OperationName, key: str, value: object) -> Exp
     _refuse_others(operation, key)
     if isinstance(value, str):
         if value not in _WORDS:
-            hint = 'write "some", "any" (none too) or a number'
+            hint = 'write "some", "any" (allows none) or a number'
             raise ToolkitError(f"`{key}` cannot be `{value}`", code="TK-0102", hint=hint)
         return _WORDS[value]
     count = read_between(key, read_whole(key, value), 0, _MOST_ROWS)
@@ -318,4 +320,4 @@ def read_counted_rows(operation: OperationName, key: str, value: object) -> RowC
 def _refuse_others(operation: OperationName, key: str) -> None:
     if not declaration(operation).makes_rows:
         loads = " and ".join(f"`{one.name}`" for one in operations().values() if one.makes_rows)
-        raise ToolkitError(f"`{key}` is for {loads}, not for `{operation}`", code="TK-0107", hint="leave it out")
+        raise ToolkitError(f"`{key}` is for {loads}, not for `{operation}`", code="TK-0107", hint="omit it")

@@ -47,7 +47,7 @@ class _UserText:
         if len(self.text) > longest:
             raise self.bad(f"is longer than {longest:,} characters")
         if "\x00" in self.text:
-            raise self.bad("holds a NUL character")
+            raise self.bad("contains a NUL character")
         first: ToolkitError | None = None
         for syntax in (syntax_of(engine),) if engine else (POSTGRESQL, ORACLE):
             try:
@@ -63,9 +63,9 @@ class _UserText:
             broken = token.kind is TokenKind.BROKEN
             comment = token.kind is TokenKind.COMMENT or (broken and token.text.startswith("/*"))
             if comment and not comments:
-                raise self.bad("holds a comment")
+                raise self.bad("contains a comment")
             if broken:
-                raise self.bad(f"has a {'comment' if comment else 'quote'} that is not closed")
+                raise self.bad(f"has an unclosed {'comment' if comment else 'quote'}")
             if token.sign == ")" and token.depth < 1:
                 raise self.bad("closes a parenthesis that is not open")
             if not comment:
@@ -77,16 +77,16 @@ class _UserText:
         if not found:
             raise self.bad("is empty")
         if found[-1].depth > (found[-1].sign == ")"):
-            raise self.bad("leaves a parenthesis open")
+            raise self.bad("has an unclosed parenthesis")
 
     def check_sign(self, token: Token, syntax: Syntax) -> None:
         """Refuse signs that only a tool on the way to the server would understand."""
         if token.sign == "\\":
-            raise self.bad("holds a backslash outside quotes")
+            raise self.bad("contains a backslash outside quotes")
         if token.sign == "$":
-            raise self.bad("has a `$` outside quotes: values cannot be bound, or a quote is not closed")
+            raise self.bad("has a `$` outside quotes: values cannot be bound, or a quote is unclosed")
         if token.sign == "&" and syntax.substitution:
-            raise self.bad("has a `&` outside quotes, which only SQL*Plus replaces: write the value itself")
+            raise self.bad("has a `&` outside quotes, which only SQL*Plus replaces: write the actual value")
 
 
 # -- one query --------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def _check_query(given: _UserText, syntax: Syntax) -> str:
     found = given.tokens(syntax, comments=True)
     end = next((place for place, token in enumerate(found) if token.sign == ";"), len(found))
     if end < len(found) - 1:
-        raise given.bad("holds more than one statement")
+        raise given.bad("contains more than one statement")
     found = found[:end]
     given.check_end(found)
     _check_opening(given, found, syntax)
@@ -183,7 +183,7 @@ def _check_predicate(given: _UserText, syntax: Syntax) -> str:
     for before, token in zip((None, *found), found, strict=False):
         given.check_sign(token, syntax)
         if token.sign == ";":
-            raise given.bad("holds a semicolon")
+            raise given.bad("contains a semicolon")
         if token.sign in {":", ":="}:
             raise given.bad("has a `:` outside quotes: values cannot be bound")
         if token.word:
@@ -200,7 +200,7 @@ def _check_ends(given: _UserText, found: list[Token]) -> None:
     if first.word in _SUBQUERIES | {"WHERE"}:
         raise given.bad(f"begins with {first.word}; give only what comes after WHERE")
     if len(found) == 1 and first.kind in (TokenKind.STRING, TokenKind.NUMBER):
-        raise given.bad("is a value, neither true nor false")
+        raise given.bad("is a value, not a condition")
 
 
 def _check_condition_word(given: _UserText, token: Token, before: Token | None) -> None:

@@ -60,7 +60,7 @@ def split_names(text: str) -> list[str]:
 
 def _single(option: Option, levels: tuple[OptionValue, ...]) -> OptionValue:
     if len(levels) != 1:
-        raise ToolkitError(f"`{option.name}` takes one value", code="TK-0103", hint=example(option))
+        raise ToolkitError(f"`{option.name}` accepts one value", code="TK-0103", hint=example(option))
     return levels[0]
 
 
@@ -68,7 +68,7 @@ def _text(option: Option, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ToolkitError(f"`{option.name}` must be a non-empty string", code="TK-0102", hint=example(option))
     if "\x00" in value:
-        raise ToolkitError(f"`{option.name}` holds a NUL character", code="TK-0102", hint="remove it")
+        raise ToolkitError(f"`{option.name}` contains a NUL character", code="TK-0102", hint="remove it")
     return value
 
 
@@ -78,7 +78,7 @@ def _name(option: Option, value: object) -> str:
         raise ToolkitError(
             f"`{option.name}` is not a valid name: it is too long or holds control characters",
             code="TK-0104",
-            hint="give `NAME` or `SCHEMA.NAME`, in double quotes where it has other characters",
+            hint="give `NAME` or `SCHEMA.NAME`, in double quotes if it has other characters",
         )
     return name
 
@@ -97,7 +97,7 @@ def _path(option: Option, value: object) -> str:
         raise ToolkitError(
             f"`{option.name}` is not a valid path: it holds control characters or is too long",
             code="TK-0104",
-            hint="give the full path of a folder, without line ends",
+            hint="give the full path of a folder, without line breaks",
         )
     return path
 
@@ -111,7 +111,7 @@ def _names(option: Option, value: object) -> tuple[str, ...]:
     names = tuple(_name(option, name) for name in given)
     for name in names:
         if names.count(name) > 1:
-            raise ToolkitError(f"`{option.name}` has `{name}` twice", code="TK-0103", hint="name each once")
+            raise ToolkitError(f"`{option.name}` has `{name}` twice", code="TK-0103", hint="give each once")
     return names
 
 

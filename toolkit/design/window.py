@@ -33,7 +33,7 @@ def read_windows(value: object, *, today: date | None = None) -> Windows:
     """
     given = value if isinstance(value, list) else [value]
     if not given:
-        raise ToolkitError("no window is given", code="TK-0102", hint="leave `window` out to run at any time")
+        raise ToolkitError("no window was given", code="TK-0102", hint="omit `window` to run at any time")
     windows = Windows(tuple(_window(one) for one in given))
     since = datetime.combine(today or datetime.now(UTC).date(), datetime.min.time(), UTC)
     for one in windows.each:
@@ -48,7 +48,7 @@ def read_windows(value: object, *, today: date | None = None) -> Windows:
         raise ToolkitError(
             f"the windows {spell_window(both[0])} and {spell_window(both[1])} overlap",
             code="TK-0107",
-            hint="make one of them, or let the second open when the first closes",
+            hint="merge them, or open the second when the first closes",
         )
     return windows
 
@@ -72,7 +72,7 @@ def _window(value: object) -> Window:
             )
         return _checked(found["opens"], found["closes"], found["zone"], None, None)
     if not isinstance(value, Mapping):
-        raise ToolkitError("a window is a text or a table", code="TK-0102", hint=f"write {_FORM}")
+        raise ToolkitError("a window must be a string or a table", code="TK-0102", hint=f"write {_FORM}")
     for key in value:
         if key not in _KEYS:
             raise ToolkitError(f"a window has no `{key}`", code="TK-0101", hint=did_you_mean(str(key), _KEYS))
@@ -91,7 +91,7 @@ def _window_of_text(text: str, table: Mapping[str, object]) -> Window:
     found = _TEXT.fullmatch(text)
     if found is None:
         raise ToolkitError(
-            "a window needs `time` and `zone`", code="TK-0107", hint='add `zone = "Europe/Berlin"`, say'
+            "a window needs `time` and `zone`", code="TK-0107", hint='such as `zone = "Europe/Berlin"`'
         )
     return _checked(found["opens"], found["closes"], found["zone"], table.get("days"), table.get("blackout"))
 
@@ -103,7 +103,9 @@ def _checked(opens: str, closes: str, zone: str, days: object, blackout: object)
             f"a window from {opens} to {closes} never opens", code="TK-0107", hint="00:00-24:00 is the whole day"
         )
     if begin == DAY_MINUTES:
-        raise ToolkitError("24:00 is an end only", code="TK-0102", hint="a window opens at 00:00 at the earliest")
+        raise ToolkitError(
+            "24:00 is only valid as an end", code="TK-0102", hint="a window opens at 00:00 at the earliest"
+        )
     return Window(begin, end, _zone(zone), _days(days), _blackouts(blackout))
 
 
@@ -111,7 +113,7 @@ def _minutes(text: str) -> int:
     found = _CLOCK.fullmatch(text)
     if found is None:
         raise ToolkitError(
-            f"`{text}` is not a time of day", code="TK-0102", hint="write hours and minutes, 22:00 say"
+            f"`{text}` is not a time of day", code="TK-0102", hint="write hours and minutes, such as 22:00"
         )
     return DAY_MINUTES if found[3] else int(found[1]) * 60 + int(found[2])
 
@@ -122,9 +124,9 @@ def _zone(name: str) -> str:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         found = nearest(name, sorted(available_timezones()))
         raise ToolkitError(
-            f"there is no time zone `{name}`",
+            f"unknown time zone `{name}`",
             code="TK-0102",
-            hint=f"did you mean `{found}`?" if found else "names are those of the IANA, `Europe/Berlin` say",
+            hint=f"did you mean `{found}`?" if found else "use an IANA name, such as `Europe/Berlin`",
         ) from None
     return name
 
@@ -143,7 +145,7 @@ def _days(value: object) -> frozenset[int]:
         else:
             found.add(_day(text))
     if not found:
-        raise ToolkitError("a window without days never opens", code="TK-0107", hint="leave `days` out for all")
+        raise ToolkitError("a window without days never opens", code="TK-0107", hint="omit `days` for all days")
     return frozenset(found)
 
 

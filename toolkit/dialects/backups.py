@@ -117,13 +117,13 @@ def refuse_folder(work: Work, facts: Facts) -> None:
     said = work.option("destination")
     if said is None:
         raise ToolkitError(
-            "a backup needs a folder to go to", code="TK-0107", hint="give `--destination FOLDER` on this host"
+            "a backup needs a destination folder", code="TK-0107", hint="give `--destination FOLDER` on this host"
         )
     if isinstance(said, tuple) and len(said) != 1:
         raise ToolkitError(
-            f"{len(said)} destinations are given, and this backup goes to one folder",
+            f"{len(said)} destinations were given, but this backup uses one folder",
             code="TK-0107",
-            hint="give one `--destination`; a comma in a path cannot be had",
+            hint="give one `--destination`; paths must not contain commas",
         )
     _refuse_tag(work)
     if "destination" in facts.answers:
@@ -136,15 +136,15 @@ def _refuse_tag(work: Work) -> None:
         return
     if work.mode is Mode.MEASUREMENT:
         raise ToolkitError(
-            "`--tag` names a backup that stays, and those of a measurement do not",
+            "`--tag` is for a backup that is kept; those of a measurement are not",
             code="TK-0107",
-            hint="leave it out",
+            hint="omit it",
         )
     if "/" in str(tag) or str(tag) in {".", ".."} or str(tag).lower().startswith("dbatk_"):
         raise ToolkitError(
             f"`{tag}` cannot be the name of a backup's folder",
             code="TK-0104",
-            hint="give a name without `/` that does not begin with `dbatk_`",
+            hint="give a name without `/` that does not start with `dbatk_`",
         )
 
 
@@ -152,22 +152,22 @@ def _refuse_place(facts: Facts) -> None:
     place = facts.first("destination")
     path = place.get("path")
     if place.get("is_there") != "yes":
-        hint = "make it first; dbatk makes a folder of its own in it"
+        hint = "create it first; dbatk creates a subfolder in it"
         raise ToolkitError(f"there is no folder `{path}` on this host", code="TK-0204", hint=hint)
     if place.get("is_folder") != "yes":
-        raise ToolkitError(f"`{path}` is no folder", code="TK-0204", hint="name a folder")
+        raise ToolkitError(f"`{path}` is not a folder", code="TK-0204", hint="give a folder")
     if not str(path).startswith("/"):
         raise ToolkitError(
-            f"`{path}` depends on where dbatk is called from", code="TK-0102", hint="give the full path"
+            f"`{path}` is relative to the current folder", code="TK-0102", hint="give the full path"
         )
     if place.get("is_writable") != "yes":
         raise ToolkitError(
-            f"`{path}` may not be written to by this user", code="TK-0305", hint="change its owner or permissions"
+            f"`{path}` is not writable for this user", code="TK-0305", hint="change its owner or permissions"
         )
     final = facts.first("final")
     if final.get("is_there") == "yes":
         raise ToolkitError(
-            f"`{final.get('path')}` is there already",
+            f"`{final.get('path')}` already exists",
             code="TK-0205",
             hint="choose another `--tag`; dbatk never replaces a backup",
         )
@@ -224,7 +224,7 @@ def _call(
 def too_small(needed: float, free: float, where: str) -> ToolkitError:
     """Return the refusal of a place that is too small."""
     return ToolkitError(
-        f"the backup needs about {byte_size(needed)} and {byte_size(free)} are free in `{where}`",
+        f"the backup needs about {byte_size(needed)}, but only {byte_size(free)} are free in `{where}`",
         code="TK-0305",
         hint="free space there, or choose another `--destination`",
     )
@@ -260,5 +260,5 @@ def failed(name: str, status: int, lines: Sequence[str]) -> DatabaseError:
     if status < 0:
         headline = f"{program} was ended by signal {-status}"
     else:
-        headline = words[-1] if words else f"{program} ended with status {status} and said nothing"
+        headline = words[-1] if words else f"{program} ended with status {status} and no output"
     return DatabaseError("\n".join(words) or headline, code=code, headline=headline)

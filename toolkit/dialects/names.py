@@ -13,7 +13,7 @@ _PART = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^\s".]+))\s*(?P
 
 def bad_name(text: str, why: str, hint: str | None = None) -> ToolkitError:
     """Make the error for a name that cannot be one."""
-    return ToolkitError(f"`{text}` is no valid name: {why}", code="TK-0104", hint=hint)
+    return ToolkitError(f"`{text}` is not a valid name: {why}", code="TK-0104", hint=hint)
 
 
 def split_name(text: str, fold: Callable[[str], str], plain: re.Pattern[str], most_bytes: int) -> QualifiedName:
@@ -43,7 +43,7 @@ def split_name(text: str, fold: Callable[[str], str], plain: re.Pattern[str], mo
     for part in parts:
         length = len(part.encode())
         if length > most_bytes:
-            raise bad_name(text, f"`{part}` has {length} bytes and {most_bytes} are allowed", "shorten it")
+            raise bad_name(text, f"`{part}` has {length} bytes, at most {most_bytes} are allowed", "shorten it")
     return QualifiedName(parts[-1], parts[0] if len(parts) == 2 else None)
 
 
@@ -51,7 +51,7 @@ def _part(text: str, match: re.Match[str], fold: Callable[[str], str], plain: re
     quoted = match["quoted"]
     if quoted is not None:
         if "\0" in quoted:
-            raise bad_name(text.replace("\0", "\\0"), "it holds a NUL character")
+            raise bad_name(text.replace("\0", "\\0"), "it contains a NUL character")
         return quoted.replace('""', '"')
     if not plain.fullmatch(match["plain"]):
         raise bad_name(text, f"`{match['plain']}` needs double quotes", _quoted(match["plain"]))

@@ -39,9 +39,11 @@ def run_command(argv: Sequence[str], *, limit_seconds: float = 60.0) -> str:
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
-        raise ToolkitError(f"there is no command `{shown}`", code="TK-0203", hint="give its full path") from None
+        raise ToolkitError(f"command `{shown}` not found", code="TK-0203", hint="give its full path") from None
     except PermissionError:
-        raise ToolkitError(f"`{shown}` may not be run", code="TK-0203", hint="check its permissions") from None
+        raise ToolkitError(
+            f"no permission to run `{shown}`", code="TK-0203", hint="check its permissions"
+        ) from None
     except subprocess.TimeoutExpired:
         raise ToolkitError(
             f"`{shown}` did not end within {limit_seconds:g} s", code="TK-0207", hint="run it by hand first"
@@ -117,7 +119,7 @@ def _publish(path: Path, more: Sequence[str]) -> Answer:
     """Move the content to its final name, which must be free, and remove our folder around it."""
     final = Path(more[0])
     if os.path.lexists(final):
-        raise FileExistsError(errno.EEXIST, "it is there already", str(final))
+        raise FileExistsError(errno.EEXIST, "it already exists", str(final))
     (path / CONTENT).rename(final)
     _sync(final.parent)
     shutil.rmtree(path)
@@ -135,7 +137,7 @@ def _sync(folder: Path) -> None:
 def _remove(path: Path, more: Sequence[str]) -> Answer:
     del more
     if _mark(path) is None:
-        raise DatabaseError(f"`{path}` bears no mark of ours and stays", code="EPERM")
+        raise DatabaseError(f"`{path}` was not created by dbatk and is kept", code="EPERM")
     shutil.rmtree(path)
     return Answer()
 
@@ -199,7 +201,7 @@ def _word(value: object) -> str:
 def _program(probe: Probe, places: tuple[str, ...]) -> Row:
     path = _find(probe, places)
     if path is None:
-        where = f"in `{probe.places[0]}`" if probe.places else "on PATH, nor where it usually is"
+        where = f"in `{probe.places[0]}`" if probe.places else "on the PATH or in its usual location"
         problem = f"`{probe.names[0]}` is not {where}"
         return {"path": None, "version_text": None, "problem": problem}
     try:

@@ -85,19 +85,19 @@ def _comment(text: str) -> str:
 
 def _trial(stages: Stages, engine: EngineName) -> list[str]:
     workers = stages.timed.workers
-    lines = [_comment(f"left out: {label}: {why}") for label, why in stages.timed.left_out]
+    lines = [_comment(f"omitted: {label}: {why}") for label, why in stages.timed.left_out]
     lines += _stage("prepare", stages.prepare, engine)
     if workers == 1:
         lines += _stage("worker session", stages.worker_begin, engine)
         lines += _timed(stages, 0, 1, engine)
         lines += _stage("evidence, in the same session", stages.evidence, engine)
-        lines += _stage("worker session, put back", stages.worker_end, engine)
+        lines += _stage("worker session, restored", stages.worker_end, engine)
     else:
         for number in range(workers):
-            lines += ["", f"-- session {number + 1} of {workers}, begin together"]
+            lines += ["", f"-- session {number + 1} of {workers}, start together"]
             lines += _stage("worker session", stages.worker_begin, engine)
             lines += _timed(stages, number, workers, engine)
-            lines += _stage("worker session, put back", stages.worker_end, engine)
+            lines += _stage("worker session, restored", stages.worker_end, engine)
     lines += _stage("conclude", stages.conclude, engine)
     return lines
 
@@ -124,7 +124,7 @@ def _on_host(step: Step) -> Iterator[str]:
             f"{name}={shlex.quote(value)}" for name, value in step.environment.items()
         )
     if step.access and step.kind is not StepKind.RMAN:
-        yield f"-- environment, as the target says: {' '.join(step.access)}"
+        yield f"-- environment from the target: {' '.join(step.access)}"
     if step.as_user is not None:
         yield f"-- as the user {step.as_user}"
     if step.kind is StepKind.RMAN:

@@ -163,7 +163,7 @@ class Programs:
             raise ToolkitError(
                 f"`{program}` cannot be run: {(error.strerror or type(error).__name__).lower()}",
                 code="TK-0203",
-                hint="install it, or say where it is with `--bin-dir`",
+                hint="install it, or give its location with `--bin-dir`",
             ) from None
 
     def _read(

@@ -65,13 +65,13 @@ class Bill:
     def sentences(self) -> Iterator[str]:
         """Yield the bill line by line."""
         if all(position.status is LicenceStatus.INCLUDED for position in self.positions):
-            yield f"licences: nothing that must be declared is used, by the lists of {self.as_of}"
+            yield f"licences: nothing that needs a declaration is used, according to the lists of {self.as_of}"
         for position in self.positions:
             yield f"licence: {position.sentence}"
         for note in self.notes:
             yield f"licence note: {note}"
         for sentence in self.unseen:
-            yield f"licence unseen: {sentence}"
+            yield f"licence not checked: {sentence}"
 
 
 def bill_among(artifacts: Iterable[Artifact]) -> Bill | None:

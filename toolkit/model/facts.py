@@ -87,8 +87,8 @@ class Facts:
         """
         if key not in self.answers:
             raise ToolkitError(
-                f"the script depends on `{key}` of the catalogue, which was not read",
+                f"the script depends on `{key}` from the catalogue, which was not read",
                 code="TK-0112",
-                hint="leave out --assume to read it from the target, or give --facts FILE",
+                hint="omit --assume to read it from the target, or give --facts FILE",
             )
         return self.answers[key]

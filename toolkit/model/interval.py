@@ -2,7 +2,7 @@
 
 Everything that compares intervals works on this and on nothing else. A value that the source does not have is None
 or is not in its mapping, never zero. A list of the topmost rows says how large a row that it lacks can be
-(`Listing.most`), so that "not among the first ten" is never taken for "not there".
+(`Listing.most`), so that "not among the first ten" is never taken for "missing".
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class OperationDeclaration:
         sorts_keys: whether the keys of a table's indexes are sorted while it is filled.
         conditions: the conditions of a plan's step that ask for its objects.
         of_source: options that speak of `--source`, so that `--query` excludes them.
-        excludes: pairs of options that exclude each other, with the reason.
+        excludes: pairs of options that are mutually exclusive, with the reason.
         check: refuses further contradictions before anybody connects.
         one_session: why a job of it has one session; empty where several may work.
         one_object: whether a job makes one object by one statement, so that the object proves the work.
@@ -112,7 +112,7 @@ class OperationDeclaration:
         keeps: whether a trial makes an object that can stay.
         publishes_statistics: whether on live objects it may move the statistics that plans are made from.
         writes_files: whether it writes into folders of this host.
-        complete_when_timed: whether the work is done as soon as the timed steps ended well.
+        complete_when_timed: whether the work is done as soon as the timed steps succeeded.
         temporary_hint: what helps where temporary space is short.
         cookbook: the page of `docs/cookbook` that shows it.
         order: its place in help; ties go by name.
@@ -188,7 +188,7 @@ def declaration(name: OperationName) -> OperationDeclaration:
     found = _known.get(name)
     if found is None:
         raise ToolkitError(
-            f"`{name}` is no operation", code="TK-0101", hint=f"there are {', '.join(operations())}"
+            f"`{name}` is not an operation", code="TK-0101", hint=f"there are {', '.join(operations())}"
         )
     return found
 

@@ -83,7 +83,7 @@ def _service(address: DeliveryAddress) -> NotifyBase | None:
 def _send(service: NotifyBase | None, message: Message) -> str | None:
     """Send to one; return why it failed, in words that hold nothing of the URL."""
     if service is None:
-        return "its URL is none that apprise knows"
+        return "its URL is unknown to apprise"
     import apprise
 
     declared: object = service.notify_format

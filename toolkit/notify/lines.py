@@ -101,7 +101,7 @@ def appending(path: Path) -> Write:
         raise ToolkitError(
             f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
             code="TK-0405",
-            hint="give another file for `--log-file`; its folder must exist",
+            hint="choose another file for `--log-file`; its folder must exist",
         ) from None
     return write
 

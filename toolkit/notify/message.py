@@ -99,7 +99,7 @@ def refusal_message(plan: str, error: ToolkitError, host: str) -> Message:
     """Return the message of a plan that could not begin."""
     code = f" ({error.database_code})" if error.database_code else ""
     text = f"{safe(plan)} on {safe(host)}: {safe(error.sentence)}{code} [{error.code}]. {safe(error.hint)}"
-    return _message(f"dbatk: plan {plan} could not begin: {error.sentence}", [], text)
+    return _message(f"dbatk: plan {plan} could not start: {error.sentence}", [], text)
 
 
 def trial_message(host: str) -> Message:

@@ -31,7 +31,7 @@ def exposition(runs: Sequence[PlanRunRecord]) -> str:
     """Return the metrics of one plan.
 
     Args:
-        runs: its runs, the newest first; the older ones tell when a step last ended well.
+        runs: its runs, the newest first; the older ones tell when a step last succeeded.
     """
     if not runs:
         return ""
@@ -75,18 +75,18 @@ def _of_plan(runs: Sequence[PlanRunRecord]) -> Iterator[GaugeMetricFamily]:
         for state in _STEP_STATES
     ]
     prefix = "dbatk_plan_last_run"
-    yield from _gauge(f"{prefix}_begin_timestamp_seconds", "When the plan last began.", _at(plan, last.began_at))
+    yield from _gauge(f"{prefix}_begin_timestamp_seconds", "When the plan last started.", _at(plan, last.began_at))
     yield from _gauge(f"{prefix}_end_timestamp_seconds", "When the plan last ended.", _at(plan, last.ended_at))
-    yield from _gauge(f"{prefix}_success", "Whether all steps of the last run ended well.", [(plan, float(well))])
+    yield from _gauge(f"{prefix}_success", "Whether all steps of the last run succeeded.", [(plan, float(well))])
     yield from _gauge(
-        "dbatk_plan_last_success_timestamp_seconds", "When the plan last ended well.", _at(plan, success)
+        "dbatk_plan_last_success_timestamp_seconds", "When the plan last succeeded.", _at(plan, success)
     )
     yield from _gauge(
         "dbatk_plan_window_end_timestamp_seconds",
         "When the window of the last run closed or closes.",
         _at(plan, last.window_end),
     )
-    yield from _gauge(f"{prefix}_steps", "Steps of the last run by what became of them.", counts)
+    yield from _gauge(f"{prefix}_steps", "Steps of the last run by state.", counts)
 
 
 def _of_steps(runs: Sequence[PlanRunRecord]) -> Iterator[GaugeMetricFamily]:
@@ -108,14 +108,12 @@ def _of_steps(runs: Sequence[PlanRunRecord]) -> Iterator[GaugeMetricFamily]:
         took = (step.elapsed_seconds for step in of if step.elapsed_seconds is not None)
         durations += [(labels, seconds) for seconds in (next(took, None),) if seconds is not None]
         expected += [(labels, seconds) for seconds in (of[0].expected_seconds,) if seconds is not None]
-    yield from _gauge(
-        "dbatk_step_last_state", "What became of the step in the last run: 1 for that state.", states
-    )
+    yield from _gauge("dbatk_step_last_state", "State of the step in the last run: 1 for that state.", states)
     yield from _gauge(
         "dbatk_step_last_success_timestamp_seconds", "When the step last ended well on the target.", successes
     )
     yield from _gauge(
-        "dbatk_step_last_duration_seconds", "How long the step took in the last run it was begun in.", durations
+        "dbatk_step_last_duration_seconds", "How long the step took in the last run that started it.", durations
     )
     yield from _gauge(
         "dbatk_step_expected_duration_seconds", "How long the step is expected to take, by its history.", expected

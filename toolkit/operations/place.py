@@ -39,12 +39,14 @@ def check_work(work: Operation, planner: Planner) -> None:
         raise ToolkitError(
             f"there is no schema `{schema}` to create objects in",
             code="TK-0204",
-            hint="make it first, or name another (names in double quotes keep their case)",
+            hint="create it first, or give another (names in double quotes keep their case)",
         )
     if row.get("may_create") == "no":
         user = facts.value("server", "user_name", "") or "this user"
         grant = f"GRANT CREATE ON SCHEMA {planner.dialect.quote(schema)} TO {user}"
-        raise ToolkitError(f"{user} may not create objects in schema `{schema}`", code="TK-0306", hint=grant)
+        raise ToolkitError(
+            f"{user} has no privilege to create objects in schema `{schema}`", code="TK-0306", hint=grant
+        )
 
 
 def _schema(planner: Planner) -> str | None:

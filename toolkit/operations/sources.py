@@ -65,7 +65,7 @@ def chosen_columns(planner: Planner, known: Sequence[str], of: str) -> tuple[str
     for text in planner.spec.names("columns"):
         if "(" in text and not text.startswith('"'):
             raise ToolkitError(
-                f"`{text}` is no column", code="TK-0104", hint="an expression belongs into the SELECT of --query"
+                f"`{text}` is not a column", code="TK-0104", hint="an expression belongs in the SELECT of --query"
             )
         given = planner.dialect.parse_name(text, planner.facts.release)
         name = given.name if given.name in known else exact.get(given.name.lower(), given.name)
@@ -74,6 +74,6 @@ def chosen_columns(planner: Planner, known: Sequence[str], of: str) -> tuple[str
                 f"{of} has no column `{text}`", code="TK-0204", hint=did_you_mean(given.name, list(known))
             )
         if name in found:
-            raise ToolkitError(f"`--columns` has `{name}` twice", code="TK-0103", hint="name each once")
+            raise ToolkitError(f"`--columns` has `{name}` twice", code="TK-0103", hint="give each once")
         found.append(name)
     return tuple(found)

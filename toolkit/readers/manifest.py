@@ -32,7 +32,7 @@ def read_manifest(text: str) -> Manifest:
         raise not_a_bundle("MANIFEST.json is not that of a bundle")
     if not isinstance(read.get("format"), int) or read["format"] > BUNDLE_FORMAT:
         raise ToolkitError(
-            f"the bundle has format `{read.get('format')}`, and this dbatk knows {BUNDLE_FORMAT}",
+            f"the bundle has format `{read.get('format')}`, and this dbatk supports {BUNDLE_FORMAT}",
             code="TK-0406",
             hint="upgrade dbatk, or ingest it with the version that exported it",
         )
@@ -44,7 +44,7 @@ def read_manifest(text: str) -> Manifest:
 
 def not_a_bundle(reason: str) -> ToolkitError:
     """Say that a folder is no bundle that can be taken."""
-    return ToolkitError(reason, code="TK-0406", hint="give the folder that `dbatk export` wrote, as it is")
+    return ToolkitError(reason, code="TK-0406", hint="give the folder written by `dbatk export`, unchanged")
 
 
 def _manifest(read: Mapping[str, object]) -> Manifest:

@@ -66,7 +66,7 @@ def _keyword(value: ContextValue) -> Rendered:
 def _as_it_is(text: str) -> Rendered:
     """Keep the lines of a value as they are, inside quotes above all."""
     if _LINE_END in text:
-        msg = "a value holds a NUL character"
+        msg = "a value contains a NUL character"
         raise jinja2.TemplateRuntimeError(msg)
     return Rendered(text.replace("\n", _LINE_END))
 

@@ -16,7 +16,7 @@ def filters(rendered: Callable[[str], str]) -> dict[str, Callable[[ContextValue]
     def make(name: str) -> Callable[[ContextValue], str]:
         def spell(value: ContextValue) -> str:
             if not fits(name, value):
-                msg = f"`{value}` does not go into an RMAN script as {name.removeprefix('rman_')}"
+                msg = f"`{value}` cannot be used in an RMAN script as {name.removeprefix('rman_')}"
                 raise jinja2.TemplateRuntimeError(msg)
             return rendered(str(value) if name in BARE else f"'{value}'")
 

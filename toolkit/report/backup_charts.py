@@ -74,7 +74,7 @@ def _rate_chart(found: RunAnalysis, measured: Sequence[Throughput]) -> Chart | N
         marks=marks,
         legend=(
             *(Legend(clean(name), index, SERIES_SHAPES[index]) for index, (name, _) in enumerate(series)),
-            *((Legend("the highest measured", look="ideal"),) if top else ()),
+            *((Legend("highest measured", look="ideal"),) if top else ()),
         ),
         table=_table(measured),
     )

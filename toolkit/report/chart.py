@@ -247,4 +247,4 @@ def thin(values: Sequence[T], most: int, keep: Sequence[int] = ()) -> list[T]:
 
 def thinned_note(shown: int, total: int) -> tuple[str, ...]:
     """Say that not every trial is drawn."""
-    return () if shown >= total else (f"{shown:,} of {total:,} trials are drawn; the table has all of them",)
+    return () if shown >= total else (f"the chart shows {shown:,} of {total:,} trials; the table has all of them",)

@@ -122,7 +122,7 @@ def _legend(layout: _Layout, *more: Legend) -> tuple[Legend, ...]:
 
 
 def _left_out(layout: _Layout) -> tuple[str, ...]:
-    return (f"{layout.left_out} more lines are left out; the table has them",) if layout.left_out else ()
+    return (f"{layout.left_out} more lines are not drawn; the table has them",) if layout.left_out else ()
 
 
 def _time_chart(layout: _Layout) -> Chart:

@@ -63,7 +63,7 @@ def lanes_table(found: Lanes, lane_word: str = "channel") -> Table:
     known = any(lane.bytes for lane in found.lanes)
     columns = [
         *left(lane_word),
-        *right("pieces", "busy", "idle", "share busy", *(["bytes", "rate"] if known else [])),
+        *right("pieces", "busy", "idle", "busy share", *(["bytes", "rate"] if known else [])),
     ]
     return table(f"What each {lane_word} did", columns, (_row(found, lane, known=known) for lane in found.lanes))
 
@@ -80,7 +80,7 @@ def _row(found: Lanes, lane: Lane, *, known: bool) -> list[str]:
 
 def _described(found: Lanes, lane_word: str) -> str:
     last = found.last
-    ends = f"; the last to end is {clean(last.label)} on {clean(last.lane)}" if last else ""
+    ends = f"; the last to finish is {clean(last.label)} on {clean(last.lane)}" if last else ""
     pieces, lanes = counted(len(found.bars), "piece"), counted(len(found.lanes), lane_word)
     return f"{pieces} on {lanes} in {seconds(found.span_seconds)}{ends}."
 
@@ -88,11 +88,11 @@ def _described(found: Lanes, lane_word: str) -> str:
 def _notes(found: Lanes, shown: int) -> tuple[str, ...]:
     notes = []
     if not found.exact:
-        notes.append("the times of day are not known for all pieces: each lane's work is drawn end to end")
+        notes.append("some pieces have no time of day: each lane's work is drawn end to end")
     if len(found.lanes) > _MOST_LANES:
-        notes.append(f"{_MOST_LANES} of {len(found.lanes):,} lanes are drawn; the table has all of them")
+        notes.append(f"the chart shows {_MOST_LANES} of {len(found.lanes):,} lanes; the table has all of them")
     if shown < len(found.bars):
-        notes.append(f"{shown:,} of {len(found.bars):,} pieces are drawn")
+        notes.append(f"the chart shows {shown:,} of {len(found.bars):,} pieces")
     return tuple(notes)
 
 

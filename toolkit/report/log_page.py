@@ -83,7 +83,7 @@ def _operations(log: Log) -> Table:
 
 def _pieces(pieces: Sequence[BackupPiece], lost: int) -> Table:
     shown = pieces[:_MOST_PIECES]
-    caption = "Pieces, unfinished ones first" if lost else "Pieces"
+    caption = "Pieces, unfinished first" if lost else "Pieces"
     if len(shown) < len(pieces):
         caption += f"; the first {len(shown):,} of {len(pieces):,}"
     rows = (

@@ -62,11 +62,11 @@ def _run(view: RunView) -> Iterator[str]:
     yield from _headed("Result", f"**{_sentence(view.advice.headline)}**")
     if view.advice.sentences:
         yield _bullets(view.advice.sentences)
-    yield from _headed("Keep in mind", _bullets([*view.advice.doubts, *view.warnings]))
+    yield from _headed("Limitations", _bullets([*view.advice.doubts, *view.warnings]))
     yield from _headed("Cells", markdown_table(view.cells))
     if view.costs.rows:
         yield from _headed("Cost of each configuration, medians", markdown_table(view.costs))
-    yield from _headed("Every trial in the order run", markdown_table(view.trials))
+    yield from _headed("All trials in run order", markdown_table(view.trials))
     if view.objects.rows:
         yield from _headed(view.objects.caption, markdown_table(view.objects))
     if view.metrics:
@@ -78,8 +78,8 @@ def _run(view: RunView) -> Iterator[str]:
     if environment.rows:
         yield from _headed("Environment", markdown_table(environment))
         yield from filter(None, [_bullets(more)])
-    yield from _headed("Scripts that ran", "\n\n".join(map(_fenced, view.scripts)))
-    yield from _headed("How it was measured", _bullets(view.method))
+    yield from _headed("Executed scripts", "\n\n".join(map(_fenced, view.scripts)))
+    yield from _headed("Method", _bullets(view.method))
     yield from _headed("Licences", _bullets(view.licences))
 
 
@@ -95,7 +95,7 @@ def _comparison(view: ComparisonView) -> Iterator[str]:
     yield from _headed("What differs", differences)
     yield from _headed("Result", f"**{_sentence(view.headline)}**")
     yield from filter(None, [_bullets(view.verdicts)])
-    yield from _headed("Keep in mind", _bullets(view.notes))
+    yield from _headed("Limitations", _bullets(view.notes))
     yield from _headed("Configurations compared", markdown_table(view.pairs))
     if view.costs.rows:
         yield from _headed("Cost of both, medians", markdown_table(view.costs))

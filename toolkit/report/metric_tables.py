@@ -70,7 +70,7 @@ def _is_alive(metric: CellMetric | None) -> bool:
 def _zero_note(zero: int) -> tuple[str, ...]:
     if not zero:
         return ()
-    return (f"{count(zero)} metric{'s were' if zero > 1 else ' was'} 0 in every trial and left out",)
+    return (f"{count(zero)} metric{'s were' if zero > 1 else ' was'} 0 in every trial and omitted",)
 
 
 def _quiet_note(quiet: int) -> tuple[str, ...]:
@@ -249,9 +249,7 @@ def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
         ]
         for cost in shown
     ]
-    columns = (
-        left("configuration") + right("median", "throughput", *used) + (left("waited most for") if waits else [])
-    )
+    columns = left("configuration") + right("median", "throughput", *used) + (left("top wait") if waits else [])
     return table(_CAPTION, columns, rows)
 
 

@@ -177,8 +177,8 @@ def _legend(shown: Sequence[Pair]) -> tuple[Legend, ...]:
 def _notes(comparison: Comparison, told: Sequence[Pair], shown: Sequence[Pair]) -> tuple[str, ...]:
     notes = []
     if len(shown) < len(told):
-        notes.append(f"{len(shown)} of {len(told)} pairs are drawn; the table has all of them")
+        notes.append(f"the chart shows {len(shown)} of {len(told)} pairs; the table has all of them")
     without = len(comparison.pairs) - len(told)
     if without:
-        notes.append(f"{without} pair{'s have' if without > 1 else ' has'} no trial that counts on one side")
+        notes.append(f"{without} pair{'s have' if without > 1 else ' has'} no counted trial on one side")
     return tuple(notes)

@@ -200,7 +200,7 @@ def _steps(steps: Sequence[ReportedStep]) -> Table:
         ]
         for step in ordered
     )  # fmt: skip
-    columns = [*left("target", "step", "ended"), *right("took", "usually"), *left("against history", "why")]
+    columns = [*left("target", "step", "ended"), *right("took", "usually"), *left("compared with history", "why")]
     return table("Steps", columns, rows, ("" if step.record.state in _GOOD else "not-ok" for step in ordered))
 
 

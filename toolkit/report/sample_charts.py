@@ -41,9 +41,9 @@ class _Panel:
 _CPU = _Panel("cpu", "CPU during the run", "percent", "% of all CPUs")
 _DISK = _Panel("disk", "Disk throughput during the run", "bytes/s", "/s")
 _MEMORY = _Panel("memory", "Memory and temporary space during the run", "bytes", "")
-_SESSIONS = _Panel("sessions", "Parallel workers and sessions during the run", "count", "how many")
+_SESSIONS = _Panel("sessions", "Parallel workers and sessions during the run", "count", "count")
 
-_WAITS = _Panel("waits", "What our sessions waited for during the run", "count", "sessions")
+_WAITS = _Panel("waits", "Waits of dbatk's sessions during the run", "count", "sessions")
 _KNOWN = (_CPU, _DISK, _MEMORY, _SESSIONS, _WAITS)
 _LABELS = {
     "waiting_not": "working, not waiting",
@@ -60,7 +60,7 @@ _LABELS = {
     "db_temp_bytes": "temporary space",
     "parallel_workers": "parallel workers of one session",
     "parallel_workers_total": "parallel workers",
-    "active_sessions": "our active sessions",
+    "active_sessions": "active sessions of dbatk",
     "other_active_sessions": "active sessions of others",
 }
 
@@ -131,7 +131,7 @@ def _chart(panel: _Panel, traces: Sequence[_Trace]) -> Chart | None:
     return Chart(
         key=f"host-{panel.key if panel in _KNOWN else 'other'}",
         title=panel.title,
-        description=f"Sampled while trials were on the clock: {described}.",
+        description=f"Sampled during the timed part of trials: {described}.",
         x_label=f"{clock.label} since the run began",
         y_label=label,
         x=x,

@@ -39,11 +39,11 @@ _SHOWN = (
         "events", "Waits of user sessions, by time", ("user_wait_seconds", "wait_seconds"),
         (("users", "user_wait_seconds"), ("all", "wait_seconds"), ("waits", "waits")), "wait_class",
     ),
-    _Shown("time_model", "Where the time went", ("total_seconds",), (("time", "total_seconds"),)),
+    _Shown("time_model", "Time breakdown", ("total_seconds",), (("time", "total_seconds"),)),
     _Shown(
         "tables", "Tables, by rows touched",
         ("full_scan_rows", "index_rows", "rows_inserted", "rows_updated", "rows_deleted"),
-        (("full scans", "full_scans"), ("rows of them", "full_scan_rows"), ("index scans", "index_scans"),
+        (("full scans", "full_scans"), ("rows from full scans", "full_scan_rows"), ("index scans", "index_scans"),
          ("inserted", "rows_inserted"), ("updated", "rows_updated"), ("deleted", "rows_deleted"),
          ("read", "blocks_read")),
     ),
@@ -98,7 +98,7 @@ def between_text(found: SnapshotDiff, notes: Sequence[str]) -> str:
     ]
     lines += bullets(view.verdicts)
     if view.notes:
-        lines += ["", "KEEP IN MIND", *bullets(view.notes)]
+        lines += ["", "CAVEATS", *bullets(view.notes)]
     for one in view.tables:
         lines += ["", one.caption.upper(), *text_table(one)]
     return "\n".join(lines) + "\n"
@@ -112,7 +112,7 @@ def between_page(found: SnapshotDiff, notes: Sequence[str]) -> str:
 
 # -- sentences --------------------------------------------------------------------------------------------------
 _TOTALS = (
-    ("commits", "commits"), ("rollbacks", "rollbacks"), ("active_seconds", "of sessions at work"),
+    ("commits", "commits"), ("rollbacks", "rollbacks"), ("active_seconds", "of active session time"),
     ("blocks_read", "read from disk or the system's cache"), ("wal_bytes", "of write-ahead log"),
     ("temp_bytes", "of temporary files"), ("deadlocks", "deadlocks"),
 )  # fmt: skip
@@ -131,8 +131,8 @@ def _verdicts(found: SnapshotDiff) -> Iterator[str]:
             rate = f", {total / found.seconds:.2f} per second" if found.seconds else ""
             yield f"{name} {seconds(total)}{rate}"
     for section, by, words in (
-        ("statements", "elapsed_seconds", "most time went into"),
-        ("events", "user_wait_seconds", "most waiting was for"),
+        ("statements", "elapsed_seconds", "most time was spent in"),
+        ("events", "user_wait_seconds", "longest waits were for"),
     ):
         delta = found.sections.get(section)
         top = max(delta.rows, key=lambda row: row.counters.get(by, 0.0), default=None) if delta else None
@@ -156,7 +156,7 @@ def _verdicts(found: SnapshotDiff) -> Iterator[str]:
 # -- tables -----------------------------------------------------------------------------------------------------
 def _changed_table(found: SnapshotDiff, most: int) -> Table | None:
     rows = [
-        (one.section, one.name, _word(one.before, "not there"), _word(one.after, "gone")) for one in found.changed
+        (one.section, one.name, _word(one.before, "missing"), _word(one.after, "gone")) for one in found.changed
     ]
     return table("Changed", left("what", "name", "before", "after"), rows[:most]) if rows else None
 

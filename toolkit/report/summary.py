@@ -75,7 +75,7 @@ def _execution(trial: TrialRecord, word: str) -> Iterator[str]:
     for item in bad[:_MOST_ITEMS]:
         yield from wrapped(clean(f"{item.label}: {item.outcome}{f', {item.reason}' if item.reason else ''}"), "- ")
     if len(bad) > _MOST_ITEMS:
-        yield f"- and {count(len(bad) - _MOST_ITEMS)} more items that did not end ok, see the report"
+        yield f"- and {count(len(bad) - _MOST_ITEMS)} more items not ok, see the report"
 
 
 def _degree(trial: TrialRecord, word: str) -> str:

@@ -217,7 +217,7 @@ def trials_table(run: RunRecord, *, narrow: bool = False) -> Table:
         ]
         for trial in trials
     ]
-    return table("Every trial in the order run", [*columns, *left("reason")], rows, map(_trial_mark, trials))
+    return table("All trials in run order", [*columns, *left("reason")], rows, map(_trial_mark, trials))
 
 
 def _evidence(trial: TrialRecord) -> list[str]:

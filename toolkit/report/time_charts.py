@@ -104,7 +104,7 @@ def _over_note(trials: Sequence[TrialRecord], over: Sequence[float | None]) -> t
     if not found:
         return ()
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-    return (f"off the top: {', '.join(found[:5])}{more}",)
+    return (f"above the scale: {', '.join(found[:5])}{more}",)
 
 
 def _level(trial: TrialRecord, middle: float | None) -> float | None:

@@ -115,7 +115,7 @@ def wait_for_calm(context: RunContext) -> None:
         if context.stop.requested:
             return
         if time.monotonic() - begun > limit:
-            context.warn("the host did not become calm within --quiet-wait before every trial")
+            context.warn("the host did not become idle within --quiet-wait before every trial")
             return
         if not announced:
             announced = True

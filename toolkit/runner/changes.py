@@ -122,9 +122,9 @@ class Changes:
             free = bool(proof.get("free", True))
             if step.object.scratch and not free:
                 raise ToolkitError(
-                    f"`{step.object.name}` is there already, and not made by this run",
+                    f"`{step.object.name}` already exists and was not created by this run",
                     code="TK-0205",
-                    hint="look at it; dbatk neither replaces nor drops it",
+                    hint="check it; dbatk neither replaces nor drops it",
                 )
             entry = self._journal.intend(step, trial=trial, proof=proof)
             entries.append(Intended(entry, step.object, free, proof.get("identity")))
@@ -295,7 +295,7 @@ class Changes:
                 if entry.entry not in {each.entry for each in self._journal.open_entries()}:
                     continue
                 if entry.object_kind == ObjectKind.BACKUP and entry.trial in stuck:
-                    left.append(f"{named(entry)} stays, with what could not be deleted before it")
+                    left.append(f"{named(entry)} remains, along with what could not be deleted before it")
                     continue
                 sentence, gone = self._undo_or_say(entry)
                 if entry.object_kind == ObjectKind.BACKUP and not gone:
@@ -343,7 +343,9 @@ class Changes:
     def _undo_creation(self, entry: JournalEntry, ref: ObjectRef, found: Row) -> tuple[str, bool]:
         drop = step_of(self._dialect, self._dialect.drop(ref)[0])
         if not is_the_one(entry, found):
-            return f"{named(entry)} may not be ours; if it is, run: {drop.text}{self._dialect.terminator}", False
+            return (
+                f"{named(entry)} may not belong to dbatk; if it does, run: {drop.text}{self._dialect.terminator}"
+            ), False
         self._sessions.run(drop)
         self._gone(entry)
         return f"dropped {named(entry)}", True
@@ -361,12 +363,12 @@ class Changes:
         if command is not None:
             argv = json.loads(str(command))
             if not self._allow_commands:
-                return f"{named(entry)}: put it back with --allow-commands, or run: {shlex.join(argv)}", False
+                return f"{named(entry)}: restore it with --allow-commands, or run: {shlex.join(argv)}", False
             run_command(argv)
         self._run_undo(entry)
         self._journal.undone(entry.entry)
         before = entry.proof.get("before")
-        return f"put back {named(entry)}" + (f" to `{before}`" if before else _by(entry)), True
+        return f"restored {named(entry)}" + (f" to `{before}`" if before else _by(entry)), True
 
     def _run_undo(self, entry: JournalEntry) -> None:
         for text in entry.undo:

@@ -234,7 +234,8 @@ class _Clock:
         """Return the result of an item that never ends: its thread is left waiting, and nothing waits for it."""
         self._sessions.abandon(Role.WORKER, number)
         error = DatabaseError(
-            "the cancel was not answered, and the database does not answer either; the statement may still run",
+            "the cancel request got no response, nor does the database respond; the statement may still be "
+            "running",
             code="TK-0202",
             lost=True,
         )

@@ -66,7 +66,7 @@ def say_left(context: RunContext, kept: Mapping[str, tuple[Row, ...]]) -> None:
     """Say which server sessions outlived their client, and how each is ended."""
     for row in kept.get("channels_left", ()):
         session, text = _word(row.get("session_id")), _word(row.get("kill_text"))
-        context.warn(f"session {session} ({_word(row.get('client_info'))}) is still at work; to end it: {text}")
+        context.warn(f"session {session} ({_word(row.get('client_info'))}) is still active; to end it: {text}")
 
 
 def _word(value: Scalar) -> str:

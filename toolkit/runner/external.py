@@ -103,7 +103,7 @@ class _ExternalFactor:
             self._do(self.how.undo, undo_sql, before)
         except (DatabaseError, ToolkitError) as error:
             was = f", it was `{before}`" if before else ""
-            self.context.warn(f"factor `{self.factor.name}` could not be put back{was}: {error.sentence}")
+            self.context.warn(f"factor `{self.factor.name}` could not be restored{was}: {error.sentence}")
             return False
         return True
 
@@ -114,7 +114,7 @@ class _ExternalFactor:
         if now.strip().lower() == self.level.lower() or _as_number(now) == _as_number(self.level) is not None:
             return
         raise ToolkitError(
-            f"factor `{self.factor.name}` was set to `{self.level}` but reads `{now}`",
+            f"factor `{self.factor.name}` was set to `{self.level}` but is now `{now}`",
             code="TK-0203",
             hint="check apply and read; a setting may need another unit",
         )
@@ -128,7 +128,7 @@ class _ExternalFactor:
         rows = self.context.sessions.run(Step("factor", self.how.read_sql, session=role)).rows
         value: Scalar = next(iter(rows[0].values())) if rows else None
         if value is None:
-            self.context.warn(f"factor `{self.factor.name}` reads nothing")
+            self.context.warn(f"factor `{self.factor.name}` returned no value")
         return "" if value is None else str(value)
 
     def _sql(self, text: str, before: str) -> str:
@@ -141,7 +141,7 @@ class _ExternalFactor:
             value = self.level if match[1] == "level" else before
             if not _SAFE_LEVEL.fullmatch(value):
                 raise ToolkitError(
-                    f"`{value}` cannot be put into SQL", code="TK-0102", hint="levels are words or numbers"
+                    f"`{value}` cannot be used in SQL", code="TK-0102", hint="levels must be words or numbers"
                 )
         return fill(text, self.level, before)
 
@@ -189,5 +189,5 @@ def _shown(argv: tuple[str, ...], sql: str, level: str) -> Step:
     if argv:
         return Step("factor", fill(shlex.join(argv), level, "{before}"), kind=StepKind.COMMAND, argv=argv)
     text = fill(sql, level, "{before}")
-    comment = "-- put back the former value: " if "{before}" in text else ""
+    comment = "-- restore the former value: " if "{before}" in text else ""
     return Step("factor", comment + text, effect=Effect.CHANGES)

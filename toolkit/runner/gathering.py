@@ -42,7 +42,7 @@ def refuse_unsafe(kept: Kept) -> None:
     for key, rows in kept.items():
         if key.startswith("refusal") and rows:
             raise ToolkitError(
-                str(rows[0].get("reason")), code="TK-0304", hint="wait until it is over, then resume the run"
+                str(rows[0].get("reason")), code="TK-0304", hint="wait until it has ended, then resume the run"
             )
 
 
@@ -138,9 +138,9 @@ def _warnings(planner: Planner, proof: Proof, holder: ObjectRef | None) -> Itera
     yield from proof.details
     for call in proof.mend:
         text = " ".join(step_of(planner.dialect, call).text.split())
-        yield f"unless somebody else meant it so, take it back with: {text}"
+        yield f"unless somebody else intended this, undo it with: {text}"
     if holder is not None:
-        yield f"the statistics of before are kept in {holder.name}; drop that table when it is no longer wanted"
+        yield f"the previous statistics are kept in {holder.name}; drop that table when it is no longer needed"
 
 
 def publish(store: Store, run: str, proven: Proven, events: Events) -> None:

@@ -71,7 +71,7 @@ def judge_trial(
     disturbed = context.others.disturbs(peaks.get("others_part"))
     if _empty(context, rows, pieces):
         stays = context.experiment.mode is Mode.JOB and declaration(pieces[0].work.operation).makes_table
-        reason = "0 rows were made where rows were expected" + ("; the empty table stays" if stays else "")
+        reason = "0 rows were produced where rows were expected" + ("; the empty table is kept" if stays else "")
         return JudgedTrial(Outcome.FAILED, reason, "TK-0208", requested=requested, granted=granted, rows=rows)
     outcome, reason_or_none = Outcome.OK, None
     # What an interrupted job had left may be too small for the degree, which its other objects had.
@@ -118,10 +118,10 @@ def _sessions_at_once(timed: TimedResult, pieces: Sequence[Piece]) -> Granted:
     concurrency = max(1, _int(pieces[0].work.option("concurrency")) or 1)
     asked = _int(pieces[0].work.option("degree")) or 1
     if most >= concurrency * asked:
-        return Granted(asked, "sessions at work at once")
+        return Granted(asked, "concurrent sessions")
     what = "objects" if len(timed.items) < concurrency * asked else "sessions"
-    sentence = f"{most} {what} were worked on at once, {concurrency * asked} were asked for"
-    return Granted(max(1, most // concurrency), "sessions at work at once", sentence)
+    sentence = f"{most} {what} were processed at once, {concurrency * asked} were requested"
+    return Granted(max(1, most // concurrency), "concurrent sessions", sentence)
 
 
 def _int(value: object) -> int | None:
@@ -158,9 +158,9 @@ def _left_undone(context: Circumstances, requested: int | None) -> JudgedTrial:
     """Judge a queue with items that nobody began, though nothing failed."""
     held_back = len(context.stop.held_back)
     if held_back:
-        reason = f"{held_back} would not have ended in time and were not begun"
+        reason = f"{held_back} would not have finished in time and were not started"
         return JudgedTrial(Outcome.INTERRUPTED, reason, requested=requested)
-    return JudgedTrial(Outcome.FAILED, "no session was left to work", requested=requested)
+    return JudgedTrial(Outcome.FAILED, "no sessions were left", requested=requested)
 
 
 def _not_ended(
@@ -179,12 +179,12 @@ def _not_ended(
         return _left_undone(context, requested)
     reason = _sentence(error, timed)
     if timed is not None and getattr(error, "lost", False) and may_load_twice(context.experiment):
-        reason = f"{reason}; whether its rows were committed is not known"
+        reason = f"{reason}; it is unknown whether its rows were committed"
         return JudgedTrial(Outcome.INTERRUPTED, reason, END_UNKNOWN, requested=requested)
     advice = context.dialect.explain(error.code, error.message)
     if advice is not None and advice.downgrade:
         return JudgedTrial(
-            Outcome.DOWNGRADED, f"the degree could not be had ({error.code})", error.code, requested=requested
+            Outcome.DOWNGRADED, f"the degree was not available ({error.code})", error.code, requested=requested
         )
     return JudgedTrial(Outcome.FAILED, reason, error.code, requested=requested)
 

@@ -88,13 +88,14 @@ def known_alive(holder: Holder, first: Holder | None) -> bool:
 def _lost(store: Store, lease: Lease, stop: Stop) -> None:
     """Stop the run, and say who has the lease now."""
     now = store.lease_of(lease.target)
-    who = "" if now is None else f": process {now.pid} on `{now.host}` has it, for run `{now.run}`"
+    who = "" if now is None else f": process {now.pid} on `{now.host}` holds it, for run `{now.run}`"
     disowned = now is not None and now.run == lease.run
     if disowned:
-        hint = f"`dbatk runs show {lease.run} --follow` shows what it does; this process leaves the run to it"
+        hint = f"`dbatk runs show {lease.run} --follow` shows its progress; this process leaves the run to it"
     else:
         hint = (
-            f"what ran was cancelled and undone; `dbatk runs resume {lease.run}` goes on when the target is free"
+            f"the current work was cancelled and undone; `dbatk runs resume {lease.run}` continues when the "
+            "target is free"
         )
     because = ToolkitError(f"the lease of `{lease.target}` was lost{who}", code="TK-0302", hint=hint)
     stop.request(because, disowned=disowned)

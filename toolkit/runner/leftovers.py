@@ -49,7 +49,7 @@ def end_orphaned_sessions(target: Target, dialect: Dialect, run: str) -> int:
                 time.sleep(_LOOK_SECONDS)
         if left:
             raise ToolkitError(
-                f"{len(left)} session(s) of run {run} are still at work in the database",
+                f"{len(left)} session(s) of run {run} are still active in the database",
                 code="TK-0308",
                 hint=f"ask for: {left[0]['kill_text']};",
             )
@@ -70,7 +70,7 @@ def _end(sessions: Sessions, row: Row) -> None:
         sessions.run(Step("end-session", str(text), effect=Effect.CHANGES))
     except DatabaseError as error:
         raise ToolkitError(
-            f"a session of the earlier attempt may not be ended: {error.sentence}",
+            f"no privilege to end a session of the earlier attempt: {error.sentence}",
             code="TK-0308",
             hint=f"ask for: {text};",
             database_code=error.code,
@@ -108,7 +108,7 @@ def note_completed(
         store.add_item(
             run, trial, attempt, ItemRecord(label, Outcome.OK, reason="found complete after the interruption")
         )
-        warn(f"`{label}` had been made before the interruption; its time is not known")
+        warn(f"`{label}` was created before the interruption; its time is unknown")
     return bool(found) or noted
 
 

@@ -141,7 +141,7 @@ def in_time(context: RunContext, provider: Provider, read: Callable[[], T], othe
 def give_up(context: RunContext, what: str) -> None:
     """Take the monitor session for dead."""
     context.sessions.abandon(Role.MONITOR)
-    context.warn(f"the monitor session does not answer and was given up; {what} are missing")
+    context.warn(f"the monitor session did not respond and was abandoned; {what} are missing")
 
 
 def answers(context: RunContext) -> bool:

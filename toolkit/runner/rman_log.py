@@ -48,7 +48,7 @@ def not_whole(rows: Iterable[Row]) -> DatabaseError | None:
     row = next(iter(rows), None)
     if row is None or row.get("outcome") not in {LogOutcome.FAILED, LogOutcome.INCOMPLETE}:
         return None
-    text = str(row.get("cause") or row.get("missing") or "the log is not whole")
+    text = str(row.get("cause") or row.get("missing") or "the log is incomplete")
     return DatabaseError(text, code=str(row["outcome"]), headline=f"RMAN's log says `{row['outcome']}`: {text}")
 
 

@@ -118,7 +118,7 @@ class Sweep:
         if not stages.setup:
             return
         if any(step.effect == "creates" for step in stages.setup):
-            self._context.events.emit(Event("setup", "making what the trials need"))
+            self._context.events.emit(Event("setup", "creating what the trials need"))
         kept = self._context.changes.run(stages.setup)
         has_rows = kept.get("has_rows", ())
         self._context.source_has_rows = bool(has_rows and has_rows[0].get("has_rows"))
@@ -183,7 +183,7 @@ class Sweep:
         next_one = self._progress.expect([planned.cell]) or 0.0
         if self._progress.spent + next_one <= budget:
             return True
-        self._context.warn(f"the budget of {budget:g} s is spent; `dbatk runs resume` goes on")
+        self._context.warn(f"the budget of {budget:g} s is used up; `dbatk runs resume` continues")
         return False
 
     def _fits(self) -> bool:
@@ -192,7 +192,9 @@ class Sweep:
         free = context.free_bytes()
         if free is None or context.needed_bytes is None or free >= 1.2 * context.needed_bytes:
             return True
-        context.warn(f"only {byte_size(free)} are left where objects go; free space, then `dbatk runs resume`")
+        context.warn(
+            f"only {byte_size(free)} are left in the target tablespace; free space, then `dbatk runs resume`"
+        )
         return False
 
     # -- one trial ----------------------------------------------------------------------------------------------
@@ -321,7 +323,7 @@ class Sweep:
                 context.sessions.get(Role.CONTROL)
                 note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
                 self._undo_trials()
-                context.warn(f"the connection was lost in trial {trial} and is back")
+                context.warn(f"the connection was lost in trial {trial} and restored")
                 return
             except (ToolkitError, DatabaseError) as error:
                 context.sessions.close()
@@ -342,7 +344,7 @@ class Sweep:
         context.workers.put_back(
             context.sessions,
             lambda _, error: context.warn(
-                f"a worker session could not be put back and was closed: {error.sentence}"
+                f"a worker session could not be restored and was closed: {error.sentence}"
             ),
         )
 

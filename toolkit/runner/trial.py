@@ -209,10 +209,10 @@ def _read_evidence(context: RunContext, state: TrialState, stages: Stages) -> No
                     evidence.keep_log(context, state.planned.number, step.name, error.lines)
                     state.failed(error)
                     return
-                context.warn(f"evidence was refused (`{step.name}`): {error.sentence}")
+                context.warn(f"evidence could not be read (`{step.name}`): {error.sentence}")
     state.kept.update(read)
     for name, sentence in context.refusals.messages.items():
-        context.warn(f"evidence was refused (`{name}`): {sentence}")
+        context.warn(f"evidence could not be read (`{name}`): {sentence}")
 
 
 def _ask_worker(context: RunContext, state: TrialState, step: Step, read: dict[str, tuple[Row, ...]]) -> None:
@@ -266,7 +266,7 @@ def _after(context: RunContext, state: TrialState, stages: Stages) -> None:
             _conclude(context, state, stages)
         except (DatabaseError, ToolkitError) as error:
             state.noted(error)
-            context.warn(f"trial {state.planned.number} could not be concluded: {error.sentence}")
+            context.warn(f"trial {state.planned.number} could not be completed: {error.sentence}")
             _undo(context, state)
 
 
@@ -277,7 +277,7 @@ def _put_worker_back(context: RunContext, state: TrialState, stages: Stages, num
             _in_worker(context, state, step, number)
     except (DatabaseError, ToolkitError) as error:
         context.sessions.forget(Role.WORKER, number)
-        context.warn(f"a worker session could not be put back and was closed: {error.sentence}")
+        context.warn(f"a worker session could not be restored and was closed: {error.sentence}")
 
 
 def _conclude(context: RunContext, state: TrialState, stages: Stages) -> None:
@@ -341,7 +341,9 @@ def _items(state: TrialState) -> tuple[ItemRecord, ...]:
     if state.timed is None:
         return ()
     begun = sorted(state.timed.items, key=lambda result: result.begin_seconds)
-    skipped = tuple(ItemRecord(item.label, Outcome.SKIPPED, reason="not begun") for item in state.timed.not_begun)
+    skipped = tuple(
+        ItemRecord(item.label, Outcome.SKIPPED, reason="not started") for item in state.timed.not_begun
+    )
     left_out = tuple(ItemRecord(label, Outcome.SKIPPED, reason=why) for label, why in state.left_out)
     parts = (*state.items, *gathering.objects(state.kept))
     return (*(item_record(result) for result in begun), *skipped, *left_out, *parts)

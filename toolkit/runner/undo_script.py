@@ -68,7 +68,7 @@ class UndoScript:
                 raise ToolkitError(
                     f"the undo script `{self.path}` cannot be written: {(error.strerror or 'unknown').lower()}",
                     code="TK-0405",
-                    hint="nothing was changed; give the store (--store) a place that is writable and has room",
+                    hint="nothing was changed; use a writable --store with free space",
                 ) from None
             return
         if not self._announced:
@@ -84,10 +84,10 @@ class UndoScript:
 
     def _head(self) -> list[str]:
         return [
-            f"undoes what run {self.run} changed and has not put back, on {self.target}",
+            f"undoes what run {self.run} changed and has not restored, on {self.target}",
             f"`dbatk clean -t {shlex.quote(self.target)} --run {self.run}` does the same; by hand:",
-            "1. see that no session of the run is at work (the first statement lists them, and how to end each)",
-            "2. run the rest; an object that is no longer the one of the run is left alone",
+            "1. check that no session of the run is active (the first statement lists them, and how to end each)",
+            "2. run the rest; an object that no longer belongs to the run is left alone",
         ]
 
     def _sessions(self) -> tuple[list[str], list[Step]]:
@@ -115,8 +115,8 @@ class UndoScript:
 
     def _heading(self, entry: JournalEntry) -> list[str]:
         where = f"trial {entry.trial}" if entry.trial is not None else "the setup"
-        done = "made" if entry.state is EntryState.MADE else "about to be made"
-        verb = "is ours, " if entry.scratch and creates(entry) else "was changed, "
+        done = "made" if entry.state is EntryState.MADE else "about to be created"
+        verb = "is a scratch object, " if entry.scratch and creates(entry) else "was changed, "
         lines = [f"{named(entry)} {verb}{done} in {where}"]
         if entry.proof.get("before"):
             lines.append(f"its former value was `{entry.proof['before']}`")

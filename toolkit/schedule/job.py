@@ -83,7 +83,7 @@ class SchedulerJob:
                 raise ToolkitError(
                     f"{text!a} holds a character that no scheduler accepts",
                     code="TK-0102",
-                    hint="rename the file or folder: letters, digits, blanks and signs only",
+                    hint="rename the file or folder: use only letters, digits, spaces and punctuation",
                 )
 
 

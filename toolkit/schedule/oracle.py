@@ -28,8 +28,8 @@ _MOST_NAME = 30
 """Bytes of a name that every release takes (Database SQL Language Reference, object naming rules)."""
 _CREDENTIAL = re.compile(r"[A-Z][A-Z0-9_$#]{0,127}(?:\.[A-Z][A-Z0-9_$#]{0,127})?")
 _PLACES = {
-    "autonomous": "Autonomous Database runs no program of a host",
-    "rds": "RDS gives no account of its host, so the scheduler runs no program there",
+    "autonomous": "Autonomous Database cannot run programs on a host",
+    "rds": "RDS gives no access to its host, so the scheduler cannot run programs there",
 }
 """Services without external jobs, and why (Autonomous Database: notes for experienced
 users; RDS user guide: no shell on either)."""
@@ -89,7 +89,7 @@ def check_place(facts: Facts) -> None:
     why = _PLACES.get(service_of(facts).code)
     if why is not None:
         raise ToolkitError(
-            why, code="TK-0304", hint="let another host run the plan: `--kind systemd` or `--kind cron`"
+            why, code="TK-0304", hint="run the plan from another host: `--kind systemd` or `--kind cron`"
         )
 
 

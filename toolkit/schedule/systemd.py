@@ -82,7 +82,7 @@ def _finalize(value: object) -> object:
 def _one_line(value: object) -> str:
     text = str(value)
     if not text.isprintable():
-        msg = "a value holds a line end or another control character"
+        msg = "a value contains a line break or another control character"
         raise jinja2.TemplateRuntimeError(msg)
     return text
 

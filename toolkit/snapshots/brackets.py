@@ -77,7 +77,7 @@ class Repositories:
             raise ToolkitError(
                 f"{self.repository.provider} took no new snapshot",
                 code="TK-0208",
-                hint="is its interval 0? then it takes none by hand either; `--snapshot vstat` needs neither",
+                hint="if its interval is 0, manual snapshots fail too; `--snapshot vstat` needs neither",
             )
         key = self._own_container(mine)
         return RepositorySnapshot(self.repository.provider, key[0], key[1], new[key])
@@ -181,13 +181,13 @@ def _faults(
     there = {_int(row, "snap_id") for row in rows}
     for mark in (begin, end):
         if mark.snapshot not in there:
-            yield f"snapshot {mark.snapshot} is not there for this instance"
+            yield f"snapshot {mark.snapshot} does not exist for this instance"
     if len({row.get("begun") for row in rows}) > 1:
-        yield "the instance was restarted within it"
+        yield "the instance was restarted during it"
     for mark in (begin, end):
         flag = flags.get(mark.snapshot, 0)
         if flag & _PACK_OFF:
-            yield f"snapshot {mark.snapshot} holds no rows: the Diagnostics Pack was switched off"
+            yield f"snapshot {mark.snapshot} contains no rows: the Diagnostics Pack was switched off"
         elif flag & _IMPORTED:
             yield f"snapshot {mark.snapshot} was imported from another database"
 
@@ -267,19 +267,23 @@ class BracketProvider:
         try:
             faults = self.repositories.check(begin, end)
             if faults:
-                self._said += [f"a bracket is left out: {fault}" for fault in faults]
+                self._said += [f"a snapshot pair is omitted: {fault}" for fault in faults]
                 return ()
             others = self.repositories.strangers(begin, end)
             if others:
-                self._said.append(f"{others} more snapshot(s) were taken within a bracket; it covers them all")
+                self._said.append(
+                    f"{others} more snapshot(s) were taken within a snapshot pair; it covers them all"
+                )
             metrics, negative = metrics_between(self.repositories.between(begin, end), self.name)
         except DatabaseError as error:
-            self._said.append(f"what lies between two snapshots could not be read: {error.sentence}")
+            self._said.append(f"the data between two snapshots could not be read: {error.sentence}")
             return ()
         if negative:
-            self._said.append(f"counters were reset within a bracket and are left out: {', '.join(negative[:5])}")
+            self._said.append(
+                f"counters were reset within a snapshot pair and are omitted: {', '.join(negative[:5])}"
+            )
         if not metrics:
-            self._said.append("a bracket is left out: its snapshots hold no rows")
+            self._said.append("a snapshot pair is omitted: its snapshots contain no rows")
         return metrics
 
     def peaks(self) -> Mapping[str, float]:

@@ -205,15 +205,15 @@ class CounterProvider:
             return self._sampled()
         after, changed = without_changed(self._before, readings(rows))
         if changed:
-            self._warn(f"counters began anew and are left out: {_other(changed)}")
+            self._warn(f"counters were restarted and are omitted: {_other(changed)}")
         found, reset = difference(self._before, after, self.name)
         if reset:
-            self._warn(f"counters were reset meanwhile and are left out: {', '.join(reset)}")
+            self._warn(f"counters were reset meanwhile and are omitted: {', '.join(reset)}")
         metrics, partial = without_partial(found)
         if partial:
             self._warn(
-                "counters of the instance are less than those of our own sessions, so they are not of the whole "
-                f"instance (of one container, say) and are left out: {', '.join(partial)}"
+                "counters of the instance are lower than those of dbatk's sessions, so they do not cover the "
+                f"whole instance (perhaps one container) and are omitted: {', '.join(partial)}"
             )
         self._peaks.update({each.name: each.value for each in metrics})
         return metrics
@@ -322,7 +322,7 @@ class ProgressProvider:
         if self._refused is None or self._said:
             return ()
         self._said = True
-        return (f"how far a statement is cannot be shown: {self._refused}",)
+        return (f"the progress of a statement cannot be shown: {self._refused}",)
 
 
 def progress_event(rows: tuple[Row, ...]) -> Event | None:

@@ -72,7 +72,7 @@ class AuditLog:
             raise ToolkitError(
                 f"the audit log `{self.path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
                 code="TK-0314",
-                hint="free space there, or mend its permissions; what was not logged was not approved either",
+                hint="free space there, or fix its permissions; without a log entry nothing was approved",
             ) from None
         last = hash_of(lines[-1])
         if self._marks is not None and (known is None or _continues(first, known)):
@@ -188,15 +188,15 @@ def _new_lines(handle: int, event: AuditEvent, known: AuditMark | None) -> Itera
 def _events_of(handle: int, number: int, last: bytes, torn: bool, known: AuditMark | None) -> Iterator[AuditEvent]:
     """Yield events about lines cut or altered: the next line replaces what the store knows of them."""
     if torn:
-        reason = "the line before was cut short: a power failure, or a full disk"
+        reason = "the previous line was truncated: power failure or full disk"
         yield AuditEvent(AuditKind.LINE_CUT, reason=reason)
     if known is None or known.log != log_name(os.pread(handle, _TAIL_BYTES, 0).split(b"\n", 1)[0]):
         return
     if number - torn < known.lines and not (torn and number == known.lines):
-        reason = f"lines were cut off: the store has seen {known.lines} lines, the last {known.last}"
+        reason = f"lines are missing: the store recorded {known.lines} lines, the last {known.last}"
         yield AuditEvent(AuditKind.LOG_ALTERED, reason=reason)
     elif number == known.lines and hash_of(last) != known.last:
-        reason = f"line {number} was altered: the store has seen another one, {known.last}"
+        reason = f"line {number} was altered: the store recorded another one, {known.last}"
         yield AuditEvent(AuditKind.LOG_ALTERED, reason=reason)
 
 

@@ -55,7 +55,7 @@ def verify(log: AuditLog, earlier: Path | None = None) -> AuditVerdict:
     ]
     notes = list(_cuts(parsed))
     if torn_end:
-        notes.append(f"line {len(raws)} was cut short; the next line will say so")
+        notes.append(f"line {len(raws)} was truncated; the next line will note it")
     known = [line for line in parsed if line is not None]
     return AuditVerdict(
         len(raws),
@@ -79,25 +79,25 @@ def _chain(raws: list[bytes], parsed: list[AuditLine | None], torn_end: bool) ->
                 yield at, "it was altered: it cannot be read"
                 return
         elif line.number != at:
-            yield at, f"it bears the number {line.number}: lines were taken out or put in before it"
+            yield at, f"it has the number {line.number}: lines before it were removed or inserted"
             return
         if following is not None and following.before != hash_of(raw):
-            yield at, f"it was altered: line {at + 1} does not know it so"
+            yield at, f"it was altered: line {at + 1} refers to a different version"
             return
 
 
 def _against(mark: AuditMark | None, raws: list[bytes], path: Path) -> Iterator[tuple[int, str]]:
     if mark is None:
         return
-    seen = f"the store has seen {mark.lines} lines of it"
+    seen = f"the store recorded {mark.lines} lines of it"
     if not raws:
-        yield 0, f"the log `{path}` is gone: {seen}"
+        yield 0, f"the log `{path}` is missing: {seen}"
     elif log_name(raws[0]) != mark.log:
-        yield 0, f"this is another log: {seen.removesuffix(' of it')} of log {mark.log}"
+        yield 0, f"this is a different log: {seen.removesuffix(' of it')} of log {mark.log}"
     elif len(raws) < mark.lines:
-        yield len(raws) + 1, f"lines were cut off: {seen}"
+        yield len(raws) + 1, f"lines are missing: {seen}"
     elif hash_of(raws[mark.lines - 1]) != mark.last:
-        yield mark.lines, "it was altered: the store has seen another one"
+        yield mark.lines, "it was altered: the store recorded another one"
 
 
 def _removed(parsed: list[AuditLine | None], earlier: Path | None) -> Iterator[tuple[int, str]]:
@@ -107,13 +107,13 @@ def _removed(parsed: list[AuditLine | None], earlier: Path | None) -> Iterator[t
         return
     expected = first.event.details[1]
     if earlier is None:
-        yield 1, f"an earlier log lay here and is gone ({expected})"
+        yield 1, f"an earlier log was here and is missing ({expected})"
         return
     before = AuditLog(earlier)
     raws = list(before.lines())
     shown = f"after log {log_name(raws[0])}: {len(raws)} lines, the last {hash_of(raws[-1])}" if raws else ""
     if shown != expected:
-        yield 1, f"`{earlier}` is not the log that lay here before ({expected})"
+        yield 1, f"`{earlier}` is not the log that was here before ({expected})"
     for at, fault in verify(before).faults:
         yield 1, f"`{earlier}`, line {at}: {fault}"
 
@@ -128,4 +128,4 @@ def _altered(parsed: list[AuditLine | None]) -> Iterator[tuple[int, str]]:
 def _cuts(parsed: list[AuditLine | None]) -> Iterator[str]:
     for at, (line, following) in enumerate(pairwise(parsed), 1):
         if line is None and following is not None and following.event.kind is AuditKind.LINE_CUT:
-            yield f"line {at} was cut short, and line {at + 1} says so"
+            yield f"line {at} was truncated, as noted in line {at + 1}"

@@ -119,9 +119,7 @@ def _list(value: object) -> list[object]:
 
 
 def _newer(what: str) -> ToolkitError:
-    return ToolkitError(
-        f"the experiment of a stored run is written in a way not known here: {what}", code="TK-0403"
-    )
+    return ToolkitError(f"the experiment of a stored run has an unknown format: {what}", code="TK-0403")
 
 
 def _damaged() -> ToolkitError:

@@ -47,7 +47,9 @@ _BY_SQLSTATE = {
     "42P01": "TK-0402",
     "42703": "TK-0402",
 }
-_FULL = "free space there, then `dbatk runs list` shows what can be resumed; or another place with --store"
+_FULL = (
+    "free space there, then `dbatk runs list` shows what can be resumed; or choose another location with --store"
+)
 _SENTENCES = {
     "TK-0401": "the store `{place}` cannot be written",
     "TK-0402": "`{place}` is damaged or not a dbatk store",

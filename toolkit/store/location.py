@@ -57,7 +57,7 @@ def find_place(location: str | Path | None) -> StoreLocation:
         return StoreLocation(f"postgresql://{_shown_address(rest)}", url=f"postgresql+psycopg://{rest}")
     if scheme in _POSTGRESQL:
         raise _refused("the address of the store has more than one `@`", "write an `@` within a password as %40")
-    raise _refused(f"a results store cannot live in `{scheme if _PLAIN.fullmatch(scheme) else 'this URL'}`")
+    raise _refused(f"a results store cannot be in `{scheme if _PLAIN.fullmatch(scheme) else 'this URL'}`")
 
 
 def default_path() -> Path:
@@ -163,7 +163,7 @@ def refuse_network(path: Path, mounts: Iterable[tuple[str, str]] | None = None) 
     kind = file_system_of(path, _mounts() if mounts is None else mounts)
     if kind in NETWORK_FILE_SYSTEMS:
         raise ToolkitError(
-            f"the store `{path}` would lie on a network file system (`{kind}`), where locks cannot be trusted",
+            f"the store `{path}` would be on a network file system (`{kind}`), where locks are unreliable",
             code="TK-0401",
             hint="give a local path with --store, or a postgresql:// URL to share a store between hosts",
         )

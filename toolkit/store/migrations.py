@@ -127,7 +127,7 @@ def version_of(connection: Connection, place: StoreLocation) -> int:
     """
     version = connection.execute(select(func.max(schema_version.c.version))).scalar()
     if version is None:
-        raise ToolkitError(f"`{place}` is damaged: it does not say its version", code="TK-0402")
+        raise ToolkitError(f"`{place}` is damaged: it has no version", code="TK-0402")
     return int(version)
 
 
@@ -140,7 +140,8 @@ def bring_up_to_date(database: Database, version: int, migrations: Sequence[Migr
     newest = migrations[-1].to if migrations else SCHEMA_VERSION
     if version > newest:
         raise ToolkitError(
-            f"the store `{database.place}` has version {version}, this dbatk knows up to {newest}", code="TK-0403"
+            f"the store `{database.place}` has version {version}, this dbatk supports up to {newest}",
+            code="TK-0403",
         )
     if version == newest:
         return

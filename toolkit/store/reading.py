@@ -259,14 +259,14 @@ def _beginning(connection: Connection, ref: str) -> str | None:
         raise ToolkitError(
             f"several runs begin with `{ref}`",
             code="TK-0109",
-            hint="write more of it: " + ", ".join(f"`{run}`" for run in found[:5]) + more,
+            hint="give more characters: " + ", ".join(f"`{run}`" for run in found[:5]) + more,
         )
     return found[0] if found else None
 
 
 def _unknown(connection: Connection, ref: str) -> ToolkitError:
     if ref == "last":
-        return ToolkitError("no run is stored yet", code="TK-0109", hint="`dbatk demo` makes some")
+        return ToolkitError("no run is stored yet", code="TK-0109", hint="`dbatk demo` creates some")
     table = schema.run
     query = select(table.c.run, table.c.label).order_by(table.c.began_at.desc()).limit(_LOOKED_AT)
     found = connection.execute(query).all()
@@ -275,4 +275,4 @@ def _unknown(connection: Connection, ref: str) -> ToolkitError:
     near = get_close_matches(ref, [row.run for row in found], n=1, cutoff=_SAME_RUN)
     near = near or get_close_matches(ref, labels, n=3, cutoff=0.5)
     hint = "did you mean " + " or ".join(f"`{word}`" for word in near) + "?" if near else None
-    return ToolkitError(f"no run is called `{ref}`", code="TK-0109", hint=hint)
+    return ToolkitError(f"no run is named `{ref}`", code="TK-0109", hint=hint)

@@ -233,7 +233,7 @@ def _refuse_open_entries(connection: Connection, run: str) -> None:
     entries = connection.execute(query).scalar_one()
     if entries:
         raise ToolkitError(
-            f"run `{run}` has {entries} change(s) of the database still to be undone",
+            f"run `{run}` has {entries} database change(s) not yet undone",
             code="TK-0307",
-            hint=f"`dbatk clean --run {run}` first",
+            hint=f"run `dbatk clean --run {run}` first",
         )

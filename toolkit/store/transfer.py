@@ -95,17 +95,17 @@ def _checked(document: bytes) -> Mapping[str, _Rows]:
     """Return the rows of a document by table, with the columns of this version and values of their types."""
     read = json.loads(document)
     if not isinstance(read, dict) or read.get("kind") != _KIND:
-        raise _damaged("it is no exported run")
+        raise _damaged("it is not an exported run")
     newest = (FORMAT, schema.SCHEMA_VERSION)
     if read["format"] > newest[0] or read["schema_version"] > newest[1]:
         raise ToolkitError("the document was written by a newer version of dbatk", code="TK-0403")
     tables = {table.name: [_row(table, row) for row in read["tables"].get(table.name, [])] for table in _tables()}
     if len(tables["run"]) != 1:
-        raise _damaged("it does not hold one run")
+        raise _damaged("it does not contain exactly one run")
     run = tables["run"][0]["run"]
     strangers = [row for table in (schema.trial, *_OF_RUN) for row in tables[table.name] if row["run"] != run]
     if strangers:
-        raise _damaged("it holds rows of another run")
+        raise _damaged("it contains rows of another run")
     return tables
 
 
@@ -161,5 +161,5 @@ def _damaged(reason: str) -> ToolkitError:
     return ToolkitError(
         f"the document cannot be imported: {reason}",
         code="TK-0106",
-        hint="take a file that `dbatk runs export` wrote",
+        hint="use a file written by `dbatk runs export`",
     )

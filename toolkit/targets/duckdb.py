@@ -91,9 +91,9 @@ class DuckdbTarget:
         path = self._address.database
         if path and not self._create and not Path(path).is_file():
             raise ToolkitError(
-                f"there is no DuckDB file `{path}`",
+                f"DuckDB file `{path}` does not exist",
                 code="TK-0201",
-                hint=f"check the path, or make a new database with `duckdb:///{path}?create=yes`",
+                hint=f"check the path, or create a new database with `duckdb:///{path}?create=yes`",
             )
         try:
             return duckdb.connect(path or ":memory:", read_only=read_only and bool(path))
@@ -137,9 +137,9 @@ def _cannot_open(path: str, message: str) -> ToolkitError:
     holder = _HOLDER.search(message)
     if "lock" in message.lower():
         who = f"process {holder[1]}" if holder else "another process"
-        hint = f"a DuckDB file belongs to one process: end {who}, or work on a copy of the file"
+        hint = f"a DuckDB file can be open in only one process: end {who}, or use a copy of the file"
     elif "not a valid DuckDB database" in message:
-        hint = "the file was not written by DuckDB"
+        hint = "it is not a DuckDB file"
     else:
         hint = "check the path, its folder and its permissions"
     return ToolkitError(f"cannot open `{path}`: {_first_line(message)}", code="TK-0201", hint=hint)

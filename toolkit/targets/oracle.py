@@ -42,7 +42,7 @@ class OracleConnection:
         """Run one statement; rows come with lower-case names and plain scalars."""
         self.guard.check(text, self._ask)
         if self.read_only and not _READS.match(text):
-            raise ToolkitError("a session that only reads was given another statement", code="TK-0901")
+            raise ToolkitError("a read-only session was given another statement", code="TK-0901")
         observer = self.observe()
         if observer is not None:
             observer(text)

@@ -114,7 +114,7 @@ def open_session(access: Access, instance: str | None = None, *, call_seconds: i
         found = _instance(raw)
         raw.close()
         raise ToolkitError(
-            f"the session landed on instance `{found}`, the run works on `{instance}`",
+            f"the session connected to instance `{found}`, but the run works on `{instance}`",
             code="TK-0201",
             hint="connect to a service of one instance, or write `/service:dedicated/instance` in the URL",
         )
@@ -147,10 +147,10 @@ def connect_string(address: Address, options: dict[str, str]) -> str:
     """
     if not address.host:
         if not _ALIAS.fullmatch(address.database):
-            raise _bad_address(f"`{address.database}` is no alias of tnsnames.ora")
+            raise _bad_address(f"`{address.database}` is not an alias in tnsnames.ora")
         return address.database
     if not _HOST.fullmatch(address.host):
-        raise _bad_address(f"`{address.host}` is no host")
+        raise _bad_address(f"`{address.host}` is not a valid host")
     service = _service(address)
     parameters = "&".join(f"{name}={value}" for name, value in _easy_connect(address))
     protocol = "tcps://" if options.get("protocol") == "tcps" else ""
@@ -162,12 +162,12 @@ def connect_string(address: Address, options: dict[str, str]) -> str:
 def _service(address: Address) -> str:
     named = dict(address.parameters)
     if "sid" in named:
-        raise _bad_address("a SID is not taken; a service name is needed")
+        raise _bad_address("a SID is not accepted; use a service name")
     service = address.database or named.get("service_name", "")
     if service.lower().startswith("sid=") or not service:
-        raise _bad_address("the URL names no service")
+        raise _bad_address("the URL has no service")
     if not _SERVICE.fullmatch(service):
-        raise _bad_address(f"`{service}` is no service name")
+        raise _bad_address(f"`{service}` is not a valid service name")
     return service
 
 
@@ -176,7 +176,7 @@ def _easy_connect(address: Address) -> list[tuple[str, str]]:
     for name, value in chosen:
         if name not in _EASY_CONNECT:
             raise _bad_address(
-                f"`{name}` is no parameter of a connection; known: {', '.join(sorted(_EASY_CONNECT))}"
+                f"`{name}` is not a connection parameter; known: {', '.join(sorted(_EASY_CONNECT))}"
             )
         if re.search(r"[\s&?()'\"]", value):
             raise _bad_address(f"the value of `{name}` has illegal characters")
@@ -228,17 +228,17 @@ def _credentials(access: Access) -> dict[str, object]:
         return {"externalauth": True}
     if password is None and "wallet_location" in options:
         raise ToolkitError(
-            "the wallet holds no password that thin mode could read",
+            "the wallet has no password that thin mode can read",
             code="TK-0201",
-            hint="refer to the password (env, keyring, command) beside the wallet, or set `thick = true` for a "
-            "wallet with logins",
+            hint="add a password reference (env, keyring, command) besides the wallet, or set `thick = true` "
+            "for a wallet with logins",
         )
     if user is None and not _is_thick(options):
         raise ToolkitError(
-            "the URL names no user",
+            "the URL has no user",
             code="TK-0111",
-            hint="write `oracle://user@host:1521/service`, or set `thick = true` where the operating system or a "
-            "wallet says who the user is",
+            hint="write `oracle://user@host:1521/service`, or set `thick = true` if the operating system or a "
+            "wallet provides the user",
         )
     return {"user": user, "password": password}
 
@@ -261,7 +261,7 @@ def _auth_mode(oracledb: ModuleType, name: str) -> object:
     mode: object = getattr(oracledb.AuthMode, spelled, None)
     if mode is None:
         known = ", ".join(mode.name.lower() for mode in oracledb.AuthMode)
-        raise ToolkitError(f"`{name}` is no mode of a connection", code="TK-0102", hint=f"one of {known}")
+        raise ToolkitError(f"`{name}` is not a connection mode", code="TK-0102", hint=f"one of {known}")
     return mode
 
 
@@ -297,9 +297,9 @@ def _code_in(message: str) -> str:
 def _cannot_connect(error: BaseException, address: Address) -> ToolkitError:
     if isinstance(error, socket.gaierror):
         return ToolkitError(
-            f"cannot connect to `{address.display}`: the host `{address.host}` is not known",
+            f"cannot connect to `{address.display}`: the host `{address.host}` is unknown",
             code="TK-0201",
-            hint="check the host's name, and whether the name server can be reached",
+            hint="check the host name, and whether the name server can be reached",
         )
     known = translate(error)
     return ToolkitError(

@@ -62,9 +62,9 @@ def _line(access: Access) -> tuple[str, tuple[str, ...]]:
     if given is not None:
         if _SAID.fullmatch(given) is None:
             raise ToolkitError(
-                f"`{_OPTION}` is no way for RMAN to connect",
+                f"`{_OPTION}` is not a way for RMAN to connect",
                 code="TK-0201",
-                hint="`/`, `/ as sysbackup` or `/@alias as sysbackup` (a wallet); a password never stands there",
+                hint="`/`, `/ as sysbackup` or `/@alias as sysbackup` (a wallet); it never contains a password",
             )
         return (given, ()) if given == "/" else (f'"{given}"', ())
     mode = options.get("mode", "").lower()

@@ -36,22 +36,22 @@ _NO_CODE = "XX000"
 _NO_CONNECTION = "08006"
 
 _CONNECT_HINTS = (
-    ("connection refused", "no server listens there: check host and port, and listen_addresses of the server"),
+    ("connection refused", "no server listens there: check host and port, and listen_addresses on the server"),
     ("no such file or directory", "no server listens at that socket: check the folder, or give a host"),
-    ("name or service not known", "the host is not known: check its name"),
-    ("could not translate host name", "the host is not known: check its name"),
-    ("failed to resolve host", "the host is not known: check its name"),
-    ("timeout", "the host does not answer: check firewall and network"),
+    ("name or service not known", "unknown host: check its name"),
+    ("could not translate host name", "unknown host: check its name"),
+    ("failed to resolve host", "unknown host: check its name"),
+    ("timeout", "the host does not respond: check firewall and network"),
     ("network is unreachable", "the host cannot be reached from here: check the network"),
     ("no route to host", "the host cannot be reached from here: check the network"),
     ("no password supplied", "give the profile a password source (env, keyring, command), or use ~/.pgpass"),
     ("password authentication failed", "user or password is wrong: check the profile's password source"),
-    ("no pg_hba.conf entry", "pg_hba.conf does not let this user in from here: ask for a line, or use TLS"),
-    ("too many clients", "all connections are taken: raise max_connections, or wait"),
-    ("remaining connection slots", "all connections are taken: raise max_connections, or wait"),
-    ("starting up", "the server is starting up: wait a little"),
+    ("no pg_hba.conf entry", "pg_hba.conf does not allow this user from here: ask for an entry, or use TLS"),
+    ("too many clients", "all connections are in use: raise max_connections, or wait"),
+    ("remaining connection slots", "all connections are in use: raise max_connections, or wait"),
+    ("starting up", "the server is starting up: wait and try again"),
     ("shutting down", "the server is shutting down"),
-    ("not currently accepting", "the database takes no connections (ALLOW_CONNECTIONS false)"),
+    ("not currently accepting", "the database accepts no connections (ALLOW_CONNECTIONS false)"),
     ("database", "the database does not exist: check the end of the target URL"),
     ("role", "the user does not exist: check the name before @ in the target URL"),
     ("ssl", "client and server do not agree on TLS: see sslmode and the certificates"),
@@ -117,7 +117,7 @@ class PostgresqlTarget:
         address = self._access.address
         given = dict(address.parameters)
         if secret := _SECRETS.intersection(given):
-            raise ToolkitError(f"the target URL holds `{min(secret)}`", code="TK-0108")
+            raise ToolkitError(f"the target URL contains `{min(secret)}`", code="TK-0108")
         arguments: dict[str, str | int | None] = {
             "connect_timeout": CONNECT_SECONDS,
             **given,

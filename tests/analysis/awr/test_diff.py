@@ -74,7 +74,7 @@ def test_the_wrong_order_is_swapped_and_said() -> None:
         ({"snapshot_source": "statspack"}, "count differently"),
         ({"scope": "rac_global"}, "whole cluster"),
         ({"database": "OTHER", "dbid": 8}, "different databases"),
-        ({"elapsed_seconds": None}, "how long"),
+        ({"elapsed_seconds": None}, "does not contain the length"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_with_a_sentence(change: dict[str, object], words: str) -> None:

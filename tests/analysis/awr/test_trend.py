@@ -63,7 +63,7 @@ def test_gaps_restarts_and_doubles_are_told() -> None:
     assert [point.gap for point in found.points] == [None, None, timedelta(hours=3).total_seconds(), None]
     assert [point.restarted for point in found.points] == [False, False, True, False]
     assert any("left out" in note for note in found.notes)
-    assert any("too few" in note for note in found.notes)
+    assert any("are needed" in note for note in found.notes)
 
 
 def test_databases_and_instances_are_series_of_their_own() -> None:

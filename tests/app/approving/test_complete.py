@@ -153,7 +153,7 @@ def test_a_worker_holds_itself_against_the_approval_that_came_with_its_order(
     with admitted(sent, places[0]):
         pass
     with (
-        pytest.raises(ToolkitError, match="its order bears another approval"),
+        pytest.raises(ToolkitError, match="its order carries a different approval"),
         admitted(Approvals(approval="sha256:x", approval_text=dump_approval(approval)), places[0]),
     ):
         pass

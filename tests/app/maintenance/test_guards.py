@@ -61,7 +61,7 @@ def test_a_limit_is_passed_beyond_it_and_a_free_size_below_it() -> None:
     assert breach(guards, Guard.TEMP, GuardReading(512.0, "512 B free in `TEMP`")) == (
         "512 B free in `TEMP`, the limit is 1.00 KiB"
     )
-    assert breach(guards, Guard.TEMP, GuardReading(None, "no such place")) is None
+    assert breach(guards, Guard.TEMP, GuardReading(None, "no such location")) is None
 
 
 # -- the keeper, shown looks one by one -------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def load(value: float) -> GuardReadings:
     return GuardReadings({Guard.LOAD: GuardReading(value, f"load {value}")})
 
 
-UNREAD = GuardReadings({Guard.LOAD: GuardReading(None, "not known", "no privilege")})
+UNREAD = GuardReadings({Guard.LOAD: GuardReading(None, "unknown", "no privilege")})
 
 
 def test_a_limit_passed_for_one_look_stops_nothing_and_for_three_it_does(store: Store, tmp_path: Path) -> None:

@@ -242,7 +242,7 @@ def test_a_session_of_the_guards_that_hangs_holds_up_nothing(
     record = run(server, store, "max_active_sessions = 40", COPY)
     assert only(record).state == "done"
     assert [note.text for note in record.notes] == [
-        "the guard `max_active_sessions` cannot be read: the session of the guards did not answer within 300 ms"
+        "the guard `max_active_sessions` cannot be read: the guards' session did not respond within 300 ms"
     ]
 
 

@@ -42,10 +42,9 @@ def test_without_a_wish_nothing_is_closed_and_the_overlap_is_said() -> None:
     hours = Hours(SPAN, WARN, (MONDAY,))
     assert (hours.closed(at(3)), hours.end(at(3))) == (None, SPAN.end)
     assert hours.sentences(["stats-gather"], at(0)) == [
-        "the database's window `MONDAY_WINDOW` is open from 2026-11-23 22:00 to 02:00 UTC; "
-        "automatic tasks gather statistics in it, as this plan does; "
-        "its resource plan `DEFAULT_MAINTENANCE_PLAN` may limit our CPU and parallel degree; "
-        'keep out of it by `scheduler_windows = "avoid"`'
+        "the database's window `MONDAY_WINDOW` is open from 2026-11-23 22:00 to 02:00 UTC; automatic tasks "
+        "gather statistics in it, as this plan does; its resource plan `DEFAULT_MAINTENANCE_PLAN` may limit CPU "
+        'and parallel degree; `scheduler_windows = "avoid"` avoids it'
     ]
     assert Hours(TimeSpan(at(6), at(8)), WARN, (MONDAY,)).sentences([], at(6)) == []
 
@@ -63,11 +62,11 @@ def test_a_plan_that_avoids_ends_when_the_window_opens_and_goes_on_when_it_close
 def test_a_plan_that_works_inside_waits_for_the_window_and_ends_with_it() -> None:
     hours = Hours(SPAN, INSIDE, (MONDAY,))
     assert hours.closed(at(0)) == Closed(
-        "no window of the database is open: `MONDAY_WINDOW` opens at 2026-11-23 22:00 UTC", at(2)
+        "no database window is open: `MONDAY_WINDOW` opens at 2026-11-23 22:00 UTC", at(2)
     )
     assert (hours.closed(at(3)), hours.end(at(3))) == (None, at(6))
     late = hours.closed(at(7))
-    assert late == Closed("no window of the database is open, and none is known to open")
+    assert late == Closed("no database window is open or known to open")
 
 
 def test_windows_that_are_not_known_keep_a_plan_that_must_know_them_from_beginning() -> None:
@@ -162,22 +161,18 @@ def test_a_plan_that_works_inside_is_done_while_the_window_is_open_and_not_else(
         assert run(plan, places, store).steps[0].state == "done"
     with planned(Scenario(views=windows(open_now=False)), store, monkeypatch, "inside") as (_, plan, places):
         (step,) = run(replace_window(plan, hours=2), places, store).steps
-        assert step.state == "stopped" and "no window of the database is open: `SUNDAY_WINDOW` opens" in str(
-            step.reason
-        )
+        assert step.state == "stopped" and "no database window is open: `SUNDAY_WINDOW` opens" in str(step.reason)
 
 
 def test_views_that_are_not_granted_cost_a_sentence(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     hidden = Scenario(denied=frozenset({"DBA_AUTOTASK_WINDOW_CLIENTS"}), views=windows(open_now=True))
     with planned(hidden, store, monkeypatch, "warn") as (_, plan, places):
         (said,) = scheduler_sentences(plan, places, datetime.now(UTC))
-        assert "whether automatic tasks gather statistics in it is not known" in said
+        assert "it is unknown whether automatic tasks gather statistics in it" in said
     nothing = Scenario(denied=frozenset({"ALL_SCHEDULER_WINDOWS"}))
     with planned(nothing, store, monkeypatch, "avoid") as (_, plan, places):
         (step,) = run(plan, places, store).steps
-        assert step.state == "stopped" and "the windows of the database are not known: ORA-00942" in str(
-            step.reason
-        )
+        assert step.state == "stopped" and "the database windows are unknown: ORA-00942" in str(step.reason)
 
 
 def test_an_unknown_wish_is_refused_with_its_line() -> None:

@@ -138,7 +138,7 @@ def test_indexes_are_rebuilt_when_they_are_large_or_have_grown(run: Runner, data
 def test_a_condition_that_an_engine_cannot_tell_is_refused_before_anything_begins(
     run: Runner, store: Store
 ) -> None:
-    with pytest.raises(ToolkitError, match="duckdb does not tell stale statistics"):
+    with pytest.raises(ToolkitError, match="duckdb does not report stale statistics"):
         run(GATHER + "only_if = {stale_tables = 1}\n")
     assert store.plan_runs() == []
 
@@ -262,7 +262,7 @@ def test_of_several_objects_those_that_fit_are_done_and_the_others_in_the_next_n
     monkeypatch.setattr(target_run, "slow_items", lambda nights: real(nights) | {"main.a": 7200.0})
     cut = run(gather, change=closing_in(3600))
     assert states(cut) == {"all": "stopped"}
-    assert "1 would not have ended before the window closes: `main.a`" in str(cut.steps[0].reason)
+    assert "1 would not have finished before the window closes: `main.a`" in str(cut.steps[0].reason)
     (trial,) = store.load_run(str(cut.steps[0].run)).trials
     assert {item.label for item in trial.items if item.outcome == "ok"} == {"main.b", "main.g"}
     ended = run(gather)
@@ -330,20 +330,20 @@ def test_the_best_level_of_a_measurement_is_taken(run: Runner, store: Store, dat
     assert child.experiment.factors[0].levels == (2,)
     with pytest.raises(ToolkitError, match=r"step `gather` on .*measured ctas, not stats-gather"):
         run(GATHER + 'degree = {best_of = "sweep"}\n')
-    with pytest.raises(ToolkitError, match="no run is called `never`"):
+    with pytest.raises(ToolkitError, match="no run is named `never`"):
         run(COPY + 'degree = {best_of = "never"}\n')
 
 
 def test_more_degrees_than_the_plan_has_are_refused_before_anything_begins(run: Runner, store: Store) -> None:
-    with pytest.raises(ToolkitError, match="takes 8 degrees, but the plan has 4"):
+    with pytest.raises(ToolkitError, match="needs 8 degrees, but the plan allows 4"):
         run(COPY + "degree = 8\n", head="max_degree = 4")
     assert store.plan_runs() == []
 
 
 def test_a_target_that_is_not_there_is_named_before_anything_begins(run: Runner, store: Store) -> None:
-    with pytest.raises(ToolkitError, match="no target `nowhere`"):
+    with pytest.raises(ToolkitError, match="unknown target `nowhere`"):
         run(GATHER + 'target = "nowhere"\n')
-    with pytest.raises(ToolkitError, match="no target fits `erp"):
+    with pytest.raises(ToolkitError, match="no target matches `erp"):
         run(GATHER + 'target = "erp*"\n')
     assert store.plan_runs() == []
 

@@ -47,7 +47,7 @@ def test_statistics_from_before_a_step_are_a_fault(tmp_path: Path, monkeypatch: 
         (place,) = plan_targets_of(read_plan(parse_document(text, "n.toml"), tmp_path), store, APPROVALS)
         said = look_at(place.jobs[0], place, -1e6, run="", store=store, before=None, stop=Stop()).fault
         place.resolved.target.close()
-        assert said == "1 table with statistics from before it began: `GTEST`"
+        assert said == "1 table with statistics older than its start: `GTEST`"
 
 
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "GTEST"\ntable = "G2"\ndegree = 2\n'
@@ -59,8 +59,8 @@ def test_loads_are_counted_in_a_read_only_transaction(tmp_path: Path, monkeypatc
         rest = COPY.replace('"copy"', '"before"').replace("G2", "G3") + 'where = "ID < 100"\n'
         before, copy, add = run(standin, tmp_path, monkeypatch, rest, COPY, ADD).steps
         assert [step.state for step in (before, copy, add)] == ["done"] * 3, before.reason
-        assert "the source under the same condition has 100, counted as it was before" in str(before.verified)
-        assert "the new table has 500; the source has 500, counted as it was before" in str(copy.verified)
+        assert "the source under the same condition has 100, counted as of before" in str(before.verified)
+        assert "the new table has 500; the source has 500, counted as of before" in str(copy.verified)
         assert "the target had 100 and has 600; the source has 500" in str(add.verified)
         assert [step.unverified for step in (before, copy, add)] == [None] * 3
         assert standin.statements.count("SET TRANSACTION READ ONLY") == 3

@@ -75,7 +75,7 @@ def fault_of(job: TargetStep, place: PlanTarget, took_seconds: float, store: Sto
 def test_statistics_older_than_the_step_and_invalid_indexes_are_faults(server: Server, store: Store) -> None:
     _, (place,) = made(server, store, STATS, REBUILD)
     stats, rebuild = place.jobs
-    assert "2 tables with statistics from before it began: `a`, `part`" in str(fault_of(stats, place, 60, store))
+    assert "2 tables with statistics older than its start: `a`, `part`" in str(fault_of(stats, place, 60, store))
     assert fault_of(rebuild, place, 60, store) is None
     with server.connect() as session:
         session.execute("ANALYZE night.a, night.part")
@@ -94,7 +94,7 @@ def test_loads_are_counted_as_the_database_was_before_them(server: Server, store
         session.execute("CREATE TABLE night.c (id int)")
     copy, add = run(server, store, COPY, ADD).steps
     assert (copy.state, copy.unverified) == ("done", None), copy.reason
-    assert "the source under the same condition has 100, counted as it was before the load" in str(copy.verified)
+    assert "the source under the same condition has 100, counted as of before the load" in str(copy.verified)
     assert (add.state, add.unverified) == ("done", None)
     assert "the target had 0 and has 20,000" in str(add.verified)
     assert (add.size_bytes or 0) > 500_000, "times are scaled by the size of the source"
@@ -126,4 +126,4 @@ def test_a_source_that_others_fill_meanwhile_is_seen_as_it_was(
     monkeypatch.setattr(attempting, "start", and_more)
     (step,) = run(server, store, COPY.replace('where = "id <= 100"\n', "")).steps
     assert (step.state, step.unverified) == ("done", None)
-    assert "the source has 20,000, counted as it was before the load" in str(step.verified)
+    assert "the source has 20,000, counted as of before the load" in str(step.verified)

@@ -47,4 +47,4 @@ def test_it_is_asked_again_for_a_while_and_silence_is_no_failure(
     assert step.state.value == "done", step.reason
     assert bool(step.verified) is verified
     if not verified:
-        assert "did not answer afterwards: the connection was lost" in str(step.unverified)
+        assert "did not respond afterwards: the connection was lost" in str(step.unverified)

@@ -75,8 +75,8 @@ def test_a_copy_is_counted_against_its_source(run: Runner, store: Store) -> None
     step = run(COPY)
     assert (step.state, step.unverified) == ("done", None)
     assert step.verified == (
-        "1,000 rows loaded, by the engine's number; the new table has 1,000; "
-        "the source has 1,000, counted as it was before the load"
+        "1,000 rows loaded, as reported by the engine; the new table has 1,000; the source has 1,000, counted "
+        "as of before the load"
     )
     (night,) = store.plan_runs()
     assert night.steps[0] == step, "the store keeps it"
@@ -103,13 +103,13 @@ def test_no_row_is_a_failure_unless_it_is_allowed(run: Runner) -> None:
 def test_another_number_than_the_one_expected_is_a_failure(run: Runner) -> None:
     assert run(ADD + "expect_rows = 1000\n").state == "done"
     step = run(ADD + "expect_rows = 999\n")
-    assert (step.state, step.reason) == ("failed", "1,000 rows were loaded where 999 were expected")
+    assert (step.state, step.reason) == ("failed", "1,000 rows were loaded, 999 were expected")
 
 
 def test_a_source_that_changes_meanwhile_is_told_as_it_is(run: Runner, meanwhile: Callable[..., None]) -> None:
     more = "INSERT INTO g SELECT range FROM range(5)"
     meanwhile(after=more)
-    assert "has 1,000, counted as it was before the load" in str(run(ADD).verified)
+    assert "has 1,000, counted as of before the load" in str(run(ADD).verified)
     meanwhile(before=more)
     assert "has 1,010, counted after the load" in str(run(ADD).verified)
     meanwhile(before=more, after=more)
@@ -140,7 +140,7 @@ def test_a_target_that_others_change_is_no_proof(run: Runner, meanwhile: Callabl
     meanwhile(after="DELETE FROM t WHERE id = 7")
     step = run(ADD)
     assert (step.state, step.unverified) == (
-        "done", "the target had 1 and has 999: others changed it meanwhile",
+        "done", "the target had 1 and has 999: other sessions changed it meanwhile",
     )  # fmt: skip
 
 
@@ -148,10 +148,10 @@ def test_what_is_counted_can_be_chosen_and_what_is_not_is_said(run: Runner) -> N
     assert "`count_rows` is `target`" in str(run(ADD + 'count_rows = "target"\n').unverified)
     assert "`count_rows` is `none`" in str(run(ADD + 'count_rows = "none"\n').unverified)
     query = ADD.replace('source = "g"', 'query = "SELECT id FROM g WHERE id % 2 = 0"')
-    assert "runs its query once more" in str(run(query).unverified)
+    assert "runs its query again" in str(run(query).unverified)
     counted = run(query + 'count_rows = "source"\n')
     assert (counted.unverified, "the source has 500" in str(counted.verified)) == (None, True)
-    assert "another sample has other rows" in str(run(ADD + "sample = 10\n").unverified)
+    assert "another sample has different rows" in str(run(ADD + "sample = 10\n").unverified)
 
 
 def test_what_cannot_be_counted_is_said_and_is_no_failure(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +198,7 @@ def test_wishes_about_rows_are_read() -> None:
 def test_a_backup_that_nobody_read_again_says_so(run: Runner, tmp_path: Path) -> None:
     step = run(f'[[step]]\noperation = "backup"\ndestination = "{tmp_path}"\n')
     assert (step.state, step.verified, step.unverified) == (
-        "done", "its program ended without an error", "nobody read the backup again",
+        "done", "its program ended without an error", "the backup was not read back",
     ), step.reason  # fmt: skip
     assert step.size_bytes, "its time is scaled by the size of the database"
 

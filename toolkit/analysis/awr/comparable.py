@@ -47,21 +47,21 @@ def refuse_unlike(before: Interval, after: Interval, *, force: bool = False) -> 
     a, b = before.origin, after.origin
     if a.snapshot_source != b.snapshot_source:
         kinds = " against ".join(_SNAPSHOT_SOURCES.get(one.snapshot_source, one.snapshot_source) for one in (a, b))
-        raise _unlike(f"{kinds}: they count differently", "compare two of one kind")
+        raise _unlike(f"{kinds}: they count differently", "compare two of the same kind")
     if a.scope != b.scope:
         scopes = " against ".join(_SCOPES.get(one.scope, one.scope) for one in (a, b))
-        raise _unlike(f"{scopes}: their totals are not comparable", "compare two of one scope")
+        raise _unlike(f"{scopes}: their totals are not comparable", "compare two of the same scope")
     if _same_interval(a, b):
         raise _unlike(
-            "both are the same interval of the same database", "give the interval before and the one after"
+            "both are the same interval of the same database", "give the interval before and the interval after"
         )
     missing = next((one for one in (a, b) if not one.elapsed_seconds), None)
     if missing is not None:
-        raise _unlike(f"`{missing.name}` does not say how long its interval was", "give the whole report")
+        raise _unlike(f"`{missing.name}` does not contain the length of its interval", "give the complete report")
     if not force and a.database and b.database and a.dbid != b.dbid and a.database.lower() != b.database.lower():
         raise _unlike(
-            f"they are of different databases, `{a.database}` and `{b.database}`",
-            "if that is meant (a migration, a clone under another name), add `--force`",
+            f"they are from different databases, `{a.database}` and `{b.database}`",
+            "if that is intended (a migration, a clone under another name), add `--force`",
         )
 
 
@@ -96,9 +96,7 @@ def doubts(before: Interval, after: Interval) -> list[IntervalDifference]:
         if side.changed_parameters:
             names = ", ".join(f"`{one}`" for one in list(side.changed_parameters)[:5])
             found.append(
-                IntervalDifference(
-                    "parameters_within", f"parameters were changed within the interval {name}: {names}"
-                )
+                IntervalDifference("parameters_within", f"parameters changed during the interval {name}: {names}")
             )
         if lacking := next((one for one in side.warnings if _LACKING.search(one)), None):
             found.append(IntervalDifference("incomplete", f"the source of {name} is incomplete: {lacking}"))
@@ -132,7 +130,7 @@ def _times(a: Origin, b: Origin) -> Iterator[IntervalDifference]:
     same = (a.dbid, a.instance) == (b.dbid, b.instance)
     if same and a.startup and b.startup and a.startup != b.startup:
         yield IntervalDifference(
-            "restart", "the instance was restarted between them: caches began cold, and counters anew"
+            "restart", "the instance was restarted between them: caches were cold and counters started from zero"
         )
     if a.begin and b.begin and _zoned(a.begin) == _zoned(b.begin) and a.begin > b.begin:
         yield IntervalDifference("order", "the order of two databases is kept: `after` is the earlier one in time")
@@ -154,7 +152,7 @@ def _times(a: Origin, b: Origin) -> Iterator[IntervalDifference]:
         and a.begin < b.end
         and b.begin < a.end
     ):
-        yield IntervalDifference("overlap", "the two intervals overlap: part of each is the same time")
+        yield IntervalDifference("overlap", "the two intervals overlap in time")
     if a.begin and b.begin and (a.begin.weekday() >= 5) != (b.begin.weekday() >= 5):
         yield IntervalDifference(
             "weekday", f"{a.begin:%A} before, {b.begin:%A} after: weekends usually have another load"
@@ -178,16 +176,16 @@ def _loads(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
         a, b = before.load.get(name), after.load.get(name)
         if a and b and max(a / b, b / a) >= _LOAD:
             yield IntervalDifference(
-                "load", f"the load is not the same: {number(a)} {words} a second before, {number(b)} after "
-                f"({change(b / a)})"
+                "load", f"the load is not the same: {number(a)} {words} per second before, {number(b)} after "
+                        f"({change(b / a)})"
             )  # fmt: skip
             break
     for words, side in (("before", before), ("after", after)):
         begin, end = side.origin.begin_sessions, side.origin.end_sessions
         if begin and end and max(begin, end) >= 20 and abs(end - begin) / max(begin, end) > _BATCH:
             yield IntervalDifference(
-                "sessions", f"{number(int(begin))} sessions at the begin of the interval {words} and "
-                f"{number(int(end))} at its end: a snapshot may lie within a batch"
+                "sessions", f"{number(int(begin))} sessions at the start of the interval {words} and "
+                            f"{number(int(end))} at its end: a snapshot may fall inside a batch"
             )  # fmt: skip
 
 

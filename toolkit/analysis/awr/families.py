@@ -234,7 +234,7 @@ def _library(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
 
 
 def _saturated(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
-    """Say that the host has no CPU left: the time that is neither CPU nor wait is spent in its queue."""
+    """Say that the host has no free CPU: the time that is neither CPU nor wait is spent in its queue."""
     busy = Change("host_cpu", *(Amount(side.host_cpu.get("busy_pct"), None, 1.0) for side in ground.sides))
     if busy.after.rate is None or busy.after.rate < _BUSY or busy.after.rate < (busy.before.rate or 0.0) + _BUSIER:
         return _NONE

@@ -15,8 +15,8 @@ _EXCERPT = 60
 _SAME = 0.05
 _FROM_TIMES = 1.995
 _RATE_NAMES = {
-    "transactions": "transactions a second", "user_calls": "user calls a second",
-    "executes": "executions a second",
+    "transactions": "transactions per second", "user_calls": "user calls per second",
+    "executes": "executions per second",
 }  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def measures(diff: IntervalDiff) -> Iterator[str]:
         one = next((one for one in diff.load if one.key == name), None)
         if one is not None and one.ratio is not None:
             before, after = _sides(one, number)
-            yield f"throughput: {before} {words} a second before, {after} after ({_by(one.ratio)})"
+            yield f"throughput: {before} {words} per second before, {after} after ({_by(one.ratio)})"
     for per, words in ((diff.per_transaction, "transaction"), (diff.per_execution, "execution")):
         if per is not None and per.ratio is not None:
             before, after = _sides(per, seconds)
@@ -103,7 +103,7 @@ def _accounts(cause: Cause, diff: IntervalDiff) -> str:
     if whole and whole * cause.impact > 0 and abs(whole) >= 1e-4:
         share = cause.impact / whole * 100
         return f"{said}, {percent(min(share, 100.0))} of the change" if share < 150 else said
-    return f"{said}, against the change" if whole and whole * cause.impact < 0 else said
+    return f"{said}, in the opposite direction" if whole and whole * cause.impact < 0 else said
 
 
 def _what(cause: Cause, diff: IntervalDiff) -> str:
@@ -152,8 +152,8 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
     timed = row.each("elapsed_s").ratio is not None
     heads = {
         "executions": f"is executed {'more' if grew else 'less'} often",
-        "work": f"does {'more' if grew else 'less'} work in each execution",
-        "slower": f"takes {'longer' if grew else 'less time'} in each execution, its work is not known in both",
+        "work": f"does {'more' if grew else 'less'} work per execution",
+        "slower": f"takes {'longer' if grew else 'less time'} per execution, its work is not known in both",
         "new": "is new among the top statements" if grew else "is no longer among the top statements",
     }
     if not timed and cause.part in ("work", "slower"):
@@ -191,8 +191,8 @@ def _executions(row: StatementChange, *, after: bool) -> str:
     executions = row.measures["executions"]
     one, when = (executions.after, "after") if after else (executions.before, "before")
     if one.total == 0:
-        return f"none of its executions ended within the interval {when}"
-    return _shift(executions, "executions a second")
+        return f"none of its executions ended in the interval {when}"
+    return _shift(executions, "executions per second")
 
 
 def _temp_each(row: StatementChange) -> str:
@@ -212,7 +212,7 @@ def _event(cause: Cause) -> str:
         head = f"{'more' if grew else 'less'} time in `{cause.key}`"
     others = [f"`{name}`" for name in cause.events if name != cause.key][:3]
     also = f"also {', '.join(others)}" if others else ""
-    return _joined(head, _shift(latency, "average wait", seconds), _shift(waits, "waits a second"), also)
+    return _joined(head, _shift(latency, "average wait", seconds), _shift(waits, "waits per second"), also)
 
 
 def _reads(cause: Cause) -> str:
@@ -226,26 +226,24 @@ def _parsing(cause: Cause) -> str:
 
 
 def _redo(cause: Cause) -> str:
-    redo = _shift(_get(cause, "redo_size_bytes"), "bytes a second", byte_size)
+    redo = _shift(_get(cause, "redo_size_bytes"), "bytes per second", byte_size)
     return _joined(f"{'more' if cause.impact > 0 else 'less'} redo is written", redo, _with(cause))
 
 
 def _temp(cause: Cause) -> str:
-    head = "work areas spill to temporary files" if cause.impact > 0 else "less spills to temporary files"
-    return _joined(head, _shift(_get(cause, "temp_io_bytes"), "bytes a second", byte_size), _with(cause))
+    head = "work areas spill to temporary files" if cause.impact > 0 else "less data spills to temporary files"
+    return _joined(head, _shift(_get(cause, "temp_io_bytes"), "bytes per second", byte_size), _with(cause))
 
 
 def _cache(cause: Cause) -> str:
     head = (
-        "the buffer cache holds less of what is read"
-        if cause.impact > 0
-        else "the buffer cache holds more of what is read"
+        "the buffer cache satisfies fewer reads" if cause.impact > 0 else "the buffer cache satisfies more reads"
     )
     return _joined(
         head, _shift(_get(cause, "Buffer Cache"), "its size", byte_size),
         _shift(_get(cause, "Buffer Hit"), "hit ratio", percent),
-        _shift(_get(cause, "physical_reads"), "physical reads a second"),
-        _shift(_get(cause, "logical_reads"), "logical reads a second"),
+        _shift(_get(cause, "physical_reads"), "physical reads per second"),
+        _shift(_get(cause, "logical_reads"), "logical reads per second"),
     )  # fmt: skip
 
 
@@ -271,10 +269,8 @@ def _queue(cause: Cause) -> str:
     busy, cpus = _get(cause, "host_cpu"), _get(cause, "cpus")
     if busy is None:
         more = "more" if cause.impact > 0 else "less"
-        return (
-            f"{more} time that is neither CPU nor a wait that is listed: sessions in a queue for CPU, most often"
-        )
-    head = "the host has no CPU left" if cause.impact > 0 else "the host has free CPU again"
+        return f"{more} time that is neither CPU nor a listed wait: mostly sessions queued for CPU"
+    head = "the host has no free CPU" if cause.impact > 0 else "the host has free CPU again"
     return _joined(head, _shift(busy, "busy", percent), _shift(cpus, "CPUs") if cpus and cpus.ratio != 1 else "")
 
 

@@ -150,7 +150,7 @@ def mask_report(report: Mapping[str, object], names: Pseudonyms) -> dict[str, ob
     warnings = report.get("warnings")
     said = [_warning(str(one), names) for one in warnings] if isinstance(warnings, list) else []
     if isinstance(left_out, list) and left_out:
-        said.append(f"{len(left_out)} tables that are no known section are left out: they may hold names")
+        said.append(f"{len(left_out)} tables outside the known sections are omitted: they may contain names")
     masked["warnings"] = said
     return masked
 

@@ -111,10 +111,10 @@ def _series(members: Sequence[Interval], sql: Sequence[str]) -> Series:
     notes = [f"{twice} reports of an interval that another report covers were left out"] if twice else []
     overlaps = sum(_begin(b)[0] + _CLOSE < _begin(a)[1] for a, b in pairwise(ordered))
     if overlaps:
-        notes.append(f"{overlaps} intervals overlap the one before: their time counts in both")
+        notes.append(f"{overlaps} intervals overlap the previous one: their time counts in both")
     if len(ordered) < FEWEST:
         few = "is 1 point" if len(ordered) == 1 else f"are {len(ordered)} points"
-        notes.append(f"there {few}: fewer than {FEWEST} are too few to say where something changed")
+        notes.append(f"there {few}: at least {FEWEST} are needed to locate a change")
     elif not computable():
         notes.append("changes of level are not computed: the Python package numpy is not installed")
     lines = tuple(_lines(ordered, sql))

@@ -43,7 +43,7 @@ def check(subject: Subject, store: Store) -> ApprovalCheck:
     approval = load_approval(path)
     if approval is None:
         raise ToolkitError(
-            f"nobody approved `{subject.file}`: there is no `{path.name}` beside it",
+            f"`{subject.file}` is not approved: there is no `{path.name}` next to it",
             code="TK-0313",
             hint=f"look at it, then `dbatk plan approve {subject.file}`",
         )
@@ -58,7 +58,7 @@ def check(subject: Subject, store: Store) -> ApprovalCheck:
         raise ToolkitError(
             f"`{subject.name}` is not what {approval.by} approved on {approval.at[:10]}{said}",
             code="TK-0313",
-            hint=f"put it back, or look at it and approve it anew: `dbatk plan approve {subject.file}`",
+            hint=f"revert the change, or review it and approve it again: `dbatk plan approve {subject.file}`",
         )
     if unresolved and len(unresolved) == len(subject.works):
         raise next(iter(unresolved.values()))
@@ -70,7 +70,7 @@ def _check_signed(approval: Approval, subject: Subject) -> None:
     if key is None:
         return
     if approval.signature is None or not is_signed(approval.signed_text, approval.signature, key):
-        state = "is not signed" if approval.signature is None else "bears another signature than that of the key"
+        state = "is not signed" if approval.signature is None else "has a signature made with a different key"
         raise ToolkitError(
             f"`{subject.approval_path}` {state}",
             code="TK-0313",
@@ -88,14 +88,14 @@ def _check_logged(approval: Approval, subject: Subject, store: Store) -> None:
     if not verdict.whole:
         at, sentence = verdict.faults[0]
         where = f"line {at} of the audit log `{store.audit.path}`" if at else f"the audit log `{store.audit.path}`"
-        raise ToolkitError(f"{where} is not as it was written: {sentence}", code="TK-0314")
+        raise ToolkitError(f"{where} was altered: {sentence}", code="TK-0314")
     if approval.signature is not None and approval_key() is not None:
         return
     for line in store.audit.events():
         if (line.event.kind, line.event.hash) == (AuditKind.APPROVE, approval.hash):
             return
     raise ToolkitError(
-        f"`{subject.approval_path}` was not written by dbatk here: the audit log knows no such approval",
+        f"`{subject.approval_path}` was not written with this store: its audit log has no such approval",
         code="TK-0313",
         hint=f"approve it with this store, `dbatk plan approve {subject.file}`, or sign approvals with a key",
     )
@@ -149,7 +149,7 @@ def admitted(approvals: Approvals, plan_target: PlanTarget) -> Iterator[None]:
     known = {name: parts for name, parts in then.databases.items() if name == plan_target.name}
     found = list(differences(replace(then, databases=known), here))
     if found or approval.hash != approvals.approval:
-        why = found[0] if found else "its order bears another approval"
+        why = found[0] if found else "its order carries a different approval"
         raise ToolkitError(f"the worker on `{actor().host}` is not as approved: {why}", code="TK-0313")
     with guarding(approval):
         yield
@@ -172,6 +172,6 @@ def guarding(approval: Approval) -> Iterator[None]:
 def _looker(known: Mapping[str, str], folders: set[str]) -> Callable[[str], None]:
     def look(path: str) -> None:
         if path.rpartition("/")[0] in folders and known.get(path) != resources.hash_of(path):
-            raise ToolkitError(f"{path} is needed and is not as it was approved", code="TK-0313")
+            raise ToolkitError(f"{path} is needed but differs from what was approved", code="TK-0313")
 
     return look

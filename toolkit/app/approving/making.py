@@ -252,7 +252,7 @@ def _scripted(name: str, planning: PlanningContext) -> Iterator[str]:
         except ToolkitError:
             for path in resources.hashes(engine):
                 resources.touch(path)
-            yield f"step `{name}`: {error.sentence}; so every script of {engine} counts as used by it"
+            yield f"step `{name}`: {error.sentence}; so all scripts of {engine} are treated as used by it"
 
 
 def _note_around(engine: EngineName, values: Mapping[str, Value]) -> None:

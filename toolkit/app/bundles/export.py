@@ -150,29 +150,29 @@ def given_known(text: str) -> Known:
 def _refuse_unscripted(experiment: Experiment, facts: Facts) -> None:
     if not engine(facts.engine).bundles:
         raise ToolkitError(
-            f"a bundle is made for Oracle, and this is {facts.engine}",
+            f"bundles are only for Oracle, and this is {facts.engine}",
             code="TK-0304",
             hint="`dbatk run --dry-run` prints the script of other engines",
         )
     external = [factor.name for factor in experiment.factors if factor.command is not None]
     if external:
         raise ToolkitError(
-            f"the factor `{external[0]}` is read, set and put back by dbatk itself, which a script cannot do",
+            f"the factor `{external[0]}` is read, set and restored by dbatk itself, which a script cannot do",
             code="TK-0304",
-            hint="leave the factor out of the file; export a bundle for each of its levels, set by hand",
+            hint="remove the factor from the file; export one bundle per level, and set the level by hand",
         )
     on_live = bool(experiment.options.get("on_live_objects")) and experiment.mode is Mode.MEASUREMENT
     if on_live and declaration(experiment.operation).publishes_statistics:
         raise ToolkitError(
-            "live statistics are watched between the trials, and the run ends when one moves: no script does that",
+            "live statistics are watched between trials, and the run ends if they change: a script cannot do that",
             code="TK-0304",
-            hint="leave out `on_live_objects`: the bundle then gathers on copies",
+            hint="omit `on_live_objects`: the bundle then gathers on copies",
         )
     if experiment.keep is Keep.BEST:
         raise ToolkitError(
-            "which cell is best is known after the trials, when the scripts are written already",
+            "the best configuration is only known after the trials, when the scripts are already written",
             code="TK-0304",
-            hint="leave out `keep`, ingest the bundle, then export the best cell as a job",
+            hint="omit `keep`, ingest the bundle, then export the best configuration as a job",
         )
 
 
@@ -182,7 +182,8 @@ def _refuse_decisions(trials: Sequence[Bundled]) -> None:
         prepare = each.stages.prepare if each.stages is not None else ()
         if any((step.keep_as or "").startswith("refusal") for step in prepare):
             raise ToolkitError(
-                f"`{each.title}` asks the database before each trial whether to go on, which a script cannot",
+                f"`{each.title}` asks the database before each trial whether to continue, which a script cannot "
+                "do",
                 code="TK-0304",
                 hint="measure on copies (without `on_live_objects`), or run it with `dbatk run`",
             )
@@ -194,9 +195,9 @@ def _notes(experiment: Experiment, trials: Sequence[Bundled]) -> list[str]:
         "time_limit": experiment.time_limit_seconds,
         "quiet_wait": experiment.quiet_wait_seconds,
     }
-    notes = [f"`{name}` is not kept by a bundle" for name, value in unused.items() if value is not None]
+    notes = [f"`{name}` is not recorded by a bundle" for name, value in unused.items() if value is not None]
     refused = list(dict.fromkeys(f"{each.planned.cell}: {each.refused}" for each in trials if each.refused))
-    return [*notes, *(f"left out, {sentence}" for sentence in refused)]
+    return [*notes, *(f"omitted, {sentence}" for sentence in refused)]
 
 
 # -- trials -----------------------------------------------------------------------------------------------------
@@ -255,7 +256,7 @@ def _readme(
     prefix = f"DBATK_{run_key(run)}_"
     keeps = experiment.keep is Keep.ALL
     makes = f"objects named {prefix}*, " + (
-        "which stay (keep = all)" if keeps else "dropped again after each trial"
+        "which are kept (keep = all)" if keeps else "dropped again after each trial"
     )
     undoes = any(
         step.undo for each in trials if each.stages for item in each.stages.timed.items for step in item.steps
@@ -269,11 +270,11 @@ def _readme(
         trials=sum(each.stages is not None for each in trials),
         cells=len(cells_of(experiment.factors)),
         seed=experiment.seed,
-        makes=makes if measuring else "what was asked for, which stays",
+        makes=makes if measuring else "the requested object, which is kept",
         licences="\n                ".join(licences) or "none",
         connect=_connect_hint(address),
         prefix=prefix,
-        undoes=", and sets former degrees and logging again" if undoes else "",
+        undoes=", and restores former degrees and logging" if undoes else "",
         folder=shlex.quote(folder.name),
         notes="".join(f"\nNote: {note}" for note in notes),
     )

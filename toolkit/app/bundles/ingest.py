@@ -106,9 +106,9 @@ def _records(folder: Folder, experiment: Experiment, recorder: Recorder) -> Iter
 def _planned(planned: dict[int, PlannedTrial], number: int) -> PlannedTrial:
     if number not in planned:
         raise ToolkitError(
-            f"trial {number} of the bundle is none of its experiment",
+            f"trial {number} of the bundle does not belong to its experiment",
             code="TK-0406",
-            hint="give the folder that `dbatk export` wrote, as it is",
+            hint="give the folder written by `dbatk export`, unchanged",
         )
     return planned[number]
 
@@ -160,7 +160,7 @@ def _refuse_another(folder: Folder, store: Store) -> None:
     kept = store.load_artifact(run, MANIFEST)
     if kept is None or kept.content != folder.manifest_bytes:
         raise ToolkitError(
-            f"the store holds another run `{run}`, which is none of this bundle",
+            f"the store already has a different run `{run}`, not from this bundle",
             code="TK-0406",
             hint="ingest into another store (--store)",
         )
@@ -213,10 +213,10 @@ def _doubts(folder: Folder, manifest: Manifest, facts: Facts) -> Iterable[str]:
         return
     here = str(found[0].get("database_id") or "")
     if here and manifest.target_name and here != manifest.target_name:
-        yield f"the scripts were planned for `{manifest.target_name}` and ran on `{here}`"
+        yield f"the scripts were made for `{manifest.target_name}` but ran on `{here}`"
     ran = dialect_of(facts.engine).release(found[0])
     if (ran.number[:1], ran.edition) != (facts.release.number[:1], facts.release.edition):
-        yield f"the scripts were planned for `{facts.release}` and ran on `{ran}`"
+        yield f"the scripts were made for `{facts.release}` but ran on `{ran}`"
 
 
 def _end(store: Store, run: str, experiment: Experiment) -> int:

@@ -82,7 +82,7 @@ def open_folder(path: Path) -> Folder:
             another run.
     """
     if not (path / MANIFEST).is_file():
-        raise not_a_bundle(f"`{path}` holds no bundle: {MANIFEST} is missing")
+        raise not_a_bundle(f"`{path}` is not a bundle: {MANIFEST} is missing")
     raw = _bytes(path / MANIFEST)
     manifest = read_manifest(raw.decode("utf-8", "replace"))
     _refuse_altered(path, manifest)
@@ -118,9 +118,9 @@ def _refuse_altered(path: Path, manifest: Manifest) -> None:
             raise not_a_bundle(f"`{name}` of the bundle is missing")
         if hashlib.sha256(_bytes(file)).hexdigest() != digest:
             raise ToolkitError(
-                f"`{name}` was altered after the export, so what was measured is not what the run says",
+                f"`{name}` was altered after the export, so the run does not describe what was measured",
                 code="TK-0406",
-                hint="export the experiment anew, and run that bundle as it is",
+                hint="export the experiment again, and run that bundle unchanged",
             )
 
 
@@ -132,9 +132,9 @@ def _refuse_foreign(
         marks = [line for line in lines if isinstance(line, SpoolMark)]
         if trial not in known or any(mark.run != manifest.run or mark.trial != trial for mark in marks):
             raise ToolkitError(
-                f"`{SPOOLS}/{name.name}` is the spool of another run or trial",
+                f"`{SPOOLS}/{name.name}` belongs to another run or trial",
                 code="TK-0406",
-                hint=f"keep only spools of run {manifest.run} in this folder",
+                hint=f"keep only spool files of run {manifest.run} in this folder",
             )
 
 
@@ -296,7 +296,7 @@ def _broken(read: AttemptRead) -> str:
         return "run.sh was stopped"
     if read.lost is not None:
         return f"the connection was lost ({read.lost})"
-    return "the spool breaks off"
+    return "the spool file is truncated"
 
 
 def _client_seconds(read: AttemptRead) -> float | None:
@@ -339,5 +339,5 @@ def _items(timed: TimedResult | None) -> tuple[ItemRecord, ...]:
     if timed is None:
         return ()
     begun = sorted(timed.items, key=lambda result: result.begin_seconds)
-    skipped = tuple(ItemRecord(item.label, Outcome.SKIPPED, reason="not begun") for item in timed.not_begun)
+    skipped = tuple(ItemRecord(item.label, Outcome.SKIPPED, reason="not started") for item in timed.not_begun)
     return (*(item_record(result) for result in begun), *skipped)

@@ -48,7 +48,7 @@ def files_of(
         [timed] = [step for item in each.stages.timed.items for step in item.steps]
         if timed.kind is not StepKind.RMAN:
             raise ToolkitError(
-                "on Amazon RDS a procedure of the database makes the backup, and no script of RMAN's",
+                "on Amazon RDS a database procedure makes the backup, not an RMAN script",
                 code="TK-0304",
                 hint="run it from here: `dbatk backup run`",
             )
@@ -67,8 +67,8 @@ def files_of(
         trials=len(plan),
         folder=shlex.quote(folder.name),
         licences="\n                ".join(licences) or "none",
-        makes="a backup, which stays" if not measuring
-        else "backups under a tag of their own, each deleted after its trial" if writes
+        makes="a backup, which is kept" if not measuring
+        else "backups with their own tag, each deleted after its trial" if writes
         else "nothing",
     )  # fmt: skip
     return {**files, SUMS: "".join(f"{digest(text)}  {path}\n" for path, text in sorted(files.items()))}
@@ -134,7 +134,7 @@ def _times(path: Path) -> tuple[datetime, datetime]:
         raise ToolkitError(
             f"`{path.name}` does not say when the trial began and ended",
             code="TK-0406",
-            hint="give the folder as `run.sh` left it",
+            hint="give the folder unchanged after `run.sh`",
         ) from None
     return begun, ended
 

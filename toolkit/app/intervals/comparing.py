@@ -41,7 +41,7 @@ def compare_sources(
         raise ToolkitError(
             f"`{before}` and `{after}` are the same file",
             code="TK-0115",
-            hint="give the report of the interval before and the one after",
+            hint="give the report of the interval before and of the one after",
         )
     found = {name: interval_source(name, store, reach) for name in (before, after)}
     stored = {name: one for name, one in found.items() if one is not None}
@@ -63,7 +63,7 @@ def _as_other(between: Interval, files: Mapping[str, Interval]) -> Interval:
 
 def _whole(one: _Read) -> Interval:
     if one.faults or one.interval is None:
-        hint = one.hint or "get the whole file as the database wrote it"
+        hint = one.hint or "get the complete file as written by the database"
         raise ToolkitError(one.faults[0], code="TK-0113", hint=hint)
     return one.interval
 
@@ -137,9 +137,7 @@ def read_trends(
     named = [Path(name) for name in files if name not in series and not Path(name).is_dir()]
     held = [file for name in files if Path(name).is_dir() for file in _held(Path(name))]
     if not named and not held and not series:
-        raise ToolkitError(
-            "there is no file to read", code="TK-0113", hint="name reports, or a folder that holds some"
-        )
+        raise ToolkitError("no files to read", code="TK-0113", hint="name reports, or a folder with reports")
     intervals: list[Interval] = []
     # of one interval that several reports tell the first counts: what is not whole comes last
     partial: list[Interval] = []
@@ -152,7 +150,7 @@ def read_trends(
         else:
             faults += one.faults
         if one.interval is not None and one.interval.origin.begin is None:
-            faults += [] if one.faults else [f"`{one.file}` is left out: it does not say when it was"]
+            faults += [] if one.faults else [f"`{one.file}` is skipped: it does not contain its time"]
         elif one.interval is not None:
             kept = partial if one.faults else intervals
             kept.append(one.interval if names is None else mask_interval(one.interval, names))

@@ -65,7 +65,8 @@ class OpenRepository:
         raise ToolkitError(
             f"{self.repository.provider} has no snapshots {first} and {last} of this instance",
             code="TK-0114",
-            hint="`SELECT snap_id, end_interval_time FROM dba_hist_snapshot ORDER BY 1` lists them (it is free)"
+            hint="`SELECT snap_id, end_interval_time FROM dba_hist_snapshot ORDER BY 1` lists them (no licence "
+            "needed)"
             if self.repository is snapshot_sources.AWR
             else "`SELECT snap_id, snap_time FROM perfstat.stats$snapshot ORDER BY 1` lists them",
         )
@@ -78,7 +79,7 @@ class OpenRepository:
                 raise ToolkitError(
                     "this is not a pluggable database with snapshots of its own",
                     code="TK-0304",
-                    hint="leave --pdb out, or connect to the service of a pluggable database",
+                    hint="omit --pdb, or connect to the service of a pluggable database",
                 )
             return [own]
         seen = [int(str(row["dbid"])) for row in self._rows(self.repository.newest)]
@@ -120,7 +121,7 @@ def opened(resolved: ResolvedTarget, wanted: str) -> Iterator[OpenRepository]:
         snapshot_source = snapshot_source_of(wanted, dialect, facts, sessions, declared, reading=True)
         if snapshot_source.repository is None:
             raise ToolkitError(
-                f"this database has no snapshots that may be read: {snapshot_source.why}",
+                f"this database has no snapshots that can be used: {snapshot_source.why}",
                 code="TK-0303" if "licence" in snapshot_source.why else "TK-0304",
                 hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`; or, where it is "
                 "licensed, declare it in the profile: `licenses.diagnostics_pack = {by, on, until}`",
@@ -167,14 +168,14 @@ def database_series(resolved: ResolvedTarget, asked: Range, name: str) -> tuple[
             begin, end = replace(first, snapshot=one), replace(first, snapshot=following)
             faults = open_.repositories.check(begin, end)
             if faults:
-                gaps.append(f"`{name}`: {one}-{following} is left out: {faults[0]}")
+                gaps.append(f"`{name}`: {one}-{following} is skipped: {faults[0]}")
                 continue
             whole = _whole(open_, begin, end, f"{one}-{following}")
             intervals += [*whole.instances] if whole.instances and whole.warnings else [whole, *whole.instances]
             if whole.instances:
                 gaps += [f"`{name}`: {one}-{following}: {said}" for said in whole.warnings]
         if open_.repository is not snapshot_sources.AWR and len(open_.facts.rows("doctor_instances")) > 1:
-            gaps.append(f"`{name}`: the series is of this instance; the cluster has others")
+            gaps.append(f"`{name}`: the series covers this instance only; the cluster has others")
     return intervals, gaps
 
 
@@ -254,5 +255,9 @@ def fetch_report(
         rows = open_.sessions.run(step_of(open_.dialect, call)).rows
     text = report_text(rows)
     if not text.strip():
-        raise ToolkitError("the database gave an empty report", code="TK-0208", hint="do the snapshots hold rows?")
+        raise ToolkitError(
+            "the database returned an empty report",
+            code="TK-0208",
+            hint="check whether the snapshots contain rows",
+        )
     return text

@@ -115,7 +115,7 @@ def _show(file: Path) -> Shown:
 
 def read_file(file: Path) -> bytes:
     if file.is_dir():
-        raise ToolkitError(f"`{file}` is a folder", code="TK-0113", hint="name the reports in it")
+        raise ToolkitError(f"`{file}` is a folder", code="TK-0113", hint="name the report files in it")
     if not file.is_file():
         raise ToolkitError(f"there is no file `{file}`", code="TK-0113", hint="check the path")
     if _size(file) > _LARGEST_FILE:
@@ -126,4 +126,6 @@ def read_file(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ToolkitError(f"`{file}` cannot be read: {reason}", code="TK-0113", hint="check its rights") from None
+        raise ToolkitError(
+            f"`{file}` cannot be read: {reason}", code="TK-0113", hint="check its permissions"
+        ) from None

@@ -90,9 +90,9 @@ def run_interval(store: Store, run: str) -> Interval:
     kept = store.load_artifact(run, names[0]) if names else None
     if kept is None:
         raise ToolkitError(
-            f"run `{run}` has no AWR report kept with it",
+            f"no AWR report was stored with run `{run}`",
             code="TK-0114",
-            hint="one is kept with `--snapshot awr`; leave out --awr to compare the trials of two runs",
+            hint="`--snapshot awr` stores one; omit --awr to compare the trials of two runs",
         )
     from toolkit.readers.awr.report import read_report
 
@@ -152,7 +152,7 @@ def _labelled(store: Store, label: str) -> tuple[list[Interval], list[str]]:
                     store.load_snapshot(one.number), store.load_snapshot(other.number), name
                 )
             except ToolkitError as error:
-                gaps.append(f"`{name}` is left out: {error.message}")
+                gaps.append(f"`{name}` is skipped: {error.message}")
             else:
                 intervals.append(between)
     return intervals, gaps

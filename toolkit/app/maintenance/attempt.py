@@ -86,7 +86,7 @@ class StepAttempt:
             again = ended.state is StepState.FAILED and ended.passing and tries <= job.step.retries
             if not again or stop.wait(min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (tries - 1))):
                 break
-            self.events.emit(Event("warning", f"{ended.reason}; trying again"))
+            self.events.emit(Event("warning", f"{ended.reason}; retrying"))
             run = ended.run if self._can_go_on(ended.run) else None
         if verification.fault is not None:
             ended = replace(ended, state=StepState.FAILED, reason=verification.fault)
@@ -107,14 +107,14 @@ class StepAttempt:
     def _verify(
         self, job: TargetStep, took: float, ended: AttemptResult, before: Reader | ToolkitError | None, stop: Stop
     ) -> Verification:
-        """Verify what a step did that ended well."""
+        """Verify what a step did that succeeded."""
         if ended.state is not StepState.DONE or ended.run is None:
             return Verification()
         try:
             return look_at(job, self.plan_target, took, run=ended.run, store=self.store, before=before, stop=stop)
         except Exception as error:  # noqa: BLE001 - one step never ends the plan run
             why = unexpected(error).sentence
-            sentence = f"whether it was done could not be verified: {why}"
+            sentence = f"could not verify whether it was done: {why}"
             # What was not approved is refused, never passed over: a look that needs it fails the step.
             refused = isinstance(error, ToolkitError) and error.code == NOT_APPROVED
             return Verification(sentence) if refused else Verification(unverified=(sentence,))
@@ -251,7 +251,7 @@ def _reasons(record: RunRecord) -> Iterable[str]:
 def _held_back(stop: Stop) -> str:
     names = sorted(stop.held_back)
     shown = ", ".join(f"`{name}`" for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return f"{len(names)} would not have ended before the window closes: {shown}"
+    return f"{len(names)} would not have finished before the window closes: {shown}"
 
 
 # -- undoing --------------------------------------------------------------------------------------------------
@@ -261,11 +261,11 @@ def _what_was_undone(report: CleanReport, run: str, store: Store) -> str:
     What a step made whole is its user's, and rows that were committed cannot be told from others any more: nothing
     of that is taken away, and it is named instead.
     """
-    sentences = [f"{counted(len(report.done), 'change')} put back"] if report.done else []
+    sentences = [f"{counted(len(report.done), 'change')} undone"] if report.done else []
     if report.left:
         sentences.append(f"{len(report.left)} left: see `dbatk clean`")
     sentences += _staying(run, store)
-    return ", ".join(sentences) or "it left nothing to put back"
+    return ", ".join(sentences) or "there was nothing to undo"
 
 
 def _staying(run: str, store: Store) -> list[str]:
@@ -281,5 +281,5 @@ def _staying(run: str, store: Store) -> list[str]:
     if declaration(record.head.experiment.operation).rows is RowSemantics.ADDS:
         rows = sum(trial.rows or 0 for trial in record.trials if trial.outcome is Outcome.OK)
         if rows:
-            sentences.append(f"{number(rows)} rows stay: they are committed")
+            sentences.append(f"{number(rows)} rows remain: they are committed")
     return sentences

@@ -19,7 +19,7 @@ from toolkit.model.words import RunState
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 
 KILLED = "its process was killed, or its host went down"
-_NOT_VERIFIED = "its process was lost after it had ended, before it was looked at"
+_NOT_VERIFIED = "its process died after the work ended, before the check"
 _BY_HAND = "its run was resumed by hand"
 _BAD = frozenset({StepState.FAILED, StepState.STOPPED})
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
@@ -103,7 +103,7 @@ def child_of(store: Store, plan_run: str, step: str, target: str) -> str | None:
 
 
 def _well_ended(store: Store, run: str | None) -> datetime | None:
-    """Return when a run ended, if it ended well."""
+    """Return when a run ended, if it succeeded."""
     if run is None:
         return None
     try:

@@ -71,7 +71,7 @@ def _scheduler(address: str) -> str:
     scheme, separator, where = address.partition("://")
     if not separator or scheme not in _SCHEMES or not where.rpartition(":")[2].isdigit() or "@" in where:
         raise ToolkitError(
-            "a plan runs on a scheduler of dask", code="TK-0102", hint="such as `--on dask://scheduler:8786`"
+            "a plan needs a Dask scheduler", code="TK-0102", hint="such as `--on dask://scheduler:8786`"
         )
     return f"{_SCHEMES[scheme]}://{where}"
 
@@ -80,7 +80,7 @@ def _shareable(plan: MaintenancePlan, store: Store) -> str:
     """Return the address of the store for workers; refuse what exists on this host only."""
     if store.address is None:
         raise ToolkitError(
-            f"workers on other hosts cannot use the store `{store.place}`: it is a file of this one",
+            f"workers on other hosts cannot use the store `{store.place}`: it is a file on this host",
             code="TK-0107",
             hint="give `--store postgresql://user@host/database`",
         )
@@ -88,9 +88,9 @@ def _shareable(plan: MaintenancePlan, store: Store) -> str:
     for step in steps if isinstance(steps, list) else ():
         if "query_file" in step:
             raise ToolkitError(
-                f"step `{step.get('name') or step.get('operation')}` takes its query from a file of this host",
+                f"step `{step.get('name') or step.get('operation')}` reads its query from a file on this host",
                 code="TK-0107",
-                hint="write the query into the plan, as `query`: its text travels to the workers",
+                hint="put the query into the plan as `query`: its text is sent to the workers",
             )
     return store.address
 
@@ -100,7 +100,9 @@ def _connect(where: str, address: str) -> Client:
         from distributed import Client
     except ModuleNotFoundError:
         raise ToolkitError(
-            "to run on a cluster needs the library `distributed`", code="TK-0206", hint="pip install 'dbatk[dask]'"
+            "running on a cluster needs the library `distributed`",
+            code="TK-0206",
+            hint="pip install 'dbatk[dask]'",
         ) from None
     # What matters is told by us; its own log would write tracebacks of lost connections between.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -108,8 +110,8 @@ def _connect(where: str, address: str) -> Client:
         return Client(where, timeout=_CONNECT_SECONDS, set_as_default=False, name="dbatk")
     except (OSError, TimeoutError, ValueError, RuntimeError) as error:
         raise ToolkitError(
-            f"no scheduler answers at `{address}`: {type(error).__name__}", code="TK-0201",
-            hint="is `dask scheduler` at work there, and is the port the one it says?",
+            f"no scheduler responds at `{address}`: {type(error).__name__}", code="TK-0201",
+            hint="check that `dask scheduler` runs there and that the port is right",
         ) from None  # fmt: skip
 
 
@@ -129,13 +131,13 @@ class Cluster:
             found = self._client.run(look, list(targets), self._store, on_error="return")
         except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
             raise ToolkitError(
-                f"the workers at `{self._address}` could not be asked: {type(error).__name__}", code="TK-0201"
+                f"the workers at `{self._address}` did not respond: {type(error).__name__}", code="TK-0201"
             ) from None
         if not found:
             raise ToolkitError(
-                f"no worker is at the scheduler `{self._address}`",
+                f"the scheduler `{self._address}` has no workers",
                 code="TK-0210",
-                hint="begin some: `dask worker`",
+                hint="start some with `dask worker`",
             )
         for worker, answer in sorted(found.items()):
             _check_worker(worker, answer)
@@ -156,17 +158,17 @@ def _check_worker(worker: str, answer: object) -> None:
         # what cannot even be loaded there: no dbatk, or one that knows nothing of this
         raise ToolkitError(
             f"the worker {worker} has no dbatk {__version__}: {type(answer).__name__}", code="TK-0210",
-            hint="install `dbatk[dask,postgresql]` of this version where the workers are",
+            hint="install `dbatk[dask,postgresql]` in this version on the workers",
         )  # fmt: skip
     if answer.version != __version__:
         raise ToolkitError(
-            f"the worker {worker} on `{answer.host}` has dbatk {answer.version}, here is {__version__}",
+            f"the worker {worker} on `{answer.host}` has dbatk {answer.version}, this host has {__version__}",
             code="TK-0210",
             hint="install the same version everywhere",
         )
     if answer.faults:
         raise ToolkitError(
-            f"the worker {worker} on `{answer.host}` cannot do the plan: {'; '.join(answer.faults)}",
+            f"the worker {worker} on `{answer.host}` cannot run the plan: {'; '.join(answer.faults)}",
             code="TK-0210",
         )
 
@@ -243,7 +245,7 @@ class Orders:
                 _task, text, self._topic, key=f"{self._topic}-{plan_target.name}", pure=False, retries=0
             )
         except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
-            self._lost.append((plan_target, f"it could not be given to a worker: {type(error).__name__}"))
+            self._lost.append((plan_target, f"it could not be sent to a worker: {type(error).__name__}"))
             return
         self._out[plan_target.name] = (plan_target, future)
         future.add_done_callback(lambda _, name=plan_target.name: self._ended.put(name))
@@ -291,7 +293,7 @@ class Orders:
             self._seen_workers = now
         elif now - self._seen_workers > _WITHOUT_WORKERS_SECONDS and not self._plan_run.stop.requested:
             self._plan_run.stop.request(
-                ToolkitError("the cluster has no worker any more", code="TK-0201", hint="the next run goes on")
+                ToolkitError("the cluster has no workers left", code="TK-0201", hint="the next run goes on")
             )
 
     def _over(self) -> str | None:
@@ -344,9 +346,9 @@ def _result(future: Future) -> tuple[OrderResult, str]:
     """Return what an order told, and what to say of steps that it left open all the same."""
     if future.status == "finished":
         with suppress(Exception):
-            return OrderResult.from_text(str(future.result())), "its worker left it open"
+            return OrderResult.from_text(str(future.result())), "its worker did not finish it"
     if future.status == "cancelled":
         return OrderResult(), "the scheduler of the cluster was lost"
     kind = type(future.exception()).__name__ if future.status == "error" else future.status
     lost = "KilledWorker" in kind
-    return OrderResult(), "all workers that tried it were lost" if lost else f"its worker failed: {kind}"
+    return OrderResult(), "all workers that attempted it were lost" if lost else f"its worker failed: {kind}"

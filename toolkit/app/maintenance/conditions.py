@@ -53,7 +53,7 @@ def _unmet(
         return None if condition.holds(stale) else f"{number(stale)} tables have stale statistics"
     size = work_size(job, plan_target).bytes
     if size is None:
-        raise ToolkitError("the size of its indexes is not known", code="TK-0203", hint="ask by SQL instead")
+        raise ToolkitError("the size of its indexes is unknown", code="TK-0203", hint="use SQL instead")
     if condition.kind is ConditionKind.INDEX_BYTES:
         return None if condition.holds(size) else f"its indexes have {byte_size(size)}"
     return _too_little_grown(condition, size, history)
@@ -63,7 +63,7 @@ def _too_little_grown(condition: Condition, size: float, history: Sequence[StepR
     before = next((step.size_bytes for step in history if step.state is StepState.DONE and step.size_bytes), None)
     if before is None or condition.holds(size / before - 1):
         return None
-    return f"its indexes had {byte_size(before)} when it was done last, and have {byte_size(size)}"
+    return f"its indexes had {byte_size(before)} at the last run, and have {byte_size(size)} now"
 
 
 def _too_young(condition: Condition, history: Sequence[StepRecord], now: datetime) -> str | None:

@@ -101,7 +101,7 @@ class GuardReader:
                 return READINGS[guard](self._answer(guard, ours))
             return self._load() if guard is Guard.LOAD else self._space(guard)
         except _Unread as error:
-            return GuardReading(None, "not known", str(error))
+            return GuardReading(None, "unknown", str(error))
 
     def _answer(self, guard: Guard, ours: Collection[str]) -> tuple[Row, ...]:
         """Return the rows of the first file of a guard that is not refused."""
@@ -133,7 +133,7 @@ class GuardReader:
 
     def _only_here(self, what: str) -> None:
         if not self._target.local:
-            raise _Unread(f"{self._target.engine} does not tell {what} by SQL, and it is on another host")
+            raise _Unread(f"{self._target.engine} does not expose {what} by SQL, and it is on another host")
 
     def _free(self, path: str) -> int:
         place = Path(path)
@@ -143,7 +143,7 @@ class GuardReader:
         try:
             return shutil.disk_usage(place).free
         except OSError as error:
-            raise _Unread(f"`{path}` cannot be looked at: {(error.strerror or 'unknown').lower()}") from None
+            raise _Unread(f"`{path}` cannot be checked: {(error.strerror or 'unknown').lower()}") from None
 
     # -- the database -------------------------------------------------------------------------------------------
     def _known_places(self) -> tuple[Row, ...]:
@@ -206,11 +206,11 @@ def look_once(reader: GuardReader, guards: Collection[Guard], ours: Collection[s
     try:
         return within(TIMEOUT_SECONDS, partial(reader.read, ours)), True
     except TimeoutError:
-        reason = f"the session of the guards did not answer within {seconds(TIMEOUT_SECONDS)}"
+        reason = f"the guards' session did not respond within {seconds(TIMEOUT_SECONDS)}"
         threading.Thread(target=reader.close, daemon=True, name="close guards").start()
     except Exception as error:  # noqa: BLE001 - a fault of ours must not end the plan run
         reason = unexpected(error).sentence
-    return GuardReadings({guard: GuardReading(None, "not known", reason) for guard in guards}), False
+    return GuardReadings({guard: GuardReading(None, "unknown", reason) for guard in guards}), False
 
 
 class GuardWatch:

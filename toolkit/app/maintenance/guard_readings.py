@@ -84,7 +84,7 @@ def _float(value: object) -> float:
 def reading_behind(guard: Guard, found: Behind | None) -> GuardReading:
     """Return what a guard of locks shows of one run, or of all."""
     if found is None:
-        return GuardReading(0.0, "nobody waits for a lock behind it")
+        return GuardReading(0.0, "no session waits for a lock behind it")
     if guard is Guard.LOCK_WAITERS:
         verb = "waits" if found.waiters == 1 else "wait"
         return GuardReading(found.waiters, f"{counted(found.waiters, 'session')} {verb} for locks behind it")
@@ -112,7 +112,7 @@ def sessions_reading(rows: Sequence[Row]) -> GuardReading:
     """Return how many sessions of others are at work; hidden ones may be, too."""
     active, hidden = (int(_number(rows[0][name]) or 0) for name in ("active_sessions", "hidden_sessions"))
     unread = f"{counted(hidden, 'session')} of other users hidden from this one" if hidden else None
-    return GuardReading(active, f"{counted(active, 'session')} at work", unread)
+    return GuardReading(active, f"{counted(active, 'session')} active", unread)
 
 
 def lag_reading(rows: Sequence[Row]) -> GuardReading:
@@ -120,27 +120,25 @@ def lag_reading(rows: Sequence[Row]) -> GuardReading:
     known = {str(row["standby_name"]): _number(row["lag_seconds"]) for row in rows}
     behind = {name: value for name, value in known.items() if value is not None}
     problems = [
-        f"the lag of `{row['standby_name']}` is not known: {row['problem'] or 'it does not tell'}"
+        f"the lag of `{row['standby_name']}` is unknown: {row['problem'] or 'not reported'}"
         for row in rows
         if _number(row["lag_seconds"]) is None
     ]
     unread = "; ".join(problems) or None
     if not behind:
-        return GuardReading(None, "no standby" if not rows else "not known", unread)
+        return GuardReading(None, "no standby" if not rows else "unknown", unread)
     slowest = max(behind, key=lambda name: behind[name])
     return GuardReading(
         max(0.0, behind[slowest]), f"`{slowest}` is {seconds(max(0.0, behind[slowest]))} behind", unread
     )
 
 
-def space_reading(rows: Sequence[Row], nothing: str = "no such place") -> GuardReading:
+def space_reading(rows: Sequence[Row], nothing: str = "no such location") -> GuardReading:
     """Return the free bytes of the fullest place, or say that there is nothing of the kind."""
     free = {str(row["place"]): _number(row["free_byte_count"]) for row in rows}
     known = {name: value for name, value in free.items() if value is not None}
     if not known:
-        return GuardReading(
-            None, nothing if not rows else "not known", None if not rows else "no size is reported"
-        )
+        return GuardReading(None, nothing if not rows else "unknown", None if not rows else "no size is reported")
     fullest = min(known, key=lambda name: known[name])
     return GuardReading(known[fullest], f"{byte_size(known[fullest])} free in `{fullest}`")
 
@@ -149,7 +147,7 @@ def load_reading(rows: Sequence[Row]) -> GuardReading:
     """Return the load for each CPU."""
     average, cpus = (_number(rows[0][name]) if rows else None for name in ("load_average", "cpu_count"))
     if average is None or not cpus:
-        return GuardReading(None, "not known", "the server does not tell the load of its host")
+        return GuardReading(None, "unknown", "the server does not report the load of its host")
     return GuardReading(average / cpus, f"load {number(average / cpus, 2)} per CPU")
 
 

@@ -98,7 +98,7 @@ class GuardKeeper:
             return None
         number, look = self._watch.latest
         if number == 0:
-            return GuardHold("its guards are looked at")
+            return GuardHold("its guards are checked")
         self._count(number, look)
         bad = next(self._bad(step.name, look, look.behind), None)
         if bad is None:
@@ -112,8 +112,8 @@ class GuardKeeper:
         hopeless = unread and bad.looks >= step.guards.looks
         if hopeless or waited >= self._timeout(step.guards):
             self._why.pop(step.name, None)
-            told = f" after {seconds(waited)} of waiting" if waited >= 1 else ""
-            return GuardHold(f"not begun{told}: {bad.sentence}", for_good=True)
+            told = f" after waiting {seconds(waited)}" if waited >= 1 else ""
+            return GuardHold(f"not started{told}: {bad.sentence}", for_good=True)
         if step.name not in self._why:
             self._note(f"`{step.name}` waits: {bad.sentence}")
         self._why[step.name] = bad.sentence
@@ -190,7 +190,7 @@ class GuardKeeper:
                 yield _Bad(guard, sentence, self._every.get((step, guard), 0))
 
     def _sentence(self, step: str, guard: Guard, look: GuardReadings, ours: Iterable[str]) -> str | None:
-        guards, reading = self._guards[step], look.readings.get(guard, GuardReading(None, "not known"))
+        guards, reading = self._guards[step], look.readings.get(guard, GuardReading(None, "unknown"))
         shown = [reading_behind(guard, look.behind[run]) for run in ours] if guard in OF_LOCKS else [reading]
         found = [breach(guards, guard, each) for each in shown]
         if reading.unread is not None and guards.unreadable is Unreadable.STOP:

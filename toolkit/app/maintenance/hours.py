@@ -81,9 +81,9 @@ class Hours:
         if self.wish is SchedulerWindows.INSIDE and not opened:
             later = min((each for each in self.windows if each.span.begin > now), key=_begin, default=None)
             if later is None:
-                return Closed("no window of the database is open, and none is known to open")
+                return Closed("no database window is open or known to open")
             opens = f"`{later.name}` opens at {later.span.begin:%Y-%m-%d %H:%M} UTC"
-            return Closed(f"no window of the database is open: {opens}", self._within(later.span.begin))
+            return Closed(f"no database window is open: {opens}", self._within(later.span.begin))
         return None
 
     def sentences(self, operations: Iterable[OperationName], now: datetime) -> list[str]:
@@ -114,16 +114,16 @@ def _told(window: DatabaseWindow, *, gathers: bool, wish: SchedulerWindows) -> s
     elif window.gathers:
         said += "; automatic tasks gather statistics in it"
     elif window.gathers is None and gathers:
-        said += "; whether automatic tasks gather statistics in it is not known"
+        said += "; it is unknown whether automatic tasks gather statistics in it"
     if window.resource_plan:
-        said += f"; its resource plan `{window.resource_plan}` may limit our CPU and parallel degree"
+        said += f"; its resource plan `{window.resource_plan}` may limit CPU and parallel degree"
     return said + _WISHES[wish]
 
 
 _WISHES = {
-    SchedulerWindows.WARN: '; keep out of it by `scheduler_windows = "avoid"`',
-    SchedulerWindows.AVOID: "; no step is at work then",
-    SchedulerWindows.INSIDE: "; steps are at work only then",
+    SchedulerWindows.WARN: '; `scheduler_windows = "avoid"` avoids it',
+    SchedulerWindows.AVOID: "; no step runs then",
+    SchedulerWindows.INSIDE: "; steps run only then",
 }
 
 
@@ -143,18 +143,18 @@ def hours_of(plan_target: PlanTarget, wish: SchedulerWindows, span: TimeSpan | N
         finally:
             session.close()
     except ToolkitError as error:
-        return Hours(span, wish, unknown=f"the windows of the database are not known: {error.sentence}")
+        return Hours(span, wish, unknown=f"the database windows are unknown: {error.sentence}")
     return _hours(facts, wish, span)
 
 
 def _hours(facts: Facts, wish: SchedulerWindows, span: TimeSpan | None) -> Hours:
     if _WINDOWS not in facts.answers:
         why = facts.refused.get(_WINDOWS, "they cannot be read")
-        return Hours(span, wish, unknown=f"the windows of the database are not known: {why}")
+        return Hours(span, wish, unknown=f"the database windows are unknown: {why}")
     known = _STATISTICS in facts.answers
     gathering = {str(row["window_name"]) for row in facts.rows(_STATISTICS)} if known else None
     windows = _windows(facts.rows(_WINDOWS), gathering)
-    return Hours(span, wish, windows, None if windows else "the database shows no window of its scheduler")
+    return Hours(span, wish, windows, None if windows else "the database has no visible scheduler windows")
 
 
 def _windows(rows: Sequence[Row], gathering: set[str] | None) -> tuple[DatabaseWindow, ...]:

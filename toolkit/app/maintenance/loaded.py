@@ -128,7 +128,7 @@ def look_at_load(
     before: Reader | ToolkitError | None,
     stop: Stop,
 ) -> Verification:
-    """Return what can be told of the rows of a load that ended well.
+    """Return what can be told of the rows of a load that succeeded.
 
     Raises:
         ToolkitError: TK-0201 when nobody answers.
@@ -140,7 +140,7 @@ def look_at_load(
         )
     recorded = store.load_facts(run)
     if recorded is None:
-        return Verification(unverified=("its rows were not counted again: the run kept no facts of the table",))
+        return Verification(unverified=("its rows were not counted again: the run stored no facts of the table",))
     now = _reader(plan_target)
     try:
         planning = PlanningContext(job.experiment, now.dialect, facts_from_text(recorded))
@@ -165,19 +165,19 @@ def _told(store: Store, run: str) -> LoadedRows:
         return LoadedRows()
     heard = [item.rows for item in good[-1].items if item.rows is not None]
     # Oracle may tell no rows of a CREATE TABLE AS SELECT: they are counted in the session that made it.
-    return LoadedRows(good[-1].rows, "by the engine's number" if sum(heard) == good[-1].rows else "by count")
+    return LoadedRows(good[-1].rows, "as reported by the engine" if sum(heard) == good[-1].rows else "by count")
 
 
 def _expected(job: TargetStep, rows: int | None, how: str) -> Verification:
     """Compare with what the plan expects; a number that nobody told is said."""
     wish = job.step.expect_rows
     if rows is None:
-        return Verification(unverified=("how many rows it loaded is not known",))
+        return Verification(unverified=("the number of loaded rows is unknown",))
     if wish.hold(rows):
         return Verification(verified=(f"{number(rows)} rows loaded, {how}",))
     if wish.at_most is None:
         return Verification('0 rows where rows were expected (`expect_rows = "any"` allows none)')
-    return Verification(f"{number(rows)} rows were loaded where {number(wish.at_least)} were expected")
+    return Verification(f"{number(rows)} rows were loaded, {number(wish.at_least)} were expected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +223,13 @@ class _Counts:
         said = f"the target had {number(before)} and has {number(after)}"
         if after - before == self.told:
             return Verification(verified=(said,))
-        return Verification(unverified=(f"{said}: others changed it meanwhile",))
+        return Verification(unverified=(f"{said}: other sessions changed it meanwhile",))
 
     # -- what was read ------------------------------------------------------------------------------------------
     def _of_source(self, loaded: int | None) -> Verification:
         why = self._not_counted()
         if why is None and loaded is None:
-            why = "there is no number to compare it with"
+            why = "there is no row count to compare it with"
         if why is None and self.told is None:
             why = "it was loaded in an earlier run, and the source of then cannot be counted any more"
         if why is not None:
@@ -244,9 +244,9 @@ class _Counts:
         if self.job.step.count_rows is RowCount.TARGET:
             return "`count_rows` is `target`"
         if self.work.option("sample") is not None:
-            return "another sample has other rows"
+            return "another sample has different rows"
         if self.work.query is not None and self.job.step.count_rows is None:
-            return '`count_rows = "source"` runs its query once more'
+            return '`count_rows = "source"` runs its query again'
         return None
 
     def _compared(self, loaded: int) -> Verification:
@@ -255,13 +255,13 @@ class _Counts:
         told = f"the source {self._condition()}has"
         first = self._maybe(lambda: self._before().count(call, self.stop))
         if first == loaded:
-            return Verification(verified=(f"{told} {number(loaded)}, counted as it was before the load",))
+            return Verification(verified=(f"{told} {number(loaded)}, counted as of before the load",))
         second = self.now.count(call, self.stop)
         if second == loaded:
             return Verification(verified=(f"{told} {number(loaded)}, counted after the load",))
         if isinstance(first, ToolkitError):
             said = f"{told} {number(second)} now, and {number(loaded)} were loaded"
-            return Verification(unverified=(f"{said}; how many it had before is not known: {first.sentence}",))
+            return Verification(unverified=(f"{said}; the count before the load is unknown: {first.sentence}",))
         if first == second:
             return Verification(f"{told} {number(first)}, before and after, but {number(loaded)} rows were loaded")
         return Verification(
@@ -277,7 +277,7 @@ class _Counts:
     def _before(self) -> Reader:
         if self.before is None or isinstance(self.before, ToolkitError):
             raise self.before or ToolkitError(
-                "nobody looked before the load", code="TK-0203", hint="count by hand"
+                "it was not checked before the load", code="TK-0203", hint="count by hand"
             )
         return self.before
 

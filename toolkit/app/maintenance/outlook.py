@@ -82,7 +82,7 @@ def full_outlook(
 
 def _sentences(plan: MaintenancePlan, span: TimeSpan | None, now: datetime) -> list[str]:
     if not plan.windows.each:
-        return ["it has no window: it may run at any time"]
+        return ["it has no window and may run at any time"]
     said = ["window " + ", ".join(spell_window(one) for one in plan.windows.each)]
     if span is not None:
         zone = ZoneInfo(plan.windows.each[0].zone)

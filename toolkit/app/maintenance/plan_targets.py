@@ -100,7 +100,7 @@ def _fitting(text: str, profiles: Iterable[str]) -> list[str]:
         return [text]
     found = [name for name in profiles if fnmatch.fnmatchcase(name, text)]
     if not found:
-        raise ToolkitError(f"no target fits `{text}`", code="TK-0111", hint="see `dbatk target list`")
+        raise ToolkitError(f"no target matches `{text}`", code="TK-0111", hint="see `dbatk target list`")
     return found
 
 
@@ -122,7 +122,7 @@ def _job(
         ) from None
     if plan.max_degree is not None and job.degree > plan.max_degree:
         raise ToolkitError(
-            f"step `{step.name}` takes {job.degree} degrees, but the plan has {plan.max_degree}",
+            f"step `{step.name}` needs {job.degree} degrees, but the plan allows {plan.max_degree}",
             code="TK-0304",
             hint="lower its degree or its concurrency, or raise `max_degree`",
         )
@@ -134,7 +134,7 @@ def _check_conditions(step: PlanStep, resolved: ResolvedTarget) -> None:
     kinds = {condition.kind for condition in step.only_if}
     if ConditionKind.STALE in kinds and not engine(resolved.target.engine).dates_statistics:
         raise ToolkitError(
-            "duckdb does not tell stale statistics", code="TK-0304", hint="ask by `{sql = ..., at_least = ...}`"
+            "duckdb does not report stale statistics", code="TK-0304", hint="use `{sql = ..., at_least = ...}`"
         )
 
 
@@ -154,7 +154,7 @@ def _best_levels(step: PlanStep, store: Store) -> dict[str, Level]:
         good = [each for each in cells(run) if each.n > 0 and factor in each.cell]
         if not good:
             raise ToolkitError(
-                f"run `{ref}` has no good cell with `{factor}`",
+                f"run `{ref}` has no successful configuration with `{factor}`",
                 code="TK-0107",
                 hint="measure again, or give a level",
             )

@@ -75,7 +75,7 @@ def _following(store: Store, run: PlanRunRecord) -> tuple[str, ...]:
         targets = plan_targets_of(plan, store, Approvals())
         outlook = outlook_of(plan, targets, store, datetime.now(UTC))
     except ToolkitError as error:
-        return (f"what comes next cannot be told: {error.sentence}",)
+        return (f"the next run is unknown: {error.sentence}",)
     return (*outlook.sentences, *(f"`{row.step}` on `{row.target}`: {row.verdict}" for row in outlook.rows))
 
 

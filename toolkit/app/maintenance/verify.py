@@ -63,9 +63,9 @@ def look_at(
             if error.code == NOT_APPROVED:
                 raise
             if error.code not in _SILENT:
-                return Verification(unverified=(f"whether it was done could not be verified: {error.sentence}",))
+                return Verification(unverified=(f"could not verify whether it was done: {error.sentence}",))
             if seconds is None or stop.wait(seconds):
-                return Verification(unverified=(f"the database did not answer afterwards: {error.sentence}",))
+                return Verification(unverified=(f"the database did not respond afterwards: {error.sentence}",))
     raise AssertionError
 
 
@@ -83,7 +83,9 @@ def _look(
             return look_at_load(job, plan_target, run, store, before, stop)
         case VerifiedBy.INDEXES:
             invalid = invalid_indexes(job, plan_target)
-            return _looked(invalid, "index", "invalid afterwards", "every index is valid, by the catalogue")
+            return _looked(
+                invalid, "index", "invalid afterwards", "every index is valid according to the catalogue"
+            )
         case VerifiedBy.STATISTICS:
             return _of_statistics(job, plan_target, took_seconds)
         case VerifiedBy.BACKUP:
@@ -101,11 +103,11 @@ def _of_statistics(job: TargetStep, plan_target: PlanTarget, took_seconds: float
         )
     if not _gathers_all(job):
         return Verification(
-            unverified=("only some tables or parts are gathered so, and which ones is not looked at",)
+            unverified=("only some tables or partitions are gathered this way, and which ones is not checked",)
         )
     old = old_statistics(job, plan_target, took_seconds + _CLOCK_SECONDS)
-    right = "statistics of every table are newer than its beginning, by the catalogue"
-    return _looked(old, "table", "with statistics from before it began", right)
+    right = "statistics of every table are newer than its start according to the catalogue"
+    return _looked(old, "table", "with statistics older than its start", right)
 
 
 def _gathers_all(job: TargetStep) -> bool:
@@ -123,7 +125,7 @@ def _of_backup(run: str, store: Store) -> Verification:
         return Verification(f"corrupt blocks were found in {number(corrupt.value)} data file(s)")
     looked = Verification(verified=("its program ended without an error",))
     if whole is None:
-        return looked + Verification(unverified=("nobody read the backup again",))
+        return looked + Verification(unverified=("the backup was not read back",))
     if not whole.value:
         return looked + Verification(unverified=(f"{whole.source} did not confirm the backup",))
     return looked + Verification(verified=(f"{whole.source} confirms the backup",))

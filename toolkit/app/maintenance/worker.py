@@ -162,7 +162,8 @@ def carry_out(order: TargetOrder, events: Events) -> OrderResult:
 def _carry_out(order: TargetOrder, events: Events) -> OrderResult:
     if order.version != __version__:
         raise ToolkitError(
-            f"the worker on `{socket.gethostname()}` has dbatk {__version__}, the plan comes from {order.version}",
+            f"the worker on `{socket.gethostname()}` has dbatk {__version__}, the plan was sent by "
+            f"{order.version}",
             code="TK-0210",
             hint="install the same version everywhere",
         )
@@ -171,9 +172,9 @@ def _carry_out(order: TargetOrder, events: Events) -> OrderResult:
         records = store.steps_on(order.plan_run, order.target)
         if not records:
             raise ToolkitError(
-                f"the store `{store.place}` of the worker on `{socket.gethostname()}` is not that of the plan",
+                f"the store `{store.place}` of the worker on `{socket.gethostname()}` is not the plan's store",
                 code="TK-0210",
-                hint=f"set {_STORE_VARIABLE} there to the store of the plan, or leave it out",
+                hint=f"set {_STORE_VARIABLE} there to the store of the plan, or unset it",
             )
         plan_target = plan_target_at(plan, order.target, order.steps, store, order.approvals)
         tagged = TaggedEvents(events, {"plan_run": order.plan_run})
@@ -222,6 +223,6 @@ def _unwanted(store: Store, order: TargetOrder) -> ToolkitError | None:
     if holder is None or holder.lease.run != order.plan_run:
         return ToolkitError("the plan was stopped", code="TK-0130")
     if not holder.alive:
-        gone = f"process {holder.lease.pid} on `{holder.lease.host}`, which conducted the plan, is gone"
+        gone = f"process {holder.lease.pid} on `{holder.lease.host}`, which ran the plan, is gone"
         return ToolkitError(gone, code="TK-0130", hint="the next run goes on")
     return None

@@ -56,10 +56,10 @@ def _refuse_elsewhere(experiment: Experiment, facts: Facts, target: Target) -> N
     if "@" in target.programs_access("").opening:
         place = destination[0] if isinstance(destination, tuple) and destination else destination
         raise ToolkitError(
-            f"`{place}` is a folder of this host (`{here}`), and the channels of RMAN write on `{there}`, "
-            "where the database runs",
+            f"`{place}` is a folder on this host (`{here}`), but RMAN's channels write on `{there}`, where the "
+            "database runs",
             code="TK-0305",
-            hint="run dbatk on the database server; or take the scripts there by `dbatk export`",
+            hint="run dbatk on the database server, or take the scripts there with `dbatk export`",
         )
 
 
@@ -81,7 +81,7 @@ def _check_syntax(sessions: Sessions, facts: Facts, text: str) -> None:
     except DatabaseError as error:
         first = text.strip().splitlines()[0]
         raise refused(
-            dialect_of(facts.engine), error, f"this release of RMAN cannot read our script (`{first} ...`)"
+            dialect_of(facts.engine), error, f"this release of RMAN cannot read dbatk's script (`{first} ...`)"
         ) from None
 
 
@@ -97,7 +97,7 @@ def _check_database(sessions: Sessions, facts: Facts) -> None:
         raise ToolkitError(
             f"RMAN cannot connect: {error.sentence}",
             code="TK-0201",
-            hint="set ORACLE_SID and be of the group OSDBA or OSBACKUPDBA; or say in the profile's options how: "
+            hint="set ORACLE_SID and be a member of OSDBA or OSBACKUPDBA, or set in the profile's options: "
             '`rman_connect = "/@alias as sysbackup"`',
             database_code=error.code,
         ) from None
@@ -106,11 +106,11 @@ def _check_database(sessions: Sessions, facts: Facts) -> None:
     found, expected = read_log(line.text for line in answer.lines).dbid, facts.value("doctor_database", "dbid")
     if found is None:
         raise ToolkitError(
-            "RMAN did not say to which database it is connected", code="TK-0201", hint="call it by hand once"
+            "RMAN did not report which database it is connected to", code="TK-0201", hint="run it by hand to check"
         )
     if expected is not None and int(float(expected)) != found:
         raise ToolkitError(
-            f"RMAN reaches another database (DBID {found}) than this target is (DBID {int(float(expected))})",
+            f"RMAN connects to another database (DBID {found}) than this target (DBID {int(float(expected))})",
             code="TK-0304",
             hint="set ORACLE_SID to the instance of the target, or give `rman_connect` in the profile's options",
         )

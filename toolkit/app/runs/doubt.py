@@ -13,7 +13,7 @@ from toolkit.runner import trials_of
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.store import Store
 
-THERE = "a person answered that its rows are there; its time is not known"
+THERE = "a person confirmed that its rows are there; its time is unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class LoadInDoubt:
         if self.rows is None or load_in_doubt(self.run, self.store):
             return
         raise ToolkitError(
-            f"how run {self.run} ended is known, so `--rows` is not asked for",
+            f"the outcome of run {self.run} is known, so `--rows` is not needed",
             code="TK-0107",
-            hint="it answers for a load that was cut off; leave it out",
+            hint="it is for an interrupted load; omit it",
         )
 
     def settle(self, attempt: int, sessions_ended: int) -> bool:
@@ -64,18 +64,16 @@ class LoadInDoubt:
 
     def _unknown(self, sessions_ended: int) -> ToolkitError:
         table = self._table
-        message = (
-            f"whether the rows of run {self.run} are in `{table}` is not known: it was cut off while it loaded"
-        )
+        message = f"it is unknown whether the rows of run {self.run} are in `{table}`: the load was interrupted"
         if self.rows is not None and sessions_ended:
             message = (
-                f"run {self.run} was still at work in the database and has been ended: its rows may have changed"
+                f"run {self.run} was still active in the database and has been ended: its rows may have changed"
             )
         return ToolkitError(
             message,
             code=END_UNKNOWN,
-            hint=f"count the rows of `{table}`; `dbatk runs resume {self.run} --rows there` takes it as done, "
-            "`--rows missing` loads again",
+            hint=f"count the rows of `{table}`; `dbatk runs resume {self.run} --rows there` counts it as done, "
+            "`--rows missing` loads them again",
         )
 
     def _record_done(self, attempt: int) -> None:

@@ -269,7 +269,9 @@ def _sweep(context: RunContext, planned: Sequence[PlannedTrial], done: Sequence[
         raise context.stop.because
     if context.stop.requested and state is RunState.INTERRUPTED:
         raise ToolkitError(
-            f"run {context.run} was interrupted", code="TK-0130", hint=f"`dbatk runs resume {context.run}` goes on"
+            f"run {context.run} was interrupted",
+            code="TK-0130",
+            hint=f"`dbatk runs resume {context.run}` continues it",
         )
     return context.run
 
@@ -281,7 +283,7 @@ def _say_what_needs_a_backup(context: RunContext) -> None:
         for sentence in need_backup(context.sessions, context.dialect, entries):
             context.warn(sentence)
     except (DatabaseError, ToolkitError) as error:
-        context.warn(f"what needs a backup could not be looked up ({error.sentence}); run `dbatk clean`")
+        context.warn(f"the files that need a backup could not be determined ({error.sentence}); run `dbatk clean`")
 
 
 # -- after an interruption --------------------------------------------------------------------------------------

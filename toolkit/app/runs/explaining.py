@@ -13,9 +13,9 @@ from toolkit.model.words import Keep
 from toolkit.runner import RunContext, environment_of
 
 _STAYS = {
-    Keep.NONE: "every object is ours and is dropped",
-    Keep.BEST: "every object is ours and is dropped; the best cell is made once more and stays",
-    Keep.ALL: "every object is ours and stays",
+    Keep.NONE: "every object is a scratch object and is dropped",
+    Keep.BEST: "every object is a scratch object and is dropped; the best configuration is run once more and kept",
+    Keep.ALL: "every object is a scratch object and is kept",
 }
 
 
@@ -35,10 +35,10 @@ def keep_explanation(context: RunContext, policy: TargetPolicy) -> None:
 def _announce(context: RunContext) -> None:
     """Say before the run begins what it will do, and what its result depends on."""
     planning, events = context.planning, context.events
-    ours = "put back at the end" if on_live(context.experiment) else _STAYS[context.experiment.keep]
+    ours = "restored at the end" if on_live(context.experiment) else _STAYS[context.experiment.keep]
     if only_reads(planning):
-        ours = "it reads, and makes nothing"
-    mode = "a job: what it makes stays" if context.job else f"a measurement: {ours}"
+        ours = "it only reads and creates nothing"
+    mode = "a job: what it creates is kept" if context.job else f"a measurement: {ours}"
     shown = {"run": context.run, "mode": context.experiment.mode.value}
     events.emit(Event("mode", f"run {context.run}, {mode}", shown))
     ahead = ahead_of(planning)

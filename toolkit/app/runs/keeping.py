@@ -31,7 +31,7 @@ def keep_best(context: RunContext) -> None:
         return
     cell = advice(stored).best
     if cell is None:
-        context.warn("no cell ended well, so there is no best one to keep")
+        context.warn("no configuration succeeded, so there is no best one to keep")
         return
     factors = tuple(Factor(name, (level,)) for name, level in cell.items())
     job = replace(context.experiment, mode=Mode.JOB, factors=factors, repeat=1, warmup=0, keep=Keep.NONE)
@@ -46,10 +46,12 @@ def keep_best(context: RunContext) -> None:
     context.store.end_trial(context.run, record)
     context.sessions.close()
     if record.outcome is Outcome.INTERRUPTED:
-        raise ToolkitError(f"run {context.run} was interrupted while the best cell was kept", code="TK-0130")
+        raise ToolkitError(
+            f"run {context.run} was interrupted while keeping the best configuration", code="TK-0130"
+        )
     if record.outcome is not Outcome.OK:
-        raise ToolkitError(f"the best cell ({cell}) could not be kept: {record.reason}", code="TK-0203")
-    context.events.emit(Event("kept", f"kept the best cell ({cell}) as `{pieces[0].label}`"))
+        raise ToolkitError(f"the best configuration ({cell}) could not be kept: {record.reason}", code="TK-0203")
+    context.events.emit(Event("kept", f"kept the best configuration ({cell}) as `{pieces[0].label}`"))
 
 
 def _kept(trial: TrialRecord) -> bool:

@@ -96,7 +96,7 @@ def degrees_above(planning: PlanningContext) -> dict[int, str]:
     for piece in planning.all_pieces():
         limit = planning.dialect.degree_limit(planning.facts, piece.work)
         if limit.degree is not None and 1 < piece.work.degree > limit.degree:
-            why = f"{limit.degree}, the highest that can be had now: {limit.reasons[0][1]}"
+            why = f"{limit.degree}, the highest available now: {limit.reasons[0][1]}"
             found[piece.work.degree] = f"degree {piece.work.degree} is above {why}"
     return found
 
@@ -120,7 +120,9 @@ def check_plan(planning: PlanningContext) -> None:
     table = planning.support
     if table and not any(support.ok for _, support in table):
         cell, support = table[0]
-        several = f"none of the {len(table)} cells can be had; the first is {cell}" if len(table) > 1 else ""
+        several = (
+            f"none of the {len(table)} configurations is available; the first is {cell}" if len(table) > 1 else ""
+        )
         hint = "; ".join(part for part in (several, support.hint) if part) or None
         raise ToolkitError(support.sentence, code=_code(support), hint=hint)
     if planning.experiment.mode is Mode.JOB and not table[0][1].ok:
@@ -159,7 +161,7 @@ def _notes(facts: Facts, trials: Sequence[PlannedTrial]) -> list[str]:
     size = facts.value("source", "byte_count") or facts.value("target", "byte_count")
     if isinstance(size, int | float) and size > 0:
         notes.append(f"each trial works on about {byte_size(float(size))}")
-    notes.append("the time is estimated after the first sweep")
+    notes.append("the time will be estimated after the first sweep")
     return notes
 
 
@@ -197,7 +199,7 @@ def facts_from_text(text: str) -> Facts:
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ToolkitError(
-            "this is no file of facts", code="TK-0106", hint="make one with `dbatk doctor --facts-out FILE`"
+            "this is not a facts file", code="TK-0106", hint="create one with `dbatk doctor --facts-out FILE`"
         ) from None
 
 
@@ -283,7 +285,7 @@ def _about_snapshots(snapshot_source: SnapshotSource | None) -> list[str]:
     lines = [f"snapshots by {snapshot_source.provider} ({snapshot_source.why})"]
     if snapshot_source.repository is not None:
         seconds = int(LONG_SECONDS)
-        lines.append(f"one as well before and after each trial that is expected to take more than {seconds} s")
+        lines.append(f"also before and after each trial expected to take more than {seconds} s")
     return lines
 
 
@@ -313,7 +315,7 @@ def _head(planning: PlanningContext, scripts: Sequence[Script]) -> list[str]:
     lines = [f"dbatk {experiment.operation}, {experiment.mode}", known, f"read before: {reads}"]
     if experiment.mode is Mode.MEASUREMENT:
         sweeps = f"{counted(experiment.repeat, 'repeat')} and {counted(experiment.warmup, 'warm-up sweep')}"
-        lines.append(f"{sweeps}, interleaved; shown once per cell")
+        lines.append(f"{sweeps}, interleaved; shown once per configuration")
         if any(_makes_objects(one) for one in scripts):
             lines.append("objects named DBATK_RUN_* are dropped again; RUN stands for the run's id")
     return lines

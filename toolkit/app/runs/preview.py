@@ -41,8 +41,8 @@ def too_few(cells: int, repeat: int) -> tuple[str, ...]:
     if cells < 2 or (cells - 1) * (repeat - 1) >= _LEAST_FREEDOM:
         return ()
     enough = 1 + -(-_LEAST_FREEDOM // (cells - 1))
-    sentence = f"{counted(repeat, 'repeat')} of each cell will not tell a difference from noise"
-    return (f"{sentence}; --repeat {enough} is the least that can",)
+    sentence = f"{counted(repeat, 'repeat')} of each configuration cannot separate a difference from noise"
+    return (f"{sentence}; use at least --repeat {enough}",)
 
 
 def ahead_of(planning: PlanningContext) -> str | None:
@@ -74,14 +74,14 @@ def preview_of(planning: PlanningContext, target: Target | None) -> tuple[str, .
         return ()
     calls = [call for work in works for call in ways.preview(work, planning.facts)]
     if not calls:
-        return ("what would be gathered cannot be asked in this release",)
+        return ("this release cannot list what would be gathered",)
     sessions = Sessions(target, "dbatk dry-run", read_only=True)
-    lines = ["what would be gathered, as the database says (nothing was gathered for this):"]
+    lines = ["what would be gathered, according to the database (nothing was gathered):"]
     try:
         for call in calls:
             lines += _lines(sessions.run(step_of(planning.dialect, call)).rows)
     except DatabaseError as error:
-        return (f"what would be gathered could not be asked: {error.sentence}",)
+        return (f"the list of what would be gathered could not be read: {error.sentence}",)
     finally:
         sessions.close()
     return (*lines[:_MOST_LINES], *(["..."] if len(lines) > _MOST_LINES else []))

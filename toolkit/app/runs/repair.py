@@ -33,7 +33,7 @@ def undo_script(head: RunHead, store: Store, dialect: Dialect, events: Events) -
     """Return the undo script of a run; its path is announced once, when the first change is about to be made."""
 
     def announce(path: Path) -> None:
-        events.emit(Event("undo", f"undo script, should this process die: {path}", {"path": str(path)}))
+        events.emit(Event("undo", f"undo script, in case this process dies: {path}", {"path": str(path)}))
 
     return UndoScript(store.undo_script(head.run), dialect, head.run, head.experiment.target, announce)
 
@@ -197,7 +197,7 @@ def refuse_ingested(record: RunRecord) -> None:
     """
     if PROVENANCE in record.environment:
         raise ToolkitError(
-            f"run {record.head.run} came from a bundle, whose own script goes on with it",
+            f"run {record.head.run} came from a bundle, whose own script continues it",
             code="TK-0107",
             hint="run its run.sh again, then `dbatk ingest` its folder again",
         )
@@ -223,7 +223,7 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     for sentence in undone.done:
         events.emit(Event("cleanup", sentence))
     if undone.left:
-        raise ToolkitError(undone.left[0], code="TK-0307", hint="decide about it by hand, then resume again")
+        raise ToolkitError(undone.left[0], code="TK-0307", hint="resolve it by hand, then resume again")
     return made
 
 
@@ -256,8 +256,8 @@ def _mark_broken(run: str, store: Store, events: Events) -> None:
         planned = PlannedTrial(mark.trial, mark.cell, mark.repeat)
         ended = replace(interrupted(planned, mark.attempt, mark.began_at), error_code=unknown)
         store.end_trial(run, ended)
-        again = "" if unknown else " and is run again"
-        events.emit(Event("warning", f"trial {mark.trial} ({mark.cell}) was cut off{again}"))
+        again = "" if unknown else " and will be run again"
+        events.emit(Event("warning", f"trial {mark.trial} ({mark.cell}) was interrupted{again}"))
     _end_broken(run, store)
 
 

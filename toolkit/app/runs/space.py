@@ -128,14 +128,14 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
     if room.free_bytes is not None and needed > room.free_bytes:
         where = f" in `{room.place}`" if room.place else ""
         raise ToolkitError(
-            f"{what} about {byte_size(needed)} at once and {byte_size(room.free_bytes)} are free{where}",
+            f"{what} about {byte_size(needed)} at once, but only {byte_size(room.free_bytes)} are free{where}",
             code="TK-0305",
-            hint="free space, choose another place (--work-schema, --tablespace), or take a smaller source",
+            hint="free space, choose another location (--work-schema, --tablespace), or use a smaller source",
         )
     sorted_bytes = needed_temporary_bytes(experiment, facts)
     if room.temporary_bytes is not None and sorted_bytes > room.temporary_bytes:
         raise ToolkitError(
-            f"{what} about {byte_size(sorted_bytes)} of temporary space to sort its keys and "
+            f"{what} about {byte_size(sorted_bytes)} of temporary space to sort its keys, but only "
             f"{byte_size(room.temporary_bytes)} are free",
             code="TK-0305",
             hint=declared.temporary_hint,

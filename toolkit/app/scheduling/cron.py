@@ -35,8 +35,8 @@ class Crontab:
         if not zones or (self.exists() and self._knows_zones()):
             return None
         return (
-            f"CRON_TZ is known to cronie only (Red Hat, Oracle Linux, SUSE): another cron counts in "
-            f"{self.zone} and would begin at the wrong hour"
+            f"CRON_TZ is only supported by cronie (Red Hat, Oracle Linux, SUSE): another cron uses {self.zone} "
+            "and would start at the wrong hour"
         )
 
     def install(self, job: SchedulerJob) -> None:
@@ -49,9 +49,9 @@ class Crontab:
         before = self._read()
         if zones_needed(job, self.zone) and not self._knows_zones():
             raise ToolkitError(
-                f"this host's cron counts in {self.zone} and cannot be told another zone",
+                f"this host's cron uses {self.zone} and cannot use another time zone",
                 code="TK-0304",
-                hint=f'install by `--kind systemd`, or say the time in its zone: `--at "... {self.zone}"`',
+                hint=f'use `--kind systemd`, or give the time in its zone: `--at "... {self.zone}"`',
             )
         for entry in entries(before):
             if entry.name == job.name and entry.plan != job.plan:
@@ -110,12 +110,12 @@ def _crontab(word: str, text: str = "") -> subprocess.CompletedProcess[str]:
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as error:
         raise ToolkitError(
-            f"`crontab {word}` does not answer: {type(error).__name__}", code="TK-0405", hint="run it by hand"
+            f"`crontab {word}` does not respond: {type(error).__name__}", code="TK-0405", hint="run it by hand"
         ) from None
 
 
 def _failed(answer: subprocess.CompletedProcess[str]) -> ToolkitError:
     said = (answer.stderr.strip().splitlines() or [f"status {answer.returncode}"])[0]
     return ToolkitError(
-        f"`crontab` refuses: {said}", code="TK-0405", hint="nothing was changed; see /etc/cron.allow and cron.deny"
+        f"`crontab` failed: {said}", code="TK-0405", hint="nothing was changed; see /etc/cron.allow and cron.deny"
     )

@@ -57,7 +57,7 @@ def other_plan(name: str, plan: str, where: str) -> ToolkitError:
     return ToolkitError(
         f"another plan called `{name}` is installed in {where}: `{plan}`",
         code="TK-0205",
-        hint=f"give one of them another `name`, or remove the other with `dbatk plan schedule remove {name}`",
+        hint=f"rename one of them, or remove the other with `dbatk plan schedule remove {name}`",
     )
 
 
@@ -116,7 +116,9 @@ def make_job(wish: JobRequest) -> CreatedJob:
     plan = load_plan(path)
     if _NAME.fullmatch(plan.name) is None:
         raise ToolkitError(
-            f"`{plan.name}` cannot be the name of a job", code="TK-0102", hint="letters, digits, `_`, `-` and `.`"
+            f"`{plan.name}` cannot be the name of a job",
+            code="TK-0102",
+            hint="use letters, digits, `_`, `-` and `.`",
         )
     openings = (read_at(wish.at, host_zone()),) if wish.at else openings_of(plan.windows)
     if not openings:
@@ -201,7 +203,7 @@ def _places(wish: JobRequest) -> tuple[tuple[tuple[str, str], ...], tuple[str, .
     if ":" in before or "password=" in url.lower():
         if wish.environment_file is None:
             raise ToolkitError(
-                "the URL of the store holds a password, which no unit and no crontab may show",
+                "the URL of the store holds a password, which must not appear in a unit or crontab",
                 code="TK-0108",
                 hint="write `DBATK_STORE=...` into a file of mode 0600 and name it with `--env-file`",
             )
@@ -251,7 +253,7 @@ def _folders(resolved: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
             raise ToolkitError(
                 f"the target `{text}` has a relative path, and a scheduler begins in another folder",
                 code="TK-0107",
-                hint=f"write the whole path: `duckdb:///{_absolute(address.database)}`",
+                hint=f"give the full path: `duckdb:///{_absolute(address.database)}`",
             )
         yield str(file.parent)
 
@@ -297,11 +299,14 @@ def _notes(
         if profile is not None and profile.password is not None:
             kind, value = profile.password.kind, profile.password.value
             if kind is SecretKind.ENV and wish.environment_file is None:
-                yield f"`{name}` has its password in the variable {value}, which no scheduler sets: add --env-file"
+                yield (
+                    f"`{name}` has its password in the variable {value}, which schedulers do not set: add "
+                    "--env-file"
+                )
             if kind is SecretKind.KEYRING:
-                yield f"`{name}` takes its password from a keyring, which is locked when nobody is logged in"
+                yield f"`{name}` reads its password from a keyring, which is locked when nobody is logged in"
     if job.user is not None:
         places = ", ".join(f"`{value}`" for _, value in job.environment)
         yield f"the account {job.user} must be able to read `{job.plan}` and to use {places}"
     if any(declaration(step.operation).writes_files for step in plan.steps) and not wish.writes:
-        yield "the plan makes backups: name each folder that this host writes with --writes"
+        yield "the plan makes backups: give each folder written on this host with --writes"

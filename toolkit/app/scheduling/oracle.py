@@ -125,7 +125,7 @@ class OracleJobs:
             for step in steps:
                 self._sessions.run(step)
         except DatabaseError as error:
-            raise refused(self._dialect, error, "the scheduler refuses") from None
+            raise refused(self._dialect, error, "the scheduler refused") from None
 
 
 def _steps(job: SchedulerJob, credential: str) -> list[Step]:

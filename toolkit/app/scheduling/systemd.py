@@ -149,5 +149,7 @@ def _read(path: Path) -> str | None:
 
 def _not_ours(path: Path) -> ToolkitError:
     return ToolkitError(
-        f"`{path}` was not made by dbatk", code="TK-0205", hint="nothing was changed; give the plan another `name`"
+        f"`{path}` was not created by dbatk",
+        code="TK-0205",
+        hint="nothing was changed; give the plan another `name`",
     )

@@ -41,7 +41,7 @@ def providers_of(
     experiment, dialect = planning.experiment, planning.dialect
     if experiment.snapshot not in _CHOICES:
         raise ToolkitError(
-            f"there is no snapshot provider `{experiment.snapshot}`",
+            f"unknown snapshot provider `{experiment.snapshot}`",
             code="TK-0102",
             hint="choose one of " + ", ".join(_CHOICES),
         )

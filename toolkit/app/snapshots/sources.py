@@ -43,9 +43,9 @@ def snapshot_source_of(
             raise ToolkitError(
                 f"{dialect.engine} has no {wanted} snapshots",
                 code="TK-0304",
-                hint="leave it out: its own counters are read",
+                hint="omit it: the engine's own counters are used",
             )
-        return SnapshotSource(wanted, "what the engine counts itself", choice=False)
+        return SnapshotSource(wanted, "the engine's own counters", choice=False)
     ground = _with_context(wanted, facts, dialect, sessions, declared)
     return snapshot_sources.choose(wanted, ground, declared, reading=reading)
 

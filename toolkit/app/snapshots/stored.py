@@ -51,8 +51,8 @@ def find(store: Store, text: str) -> tuple[SnapshotHead, tuple[str, ...]]:
         raise ToolkitError(f"there is no snapshot `{text}`", code="TK-0114", hint=_near(store, text))
     if len(found) > 1:
         return found[0], (
-            f"{len(found)} snapshots are called `{text}`; the newest is used (#{found[0].number}), "
-            f"an older one is #{found[1].number}",
+            f"{len(found)} snapshots are named `{text}`; the newest is used (#{found[0].number}), an older one "
+            f"is #{found[1].number}",
         )
     return found[0], ()
 

@@ -73,7 +73,7 @@ def take(
         state, said = _read(resolved, provider, watch_seconds)
         ending.details.append(f"by {state.provider}")
     if store.snapshots(label, limit=1):
-        said = (*said, f"there is an older snapshot `{label}`; from now on the name means this one")
+        said = (*said, f"there is an older snapshot `{label}`; the name now refers to the new one")
     return TakenSnapshot(store.add_snapshot(label, shown, taken_at, state), (*said, *state.warnings))
 
 
@@ -86,9 +86,9 @@ def checked_label(label: str) -> str:
     text = label.strip()
     if not text or len(text) > _LONGEST_LABEL or ".." in text or text.startswith("#") or not text.isprintable():
         raise ToolkitError(
-            f"`{text[:40]}` cannot be the label of a snapshot",
+            f"`{text[:40]}` is not a valid snapshot label",
             code="TK-0102",
-            hint="write a few words without `..`, such as `before`",
+            hint="use a few words without `..`, such as `before`",
         )
     return text
 
@@ -105,9 +105,9 @@ def _read(resolved: ResolvedTarget, provider: str, watch_seconds: float) -> tupl
         )
     if watch_seconds and (provider == HOST or states.watch is None):
         raise ToolkitError(
-            f"there is nothing to watch by {HOST if provider == HOST else states.provider}",
+            f"there are no waits to watch with {HOST if provider == HOST else states.provider}",
             code="TK-0107",
-            hint="leave --watch out: waits are counted by the server, or not at all",
+            hint="omit --watch: waits are counted by the server, or not at all",
         )
     if provider == HOST:
         return _host(resolved), ()
@@ -172,9 +172,9 @@ def _host(resolved: ResolvedTarget) -> State:
     """
     if not host_is_ours(resolved.target):
         raise ToolkitError(
-            "the database runs on another host, whose CPU and disks cannot be read from here",
+            "the database runs on another host, so its CPU and disks cannot be read from here",
             code="TK-0304",
-            hint="run dbatk there, or leave --provider out",
+            hint="run dbatk there, or omit --provider",
         )
     identity = host_identity(alone=True)
     return State(HOST, resolved.target.engine, {**identity, DATABASE: str(identity["host"])}, host_sections())

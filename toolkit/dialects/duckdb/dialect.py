@@ -63,7 +63,7 @@ class DuckdbDialect(Quiet):
 
     def assume(self, text: str) -> Facts:
         if not re.fullmatch(r"v?\d+(\.\d+){0,2}", text):
-            raise ToolkitError(f"`{text}` is no release of DuckDB", code="TK-0102", hint=_ASSUME)
+            raise ToolkitError(f"`{text}` is not a DuckDB release", code="TK-0102", hint=_ASSUME)
         server: Row = {"version_text": text, "current_schema": "main", "database_name": "memory", "cpu_count": 1}
         release = self.release(server)
         if release.number < _OLDEST:
@@ -87,14 +87,14 @@ class DuckdbDialect(Quiet):
                   "the default degree of every statement, one setting for the whole process",
                   "sweep --degree to see what helps"),
             Check("memory", "ok", f"limit {settings.get('memory_limit')}",
-                  "above it sorts and hash tables spill to the temporary folder"),
+                  "above it, sorts and hash tables spill to the temporary folder"),
             Check("temporary folder", "ok" if settings.get("temp_directory") else "warning",
                   f"{settings.get('temp_directory') or 'none'}, at most {settings.get('max_temp_directory_size')}",
                   "" if settings.get("temp_directory") else "work larger than memory fails",
                   "" if settings.get("temp_directory") else "SET temp_directory = 'folder'"),
             Check("several sessions", "note", "threads is shared by all sessions of the process",
                   "--concurrency above 1 is not supported"),
-            Check("statistics", "note", "ANALYZE has no sampling and no degree of its own"),
+            Check("statistics", "note", "ANALYZE has neither sampling nor a degree"),
         ]  # fmt: skip
         if settings.get("preserve_insertion_order") == "true":
             lines.append(

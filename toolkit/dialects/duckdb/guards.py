@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolkit.dialects.guards import GuardFiles
 from toolkit.model.plan import Guard
 
-_ALONE = "a DuckDB file belongs to one process"
+_ALONE = "a DuckDB file belongs to a single process"
 GUARDS = GuardFiles(
     lacks={
         Guard.ACTIVE_SESSIONS: _ALONE,

@@ -15,7 +15,7 @@ def quote(name: str) -> str:
         ToolkitError: TK-0104 for an empty name or a NUL.
     """
     if not name or "\0" in name:
-        raise bad_name(name.replace("\0", "\\0"), "it is empty or holds a NUL character")
+        raise bad_name(name.replace("\0", "\\0"), "it is empty or contains a NUL character")
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -51,7 +51,7 @@ class _InThreads(Implementation):
     def judge(self, work: Work) -> Support | None:
         """Say what of its own options stands in the way; None when nothing does."""
         if work.option("compression") is not None:
-            return _compression(work) or _refused("an index of DuckDB is never compressed")
+            return _compression(work) or _refused("DuckDB indexes are never compressed")
         return None
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -67,7 +67,7 @@ class _InThreads(Implementation):
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
         source = "threads that used CPU"
         if "busy_threads" not in peaks:
-            return Granted(None, source, "the statement was too short to see which threads worked")
+            return Granted(None, source, "the statement was too short to detect which threads worked")
         busy = int(peaks["busy_threads"])
         if busy >= work.degree:
             return Granted(work.degree, source)
@@ -78,7 +78,7 @@ def _compression(work: Work) -> Support | None:
     compression = str(work.option("compression"))
     if compression in _COMPRESSION:
         return None
-    return _refused(f"DuckDB knows no compression `{compression}`; it takes none or auto")
+    return _refused(f"DuckDB has no compression `{compression}`; use none or auto")
 
 
 class _Load(_InThreads):
@@ -129,7 +129,7 @@ class _IndexBuild(_InThreads):
     def judge(self, work: Work) -> Support | None:
         if any(key.column is None or key.descending for key in work.keys):
             return super().judge(work) or _refused(
-                "dbatk indexes plain columns on DuckDB, whose indexes know no order: no expression, no DESC"
+                "on DuckDB, dbatk indexes only plain columns: no expressions, no DESC"
             )
         if work.option("on_live_objects"):
             return super().judge(work) or _refused("DuckDB has no invisible index; measure on the copy")

@@ -94,7 +94,7 @@ def _of_servers(facts: Facts, sets: int) -> Iterator[Limit]:
     left = _processes_left(facts)
     started = int(facts.value("doctor_servers", "server_count") or 0)
     if left is not None and nodes == 1 and left + started < most:
-        yield (left + started) // sets, f"PROCESSES leaves room for {left} more processes{each}"
+        yield (left + started) // sets, f"PROCESSES allows {left} more processes{each}"
 
 
 def instances(facts: Facts) -> int:

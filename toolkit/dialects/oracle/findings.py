@@ -189,9 +189,9 @@ def _plan_sentences(work: Work, lines: Sequence[str]) -> tuple[str, ...]:
             return (f"the plan of the {work.operation} cannot be shown ({said[:120]})",)
         return ()
     if story.parallel is False and not spelling.is_serial(work):
-        where = "stands above PX COORDINATOR" if story.servers else "has no parallel servers below it"
+        where = "is above PX COORDINATOR" if story.servers else "has no parallel servers below it"
         why = f" ({story.degree_note})" if story.degree_note else ""
-        return (f"the plan is serial where it counts: `{story.load}` {where}{why}",)
+        return (f"the decisive part of the plan is serial: `{story.load}` {where}{why}",)
     return ()
 
 

@@ -67,10 +67,10 @@ def _sampled(work: Work, found: Granted, peaks: Mapping[str, float]) -> Granted:
     if missing > 0 and work.degree:
         degree = min(found.degree, work.degree - missing)
         return Granted(
-            degree, found.source, f"V$PX_SESSION showed {missing} fewer servers in a set than asked for", True
+            degree, found.source, f"V$PX_SESSION showed {missing} fewer servers in a set than requested", True
         )
     if seen != found.degree and work.concurrency == 1:
-        sentence = f"the sources disagree: {found.source} tells degree {found.degree}, {_SAMPLED}, {seen}"
+        sentence = f"the sources disagree: {found.source} shows degree {found.degree}, {_SAMPLED}, {seen}"
         return Granted(min(seen, found.degree), found.source, sentence, found.downgraded)
     return found
 
@@ -83,7 +83,7 @@ def _counted(work: Work, found: Granted, peaks: Mapping[str, float]) -> Granted:
     what = moved[0].removesuffix(" (session)").removeprefix("Parallel operations ")
     sentence = found.sentence or f"the server counted it as `{what}`"
     if found.degree is not None and work.degree and found.degree >= work.degree:
-        sentence = f"the sources disagree: {found.source} tells degree {found.degree}, the server counted `{what}`"
+        sentence = f"the sources disagree: {found.source} shows degree {found.degree}, the server counted `{what}`"
     return Granted(found.degree, found.source, sentence, True)
 
 
@@ -106,7 +106,7 @@ def _of_no_servers(work: Work, total: Mapping[str, float]) -> Granted:
         return Granted(1, _ASKED)
     if total.get(_LOADS[work.operation], 0) > 0:
         return Granted(None, _ASKED, "the session had parallel statements, but which one is no longer known")
-    return Granted(1, _ASKED, "no parallel server took part")
+    return Granted(1, _ASKED, "no parallel server was used")
 
 
 def _of_last_statement(
@@ -132,7 +132,9 @@ def _from_height(last: Mapping[str, float], threads: float) -> Granted:
     height = last.get("ALLOCATION HEIGHT", 0) * max(last.get("ALLOCATION WIDTH", 1), 1)
     if height and threads in (height, 2 * height):
         return Granted(int(height), _ASKED)
-    return Granted(None, _ASKED, f"{int(threads)} servers took part; this release does not tell in how many sets")
+    return Granted(
+        None, _ASKED, f"{int(threads)} servers were used; this release does not report the number of sets"
+    )
 
 
 def _of_statistics(work: Work, seen: int) -> Granted:
@@ -140,7 +142,7 @@ def _of_statistics(work: Work, seen: int) -> Granted:
         return Granted(seen, _SAMPLED)
     if spelling.is_serial(work):
         return Granted(1, _SAMPLED)
-    return Granted(None, _SAMPLED, "DBMS_STATS runs many statements and none was seen with parallel servers")
+    return Granted(None, _SAMPLED, "DBMS_STATS runs many statements, none of them seen with parallel servers")
 
 
 def _switched_off(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> str:
@@ -156,7 +158,7 @@ def _without_evidence(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Grante
     if row is not None and float(row["value"] or 0) == 0:
         return Granted(1, "V$SQL", "" if spelling.is_serial(work) else "no parallel server executed the statement")
     if spelling.is_serial(work):
-        return Granted(1, "as asked", "a serial statement; V$PQ_SESSTAT could not be read")
+        return Granted(1, "as requested", "a serial statement; V$PQ_SESSTAT could not be read")
     return Granted(None, "none", "V$PQ_SESSTAT could not be read: GRANT SELECT ON SYS.V_$PQ_SESSTAT to the user")
 
 

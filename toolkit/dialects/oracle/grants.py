@@ -137,15 +137,11 @@ def not_granted(message: str) -> bool:
 def _system(facts: Facts, operation: OperationName | None, grantee: str) -> Iterator[Grant]:
     if "doctor_privileges" not in facts.answers:
         return
-    wanted = {
-        privilege: f"{one}: objects of its own" for one in _asked(operation) for privilege in _OWN.get(one, ())
-    }
+    wanted = {privilege: f"{one}: its own objects" for one in _asked(operation) for privilege in _OWN.get(one, ())}
     asked = facts.first("doctor_work")
     schema, user = asked.get("schema"), facts.value("server", "user_name")
     if operation is not None and schema not in (None, user):
-        wanted |= dict.fromkeys(
-            _ELSEWHERE.get(operation, ()), f"{operation} in schema {schema}, which is not its own"
-        )
+        wanted |= dict.fromkeys(_ELSEWHERE.get(operation, ()), f"{operation} in schema {schema} of another user")
         yield from _rows_elsewhere(facts, operation, grantee)
     for privilege, purpose in wanted.items():
         if not _has(facts, privilege) and not _has(facts, privilege.replace("CREATE ", "CREATE ANY ")):
@@ -157,7 +153,7 @@ def _rows_elsewhere(facts: Facts, operation: OperationName, grantee: str) -> Ite
     if operation == "insert" and not _has(facts, "INSERT ANY TABLE") and work.get("table"):
         table = f"{quote(str(work['schema']))}.{quote(str(work['table']))}"
         yield Grant(
-            f"GRANT INSERT ON {table} TO {grantee}", "insert: the table of another, unless granted already"
+            f"GRANT INSERT ON {table} TO {grantee}", "insert: a table of another user, unless already granted"
         )
 
 

@@ -107,11 +107,11 @@ def not_rebuilt(row: Row) -> str | None:
     if "DOMAIN" in word:
         return "it is a domain index: its own indextype decides how it is rebuilt"
     if word.startswith("LOB"):
-        return "it is the index of a LOB: it is rebuilt by moving the LOB"
+        return "it is a LOB index: it is rebuilt by moving the LOB"
     if word.startswith("CLUSTER"):
-        return "it is the index of a cluster"
+        return "it is a cluster index"
     if str(row.get("temporary") or "N") == "Y":
-        return "it is on a temporary table: its rows are a session's own"
+        return "it is on a temporary table: its rows are private to a session"
     return None
 
 

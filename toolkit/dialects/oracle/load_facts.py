@@ -74,19 +74,22 @@ def _source(work: Work, facts: Facts) -> Iterator[str]:
     unseen = [name for name in _names(facts, "source_invisible_columns") if name not in work.columns]
     if unseen:
         yield (
-            f"`{work.source}` has invisible columns that are not copied: {_listed(unseen)}; "
-            "name them with --columns to have them"
+            f"`{work.source}` has invisible columns that are not copied: {_listed(unseen)}; list them in "
+            "--columns to copy them"
         )
     virtual = [
         name for name in _names(facts, "source_virtual_columns") if not work.columns or name in work.columns
     ]
     if virtual and work.operation == "ctas":
-        yield f"virtual columns become ordinary ones that hold their values: {_listed(virtual)}"
+        yield f"virtual columns become ordinary columns with their values: {_listed(virtual)}"
     longs = [row for row in facts.rows("source_columns") if row.get("data_type") in ("LONG", "LONG RAW")]
     if longs:
-        yield f"`{longs[0]['column_name']}` is a {longs[0]['data_type']} and becomes a LOB on its way (TO_LOB)"
+        yield f"`{longs[0]['column_name']}` is a {longs[0]['data_type']} and is converted to a LOB (TO_LOB)"
     if work.option("sample") is not None:
-        yield "SAMPLE with SEED attempts the same rows each time (SQL Reference): compare the rows of the trials"
+        yield (
+            "SAMPLE with SEED attempts to return the same rows each time (SQL Reference): compare the row "
+            "counts of the trials"
+        )
     yield from _hidden_rows(work.source, facts)
 
 
@@ -94,28 +97,28 @@ def _hidden_rows(source: QualifiedName, facts: Facts) -> Iterator[str]:
     policies = _names(facts, "source_policies", "policy_name")
     if policies:
         yield (
-            f"row policies filter what this session sees of `{source}`: {_listed(policies)}; "
-            "only EXEMPT ACCESS POLICY sees every row"
+            f"row policies filter the rows of `{source}` for this session: {_listed(policies)}; only EXEMPT "
+            "ACCESS POLICY sees every row"
         )
     redacted = _names(facts, "source_redactions", "redacted_column")
     if redacted:
         yield (
-            f"`{source}` has redacted columns: {_listed(redacted)}; a load of them is refused (ORA-28081) without "
+            f"`{source}` has redacted columns: {_listed(redacted)}; loading them is refused (ORA-28081) without "
             "EXEMPT REDACTION POLICY"
         )
     if facts.rows("source_row_archival"):
-        yield (f"`{source}` archives rows (ORA_ARCHIVE_STATE): the archived ones are neither seen nor copied")
+        yield (f"`{source}` archives rows (ORA_ARCHIVE_STATE): archived rows are neither visible nor copied")
 
 
 def _statistics(work: Work, facts: Facts) -> Iterator[str]:
     in_query = work.query is not None and work.operation == "ctas" and work.mode is Mode.MEASUREMENT
     if in_query and has(facts.release, Feature.ONLINE_STATISTICS):
         yield (
-            "a CTAS from your own query gathers statistics while loading, which is part of its time; "
-            "NO_GATHER_OPTIMIZER_STATISTICS in the query leaves it out"
+            "a CTAS from your own query gathers statistics during the load, which counts in its time; "
+            "NO_GATHER_OPTIMIZER_STATISTICS in the query disables it"
         )
     if work.option("online_statistics") == "yes" and work.option("load") == "conventional":
-        yield "a conventional insert never gathers statistics while loading"
+        yield "a conventional insert never gathers statistics during the load"
 
 
 # -- the table that is made -------------------------------------------------------------------------------------
@@ -125,9 +128,9 @@ def _made(work: Work, facts: Facts) -> Iterator[str]:
         return
     count = made.count if made.count is not None else None if made.interval or made.automatic else len(made.bounds)
     if count is not None and not spelling.is_serial(work) and work.degree > count:
-        yield f"a CTAS into {count} partitions has at most degree {count}; {work.degree} was asked for"
+        yield f"a CTAS into {count} partitions has at most degree {count}; {work.degree} was requested"
     if made.count is not None and made.count & (made.count - 1):
-        yield f"{made.count} hash partitions are of uneven size; a power of two makes them even"
+        yield f"{made.count} hash partitions have uneven sizes; use a power of two"
     if made.interval is not None:
         yield f"values below {made.bounds[0]} share the first partition; write `from` for another beginning"
 
@@ -136,10 +139,10 @@ def _made(work: Work, facts: Facts) -> Iterator[str]:
 def _target(work: Work, facts: Facts) -> Iterator[str]:
     identities = _names(facts, "identity_columns")
     if identities:
-        yield f"GENERATED ALWAYS columns take new values, not those of the source: {_listed(identities)}"
+        yield f"GENERATED ALWAYS columns get new values, not those of the source: {_listed(identities)}"
     unfilled = [name for name in _names(facts, "invisible_columns") if name not in work.columns]
     if unfilled:
-        yield f"invisible columns of the target stay empty: {_listed(unfilled)}; name them with --columns"
+        yield f"invisible columns of the target stay empty: {_listed(unfilled)}; list them in --columns"
     yield from _copied(work, facts) if work.mode is Mode.MEASUREMENT else _live(work, facts)
 
 
@@ -148,7 +151,7 @@ def _copied(work: Work, facts: Facts) -> Iterator[str]:
     if facts.assumed:
         return
     if work.option("bare"):
-        yield "measured into a bare copy: without partitions, indexes, constraints, defaults and compression"
+        yield "measured into a bare copy without partitions, indexes, constraints, defaults or compression"
         return
     made, left_out = partitions.of_table(facts)
     if left_out:
@@ -166,7 +169,7 @@ def _copied(work: Work, facts: Facts) -> Iterator[str]:
     missing = [counted(kinds.count("R"), "foreign key")] if "R" in kinds else []
     missing += [f"trigger {name}" for name in _names(facts, "triggers", "trigger_name")]
     if missing:
-        yield f"the copy is without {_listed(missing)}, which make loads into the real table slower and serial"
+        yield f"the copy lacks {_listed(missing)}, which make loads into the real table slower and serial"
 
 
 def _live(work: Work, facts: Facts) -> Iterator[str]:

@@ -25,9 +25,9 @@ def quote(name: str) -> str:
         ToolkitError: TK-0104 for an empty name, a NUL, a double quote or more than 128 bytes.
     """
     if not name or "\0" in name or '"' in name:
-        raise _bad(name, "a name is not empty and holds neither a double quote nor a NUL")
+        raise _bad(name, "a name must not be empty or contain a double quote or NUL")
     if _length(name) > 128:
-        raise _bad(name, "a name has 128 bytes at most")
+        raise _bad(name, "a name can have at most 128 bytes")
     return f'"{name}"'
 
 
@@ -45,10 +45,10 @@ def literal(value: Scalar) -> str:
         return str(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ToolkitError(f"`{value}` has no spelling in Oracle", code="TK-0102")
+            raise ToolkitError(f"`{value}` cannot be written as an Oracle literal", code="TK-0102")
         return repr(value)
     if "\0" in value:
-        raise ToolkitError("a text with a NUL has no spelling in Oracle", code="TK-0102")
+        raise ToolkitError("a string with a NUL cannot be written as an Oracle literal", code="TK-0102")
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -64,10 +64,10 @@ def parse_name(text: str, release: Release | None = None) -> QualifiedName:
         ToolkitError: TK-0104 naming the rule that is broken.
     """
     if "@" in text:
-        raise _bad(text, "a name behind a database link cannot be worked on", hint="connect to that database")
+        raise _bad(text, "objects behind a database link cannot be used", hint="connect to that database")
     parts = _split(text)
     if len(parts) == 2 and parts[0] == "PUBLIC":
-        raise _bad(text, "PUBLIC has synonyms and links only, no tables", hint="name the schema that it leads to")
+        raise _bad(text, "PUBLIC has only synonyms and links, no tables", hint="give the schema that it points to")
     limit = name_limit(release)
     for part in parts:
         if not part:
@@ -109,8 +109,8 @@ def _beyond_ascii(text: str, at: int) -> ToolkitError:
     folded = "".join(char.upper() if len(char.upper()) == 1 else char for char in part)
     return _bad(
         text,
-        "letters beyond ASCII stand in double quotes, as the catalogue spells them",
-        hint=f"""write '"{folded}"' if it was made without quotes; ALL_OBJECTS has the exact spelling""",
+        "non-ASCII letters need double quotes, as spelled in the catalogue",
+        hint=f"""write '"{folded}"' if it was created without quotes; ALL_OBJECTS has the exact spelling""",
     )
 
 

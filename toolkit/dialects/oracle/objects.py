@@ -32,11 +32,11 @@ def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName,
     if columns is None or why is not None:
         if facts.assumed:
             facts.require("indexes")
-        reason = why or "its key is an expression, or it is no B-tree"
+        reason = why or "its key is an expression, or it is not a B-tree index"
         raise ToolkitError(
             f"the index `{name}` cannot be built on a copy: {reason}",
             code="TK-0304",
-            hint="measure into a copy without indexes (--bare), or leave this index out",
+            hint="measure into a copy without indexes (--bare), or exclude this index",
         )
     values: dict[str, ContextValue] = {
         "index": copy.name,

@@ -105,7 +105,7 @@ def judge_release(made: Partitioning, release: Release) -> str | None:
     """Say why a release cannot have these partitions."""
     if made.automatic and not has(release, Feature.AUTOMATIC_LIST):
         since = ".".join(map(str, FEATURES[Feature.AUTOMATIC_LIST].number))
-        return f"automatic list partitions came with release {since}"
+        return f"automatic list partitions need release {since}"
     return None
 
 
@@ -113,17 +113,17 @@ def _columns(text: str, listed: str, release: Release, known: dict[str, str]) ->
     names = []
     for part in split_names(listed):
         if not part:
-            raise _bad(text, "names no column")
+            raise _bad(text, "has no column")
         given = parse_name(part, release)
         if given.schema is not None:
             raise _bad(text, f"names `{part}`, which is not a column")
         if known and given.name not in known:
             raise ToolkitError(
-                f"there is no column `{part}` to partition by", code="TK-0204",
+                f"column `{part}` for partitioning does not exist", code="TK-0204",
                 hint=did_you_mean(given.name, list(known)),
             )  # fmt: skip
         if re.search(r"LOB|LONG|BFILE|XMLTYPE", known.get(given.name, "")):
-            raise _bad(text, f"names `{part}`, whose type {known[given.name]} cannot be a partition key")
+            raise _bad(text, f"contains `{part}`, whose type {known[given.name]} cannot be a partition key")
         names.append(given.name)
     return tuple(names)
 
@@ -132,14 +132,14 @@ def _hash(text: str, rest: str, columns: tuple[str, ...], data_type: str) -> Par
     del data_type
     number = rest.removeprefix("partitions ")
     if rest and not (number.isascii() and number.isdecimal() and 1 <= int(number) <= MOST):
-        raise _bad(text, f"wants a number of partitions from 1 to {MOST}")
+        raise _bad(text, f"needs a number of partitions from 1 to {MOST}")
     return Partitioning("HASH", columns, int(number) if rest else None)
 
 
 def _list(text: str, rest: str, columns: tuple[str, ...], data_type: str) -> Partitioning:
     del data_type
     if rest != "automatic" or len(columns) > 1:
-        raise _bad(text, "is a list of one column that must be `automatic`: each value then gets its partition")
+        raise _bad(text, "is a list, which must be `automatic` on one column: each value then gets its partition")
     # The partition of NULL needs no value of the column's type.
     return Partitioning("LIST", columns, automatic=True, bounds=("NULL",))
 
@@ -152,7 +152,7 @@ def _range(text: str, rest: str, columns: tuple[str, ...], data_type: str) -> Pa
         return Partitioning("RANGE", columns, bounds=_bounds(text, listed, data_type))
     match = _INTERVAL.fullmatch(rest)
     if match is None or int(match["step"]) == 0:
-        raise _bad(text, "wants `interval N [month]` or `below 10,20,max`")
+        raise _bad(text, "needs `interval N [month]` or `below 10,20,max`")
     if match["unit"] is None:
         return _numbers(text, columns, match["step"], match["first"] or "0", data_type)
     return _times(text, columns, match, data_type)
@@ -174,7 +174,7 @@ def _times(text: str, columns: tuple[str, ...], match: re.Match[str], data_type:
         raise _bad(text, f"counts {data_type} values in {unit}s: write `interval {match['step']}`")
     day = _date(text, first)
     if _UNITS[unit] == "NUMTOYMINTERVAL" and day.day > _LAST_DAY:
-        raise _bad(text, f"begins at {first}: intervals of {unit}s begin on day 1 to {_LAST_DAY}")
+        raise _bad(text, f"starts at {first}: intervals of {unit}s start on day 1 to {_LAST_DAY}")
     interval = f"{_UNITS[unit]}({match['step']}, '{unit.upper()}')"
     return Partitioning("RANGE", columns, interval=interval, bounds=(_spelled_date(day, data_type),))
 
@@ -194,7 +194,7 @@ def _bounds(text: str, listed: str, data_type: str) -> tuple[str, ...]:
     else:
         raise _bad(text, "has a bound that is neither a number nor a date such as 2026-01-31; `max` comes last")
     if not rising or len(given) > MOST_COPIED:
-        raise _bad(text, f"has bounds that do not rise, or more than {MOST_COPIED}")
+        raise _bad(text, f"has bounds that do not ascend, or more than {MOST_COPIED}")
     return (*spelled, *(("MAXVALUE",) if open_ended else ()))
 
 
@@ -240,7 +240,7 @@ def of_table(facts: Facts) -> tuple[Partitioning | None, str | None]:
     left_out = None if sub == "NONE" else f"the copy has the {method} partitions, but not the {sub} subpartitions"
     made = _copied(row, method, columns, facts)
     if made is None:
-        return None, f"the copy is not partitioned: the bounds of its {method} partitions cannot be spelled again"
+        return None, f"the copy is not partitioned: the bounds of its {method} partitions cannot be reproduced"
     return made, left_out
 
 

@@ -56,7 +56,7 @@ class Service:
     end_session: str = "ALTER SYSTEM KILL SESSION '{sid},{serial}' IMMEDIATE"
 
 
-OWN = Service("", "a server of your own", "REFRN")
+OWN = Service("", "your own server", "REFRN")
 
 SERVICES: tuple[Service, ...] = (
     Service(
@@ -65,9 +65,9 @@ SERVICES: tuple[Service, ...] = (
         "ADB: initialization parameters; notes for experienced database users; predefined service names",
         cloud=True,
         barred={
-            ServiceLimit.RMAN: "RMAN is not available on Autonomous Database; the service backs up by itself",
+            ServiceLimit.RMAN: "RMAN is not available on Autonomous Database; the service makes its own backups",
             ServiceLimit.ALTER_SYSTEM: "ALTER SYSTEM is limited to what Autonomous Database lists",
-            ServiceLimit.TABLESPACES: "Autonomous Database has the tablespace DATA and no other can be added",
+            ServiceLimit.TABLESPACES: "Autonomous Database has the tablespace DATA, and no other can be added",
             ServiceLimit.STATSPACK: "Statspack cannot be installed on Autonomous Database; AWR is included",
         },
         tablespaces=frozenset({"DATA"}),
@@ -99,7 +99,7 @@ _NO_HOME = {"CDB$ROOT": "the root container", "PDB$SEED": "the seed"}
 # Concepts and Administration); the other standbys take their changes from the primary alone.
 WRITABLE_ROLES = frozenset({"PRIMARY", "SNAPSHOT STANDBY"})
 
-_ADMIN_ONLY = "only sessions with RESTRICTED SESSION get in; somebody is at maintenance"
+_ADMIN_ONLY = "only sessions with RESTRICTED SESSION can connect; maintenance is going on"
 
 
 def service_of(facts: Facts) -> Service:

@@ -33,8 +33,8 @@ def judge(work: Work, facts: Facts) -> Support | None:
     count = "a standby database" if standbys == 1 else f"{int(standbys)} standby databases"
     return Support(
         SupportState.UNSUPPORTED,
-        f"this primary ships its redo to {count}, which would lack every block of a NOLOGGING load (ORA-26040); "
-        "load with LOGGING",
+        f"this primary ships its redo to {count}, where every block of a NOLOGGING load would be missing "
+        "(ORA-26040); load with LOGGING",
     )
 
 
@@ -43,13 +43,13 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
     if not asks_nologging(work):
         return
     if work.operation == "insert" and work.option("load") == "conventional":
-        yield "a conventional insert writes its redo whatever the table's attribute says: NOLOGGING saves nothing"
+        yield "a conventional insert writes redo regardless of the table's attribute: NOLOGGING saves nothing"
         return
     mode = facts.value(_KEY, "log_mode")
     if _forced(facts):
         yield f"FORCE LOGGING is {_forced(facts)}: NOLOGGING saves no redo here"
     elif mode == "NOARCHIVELOG":
-        yield "the database is in NOARCHIVELOG mode: a direct load writes no redo with LOGGING either"
+        yield "the database is in NOARCHIVELOG mode: a direct load writes no redo even with LOGGING"
 
 
 def _forced(facts: Facts) -> str | None:
@@ -105,7 +105,7 @@ def backup_sentence(what: str, since: Scalar, rows: Sequence[Row] | None) -> str
 
 def _record(rows: Sequence[Row] | None) -> str:
     if rows is None:
-        return "V$DATAFILE may not be read, so the server's own record is not known"
+        return "V$DATAFILE cannot be read, so the server's own record is unknown"
     files = [f"{row['file_name']} at {row['unrecoverable_at']}" for row in rows if row.get("file_name")]
     if not files:
         return "V$DATAFILE records no unrecoverable change since then"

@@ -101,7 +101,7 @@ EDITIONS: dict[str, Edition] = {
     )
 }
 
-_UNKNOWN = Edition("", "an edition that is not known", parallel=True, enterprise=None)
+_UNKNOWN = Edition("", "an unknown edition", parallel=True, enterprise=None)
 
 # How a banner of V$VERSION shows the edition; the first that fits wins. A banner of 11.2 and 12.1 Standard
 # Edition names no edition at all.

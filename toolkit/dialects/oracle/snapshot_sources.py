@@ -108,11 +108,11 @@ def choose(wanted: str, facts: Facts, declared: frozenset[str], *, reading: bool
         return SnapshotSource(AWR.provider, _awr_reason(facts, declared), AWR)
     if wanted == STATSPACK.provider:
         if why := statspack_refusal(facts, reading=reading):
-            hint = "`vstat` needs nothing; `dbatk doctor --grants` lists what Statspack needs"
+            hint = "`vstat` needs no setup; `dbatk doctor --grants` lists what Statspack needs"
             raise ToolkitError(f"no Statspack snapshot can be taken: {why}", code="TK-0304", hint=hint)
-        return SnapshotSource(STATSPACK.provider, "asked for", STATSPACK)
+        return SnapshotSource(STATSPACK.provider, "requested", STATSPACK)
     if wanted == VSTAT:
-        return SnapshotSource(VSTAT, "asked for")
+        return SnapshotSource(VSTAT, "requested")
     return _best(facts, declared, reading=reading)
 
 
@@ -145,7 +145,7 @@ def awr_refusal(facts: Facts) -> str | None:
     name = facts.value("doctor_container", "container_name")
     in_pdb = name is not None and name not in {"CDB$ROOT", "PDB$SEED"} and _is_container(facts)
     if in_pdb and not has(facts.release, Feature.PDB_SNAPSHOTS):
-        return "before 12.2 AWR snapshots are taken in the root only, and this is a pluggable database"
+        return "before 12.2, AWR snapshots can only be taken in the root, and this is a pluggable database"
     return None
 
 

@@ -57,14 +57,14 @@ def _free(facts: Facts, place: str) -> float | None:
         return None
     if place not in rows:
         raise ToolkitError(
-            f"there is no tablespace `{place}`", code="TK-0204", hint=did_you_mean(place, list(rows))
+            f"tablespace `{place}` does not exist", code="TK-0204", hint=did_you_mean(place, list(rows))
         )
     if not _takes_tables(rows[place]):
         raise ToolkitError(
-            f"the tablespace `{place}` takes no tables: it is {rows[place].get('contents')} and "
+            f"the tablespace `{place}` cannot hold tables: it is {rows[place].get('contents')} and "
             f"{rows[place].get('status')}",
             code="TK-0305",
-            hint="choose another with --tablespace",
+            hint="choose another one with --tablespace",
         )
     return _sum(rows[place], "free_byte_count", "growth_byte_count")
 

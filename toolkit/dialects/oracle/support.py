@@ -32,7 +32,7 @@ def _place(work: Work, facts: Facts) -> Support | None:
         return _no(refusal)
     service, asked = service_of(facts), work.option("tablespace")
     if service.tablespaces and isinstance(asked, str) and asked.strip('"').upper() not in service.tablespaces:
-        return _no(f"{service.barred[ServiceLimit.TABLESPACES]}; leave `tablespace` out")
+        return _no(f"{service.barred[ServiceLimit.TABLESPACES]}; omit `tablespace`")
     return None
 
 
@@ -40,8 +40,8 @@ def _session(facts: Facts) -> Support | None:
     user = str(facts.value("server", "user_name") or "")
     if user in _ADMINISTRATIVE:
         return _no(
-            f"the session is {user}: tables, indexes and statistics are no work for it, and behave otherwise "
-            "there; connect as an account of your own (leave `mode` out of the profile)"
+            f"the session is {user}: tables, indexes and statistics are not for this user, and behave "
+            "differently there; connect as your own account (omit `mode` in the profile)"
         )
     return None
 
@@ -50,10 +50,8 @@ def _owner(work: Work, facts: Facts) -> Support | None:
     schema = work.object.name.name if work.object.kind is ObjectKind.STATISTICS else work.object.name.schema
     schema = schema or str(facts.value("server", "current_schema") or "")
     if schema in MAINTAINED_SCHEMAS or _said_maintained(facts, schema):
-        sentence = f"`{schema}` belongs to the database software; work in a schema of your own"
-        return Support(
-            SupportState.UNSUPPORTED, sentence, "name a schema of your own; copies go there by --work-schema"
-        )
+        sentence = f"`{schema}` belongs to the database software; use your own schema"
+        return Support(SupportState.UNSUPPORTED, sentence, "use your own schema; --work-schema puts copies there")
     return None
 
 

@@ -61,24 +61,24 @@ def checks(facts: Facts) -> tuple[Check, ...]:
 
 def _unread(facts: Facts, name: str, key: str) -> Check:
     why = facts.refused.get(key, "it was not read")
-    return Check(name, "note", f"unknown: {why}", "nothing can be said about it")
+    return Check(name, "note", f"unknown: {why}", "it is unknown")
 
 
 def _release(facts: Facts) -> Iterator[Check]:
     number, evidence = major(facts.release), f"PostgreSQL {facts.release}"
     if not facts.release.number:
-        yield Check("release", "warning", "unknown", "release differences cannot be told")
+        yield Check("release", "warning", "unknown", "release differences are unknown")
     elif number < OLDEST:
         yield Check(
             "release", "problem", evidence, f"releases before {OLDEST} are not supported", "upgrade the server"
         )
     elif number > NEWEST:
         yield Check("release", "note", evidence, f"it is newer than {NEWEST}, the newest that was tested",
-                    "look at the counters with care")  # fmt: skip
+                    "interpret the counters with care")  # fmt: skip
     else:
         yield Check("release", "ok", evidence)
     if facts.value("server", "in_recovery") == "yes":
-        yield Check("replica", "problem", "pg_is_in_recovery() is true", "a replica takes no writes",
+        yield Check("replica", "problem", "pg_is_in_recovery() is true", "a replica accepts no writes",
                     "connect to the primary")  # fmt: skip
 
 
@@ -108,21 +108,21 @@ def _planner(settings: _Settings) -> Iterator[Check]:
     threshold = settings.number("min_parallel_table_scan_size", 1024)
     yield Check(
         "serial by cost", "note", f"parallel_setup_cost {setup:g}, parallel_tuple_cost {by_row:g}",
-        "a plan that hands most of its rows on (SELECT * above all) stays serial, because each row costs extra",
+        "a plan that passes on most of its rows (such as SELECT *) stays serial, because each row costs extra",
         "let the query compute or aggregate; SET parallel_tuple_cost = 0 forces workers, and is seldom faster",
     )  # fmt: skip
     yield Check(
         "serial by size", "note", f"min_parallel_table_scan_size {byte_size(threshold * _BLOCK)}",
-        "smaller tables are scanned and indexed serially; each threefold size allows one worker more",
+        "smaller tables are scanned and indexed serially; each threefold size allows one more worker",
         "ALTER TABLE ... SET (parallel_workers = n) overrides the rule for one table",
     )  # fmt: skip
     if settings.text("parallel_leader_participation") == "off":
         yield Check("leader", "warning", "parallel_leader_participation off",
-                    "the leader does not work: degree d has d - 1 processes at work",
+                    "the leader does not work: degree d has d - 1 working processes",
                     "SET parallel_leader_participation = on")  # fmt: skip
     if settings.text("default_transaction_isolation") == "serializable":
         yield Check("isolation", "note", "default_transaction_isolation serializable",
-                    "serializable transactions run in parallel, at a price in predicate locks")  # fmt: skip
+                    "serializable transactions run in parallel, at the cost of predicate locks")  # fmt: skip
 
 
 def _index_builds(settings: _Settings) -> Iterator[Check]:
@@ -132,13 +132,13 @@ def _index_builds(settings: _Settings) -> Iterator[Check]:
     evidence = f"maintenance_work_mem {byte_size(kilobytes * 1024)}, max_parallel_maintenance_workers {workers}"
     yield Check(
         "index builds", "warning" if kept == 0 else "note", evidence,
-        f"32 MB for each process allow degree {kept + 1} at most, whatever is asked for",
+        f"32 MB per process allow at most degree {kept + 1}, whatever is requested",
         f"SET maintenance_work_mem = '{max(4, workers + 1) * 32}MB' for degree {max(4, workers + 1)}",
     )  # fmt: skip
     if kilobytes * 1024 >= 2 * _GIGABYTE:
         yield Check("index build memory", "note", evidence,
-                    "more is not better: the build's sort often slows down again above some hundred MB",
-                    "sweep it as a factor and see")  # fmt: skip
+                    "more is not better: above a few hundred MB the sort often becomes slower",
+                    "sweep it as a factor")  # fmt: skip
 
 
 def _memory(settings: _Settings) -> Iterator[Check]:
@@ -149,7 +149,7 @@ def _memory(settings: _Settings) -> Iterator[Check]:
                 "small: most reads go to the operating system's cache" if small else "",
                 "a quarter of memory is the usual setting (restart)" if small else "")  # fmt: skip
     yield Check("work memory", "note", f"work_mem {byte_size(work)}",
-                "each sort or hash of each process takes so much (hashes a multiple), so a degree multiplies it",
+                "each sort or hash of each process uses this much (hashes a multiple), so a degree multiplies it",
                 "watch temp_bytes; sweep work_mem as a factor")  # fmt: skip
 
 
@@ -157,7 +157,9 @@ def _logging(settings: _Settings) -> Iterator[Check]:
     level, archive = settings.text("wal_level"), settings.text("archive_mode")
     evidence = f"wal_level {level}, archive_mode {archive}"
     if level == "minimal":
-        yield Check("write-ahead log", "ok", evidence, "a table made and filled in one transaction is not logged")
+        yield Check(
+            "write-ahead log", "ok", evidence, "a table created and loaded in one transaction is not logged"
+        )
     else:
         yield Check("write-ahead log", "note", evidence,
                     "every CREATE TABLE AS and index build is logged in full"
@@ -166,18 +168,18 @@ def _logging(settings: _Settings) -> Iterator[Check]:
     wal = settings.number("max_wal_size", 1024) * 1024**2
     if wal < 2 * _GIGABYTE:
         yield Check("checkpoints", "note", f"max_wal_size {byte_size(wal)}",
-                    "a heavy load forces checkpoints in its middle, which spreads the times",
+                    "a heavy load forces checkpoints while it runs, which makes times vary",
                     "ALTER SYSTEM SET max_wal_size = '8GB'; see checkpoints_requested of each trial")  # fmt: skip
     for name in ("fsync", "full_page_writes"):
         if settings.text(name) == "off":
             yield Check(name, "problem", f"{name} off",
-                        "a crash destroys data, and times are not those of production",
+                        "a crash destroys data, and times differ from production",
                         f"ALTER SYSTEM SET {name} = on")  # fmt: skip
 
 
 def _others(settings: _Settings) -> Iterator[Check]:
     if settings.text("track_io_timing") == "off":
-        yield Check("I/O timing", "note", "track_io_timing off", "seconds spent in reads and writes stay at zero",
+        yield Check("I/O timing", "note", "track_io_timing off", "seconds spent in reads and writes remain zero",
                     "ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf()")  # fmt: skip
     if settings.number("temp_file_limit", -1) >= 0:
         limit = byte_size(settings.number("temp_file_limit", 0) * 1024)
@@ -186,10 +188,10 @@ def _others(settings: _Settings) -> Iterator[Check]:
     for name in ("force_parallel_mode", "debug_parallel_query"):
         if settings.text(name) not in ("", "off"):
             yield Check(name, "warning", f"{name} {settings.text(name)}",
-                        "plans are bent for tests; times mislead",
+                        "plans are distorted for tests; times are misleading",
                         f"ALTER SYSTEM RESET {name}")  # fmt: skip
     if settings.text("jit") == "on":
-        yield Check("jit", "note", "jit on", "compiling costs up to seconds in long queries, in every worker anew",
+        yield Check("jit", "note", "jit on", "compilation costs up to seconds in long queries, in every worker",
                     "sweep SET jit = off as a factor")  # fmt: skip
 
 
@@ -204,8 +206,8 @@ def _source(facts: Facts, settings: _Settings) -> Iterator[Check]:
         workers = workers_by_size(int(size) // _BLOCK, threshold)
         name = f"{row.get('schema_name')}.{row.get('table_name')}"
         yield Check(f"degree by size of {name}", "ok" if workers else "warning", byte_size(size),
-                    f"a scan asks for {workers} workers at most: degree {workers + 1}",
-                    "" if workers else "nothing is to be gained by a degree on so small a table")  # fmt: skip
+                    f"a scan requests at most {workers} workers: degree {workers + 1}",
+                    "" if workers else "a degree gains nothing on such a small table")  # fmt: skip
         return
 
 
@@ -221,9 +223,9 @@ def _state(facts: Facts) -> Iterator[Check]:
         yield _unread(facts, "state", "doctor_state")
         return
     active = _float(row, "active_count") or 0
-    yield Check("load of others", "ok" if active == 0 else "note", f"{active:.0f} other sessions are active now",
+    yield Check("other load", "ok" if active == 0 else "note", f"{active:.0f} other sessions are active now",
                 "" if active == 0 else "they take workers, CPU and I/O from a measurement",
-                "" if active == 0 else "--quiet-wait, or measure when it is calm")  # fmt: skip
+                "" if active == 0 else "use --quiet-wait, or measure when the server is idle")  # fmt: skip
     oldest = _float(row, "oldest_transaction_seconds") or 0.0
     if oldest > _OLD_TRANSACTION_SECONDS:
         yield Check("old transaction", "warning", f"open since {oldest:.0f} s",
@@ -233,7 +235,7 @@ def _state(facts: Facts) -> Iterator[Check]:
     if (_float(row, "replica_count") or 0) > 0:
         yield Check("replicas", "warning" if delay > _LATE_REPLICA_SECONDS else "note",
                     f"{_float(row, 'replica_count'):.0f} replicas, the last {delay:.0f} s behind",
-                    "the log of every heavy job goes to them; a synchronous one slows each COMMIT")  # fmt: skip
+                    "they receive the log of every heavy job; a synchronous one slows each COMMIT")  # fmt: skip
     if (_float(row, "idle_slot_count") or 0) > 0:
         kept = byte_size(_float(row, "slot_wal_byte_count"))
         yield Check("replication slots", "warning", f"inactive slots keep {kept} of log",
@@ -254,9 +256,9 @@ def _invalid_indexes(facts: Facts) -> Iterator[Check]:
 
 def _space(facts: Facts) -> Iterator[Check]:
     size = byte_size(_float(facts.first("doctor_state"), "database_byte_count"))
-    yield Check("free space", "note", f"unknown by SQL (the database has {size})",
+    yield Check("free space", "note", f"unknown from SQL (the database has {size})",
                 "a full disk ends the work with 53100, a full pg_wal stops the server",
-                "look at df for the data directory, pg_wal and tablespaces")  # fmt: skip
+                "check df for the data directory, pg_wal and tablespaces")  # fmt: skip
 
 
 def _grants(facts: Facts) -> Iterator[Check]:
@@ -270,7 +272,7 @@ def _grants(facts: Facts) -> Iterator[Check]:
                     f"CREATE SCHEMA AUTHORIZATION {user};")  # fmt: skip
     elif row.get("may_create") != "yes":
         yield Check("CREATE", "problem", f"not granted on schema {row['schema_name']}",
-                    "no table can be made there",
+                    "no table can be created there",
                     f"GRANT CREATE ON SCHEMA {_ident(row['schema_name'])} TO {user};")  # fmt: skip
     else:
         yield Check("CREATE", "ok", f"granted on schema {row['schema_name']}")
@@ -280,11 +282,11 @@ def _grants(facts: Facts) -> Iterator[Check]:
                     f"GRANT pg_read_all_stats TO {user};")  # fmt: skip
     if row.get("may_signal") != "yes":
         yield Check("ending sessions", "note", "pg_signal_backend is not granted",
-                    "sessions of the same user can be ended, others not",
+                    "only sessions of the same user can be ended",
                     f"GRANT pg_signal_backend TO {user};")  # fmt: skip
     if row.get("reads_control") != "yes":
-        yield Check("system identifier", "note", "pg_control_system() may not be called",
-                    "objects are recognised by oid and database alone",
+        yield Check("system identifier", "note", "no privilege to call pg_control_system()",
+                    "objects are identified only by oid and database",
                     f"GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO {user};")  # fmt: skip
 
 

@@ -78,13 +78,13 @@ def of_query(kept: Kept, peaks: Mapping[str, float]) -> Granted:
         return Granted(1, _PLAN, SERIAL_PLAN)
     if planned is not None and (launched := _launched(kept, planned)) is not None:
         return Granted(launched + 1, _COUNTED, _planned_sentence(max(planned), launched))
-    return _sampled(max(planned) if planned else None, peaks, "the planner asked for")
+    return _sampled(max(planned) if planned else None, peaks, "the planner requested")
 
 
 def _planned_sentence(planned: int, launched: int) -> str:
     if launched < planned:
-        return f"{launched} of {planned} planned workers could be launched; max_parallel_workers was used up"
-    return f"the planner asked for {planned} workers"
+        return f"{launched} of {planned} planned workers were launched; max_parallel_workers was used up"
+    return f"the planner requested {planned} workers"
 
 
 def _sampled(planned: int | None, peaks: Mapping[str, float], asked: str) -> Granted:
@@ -92,11 +92,11 @@ def _sampled(planned: int | None, peaks: Mapping[str, float], asked: str) -> Gra
     seen = int(peaks.get("parallel_workers", 0))
     if seen == 0:
         if planned is None:
-            return Granted(None, "none", "there is no plan, and no sample of its workers")
-        return Granted(None, _PLAN, f"{asked} {planned} workers, and no sample caught them at work")
+            return Granted(None, "none", "there is neither a plan nor a sample of its workers")
+        return Granted(None, _PLAN, f"{asked} {planned} workers, but no sample saw them active")
     workers = seen if planned is None else min(seen, planned)
     if planned is not None and workers < planned:
-        return Granted(workers + 1, _SAMPLED, f"{workers} of {planned} workers asked for were ever seen at work")
+        return Granted(workers + 1, _SAMPLED, f"{workers} of {planned} requested workers were ever seen active")
     return Granted(workers + 1, _SAMPLED, f"{asked} {workers} workers")
 
 
@@ -107,10 +107,10 @@ def of_build(work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[
     plan = kept.get("plan", ())
     if requested == 0:
         return Granted(1, "notice of the server", f"built serially: {why_fewer(plan[0] if plan else {}, wanted)}")
-    found = _sampled(requested, peaks, "the build asked for")
+    found = _sampled(requested, peaks, "the build requested")
     if requested is not None and requested < wanted:
         why = why_fewer(plan[0] if plan else {}, wanted)
-        return Granted(found.degree, found.source, f"the build asked for {requested} workers: {why}")
+        return Granted(found.degree, found.source, f"the build requested {requested} workers: {why}")
     return found
 
 

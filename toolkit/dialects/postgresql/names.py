@@ -26,14 +26,14 @@ def _shown(name: str) -> str:
 def _check(name: str) -> None:
     """Refuse what the server would refuse, or worse, cut off in silence."""
     if not name or "\0" in name:
-        raise bad_name(_shown(name), "it is empty or holds a NUL character")
+        raise bad_name(_shown(name), "it is empty or contains a NUL character")
     try:
         length = len(name.encode())
     except UnicodeEncodeError:
         raise bad_name(_shown(name), "it cannot be written in UTF-8") from None
     if length > MOST_BYTES:
         raise bad_name(
-            _shown(name), f"it has {length} bytes and PostgreSQL cuts names off after {MOST_BYTES}", "shorten it"
+            _shown(name), f"it has {length} bytes and PostgreSQL truncates names after {MOST_BYTES}", "shorten it"
         )
 
 
@@ -68,7 +68,7 @@ def literal(value: Scalar) -> str:
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else f"'{value}'::float8"
     if "\0" in value:
-        raise ToolkitError("a text holds a NUL character", code="TK-0102", hint="PostgreSQL cannot hold it")
+        raise ToolkitError("a text contains a NUL character", code="TK-0102", hint="PostgreSQL cannot hold it")
     quoted = value.replace("'", "''")
     return f"'{quoted}'" if "\\" not in value else "E'" + quoted.replace("\\", "\\\\") + "'"
 
@@ -80,7 +80,7 @@ def parse_name(text: str) -> QualifiedName:
         ToolkitError: TK-0104 naming the rule that is broken.
     """
     if "\0" in text or not text.strip():
-        raise bad_name(_shown(text), "it is empty or holds a NUL character")
+        raise bad_name(_shown(text), "it is empty or contains a NUL character")
     try:
         text.encode()
     except UnicodeEncodeError:

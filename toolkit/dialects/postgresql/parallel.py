@@ -53,7 +53,7 @@ def why_fewer(plan: Row, wanted: int) -> str:
     if by_size < wanted:
         spelled = byte_size(blocks * _BLOCK)
         return (
-            f"a table of {spelled} gets {by_size} workers at most" if fixed is None
+            f"a table of {spelled} gets at most {by_size} workers" if fixed is None
             else f"the table's parallel_workers is {fixed}"
         )  # fmt: skip
     by_memory = workers_by_memory(kilobytes, wanted)

@@ -38,7 +38,7 @@ def assumed(text: str) -> Facts:
     match = re.fullmatch(r"(\d+)(\.\d+)?", text.strip())
     if match is None or match[1] not in KNOWN:
         raise ToolkitError(
-            f"`{text}` is no release of PostgreSQL that is known here",
+            f"`{text}` is not a supported PostgreSQL release",
             code="TK-0102",
             hint=f"write --assume with one of {', '.join(KNOWN)}",
         )

@@ -36,7 +36,7 @@ def hints(facts: Facts) -> tuple[str, ...]:
     if _statements(facts):
         return ()
     return (
-        "no statements are told apart: pg_stat_statements is not installed in this database "
+        "there is no data per statement: pg_stat_statements is not installed in this database "
         "(shared_preload_libraries, a restart, then CREATE EXTENSION pg_stat_statements)",
     )
 

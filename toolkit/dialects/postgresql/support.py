@@ -22,7 +22,7 @@ def server(facts: Facts) -> Support | None:
     if facts.release.number and major(facts.release) < OLDEST:
         return refused(f"PostgreSQL {facts.release} is older than {OLDEST}, the oldest release that is supported")
     if facts.value("server", "in_recovery") == "yes":
-        return refused("the server is a replica (in recovery) and takes no writes; connect to the primary")
+        return refused("the server is a replica (in recovery) and accepts no writes; connect to the primary")
     return None
 
 
@@ -34,20 +34,20 @@ def degree(work: Work, serial: str = "") -> Support | None:
         serial: why a degree above 1 cannot be had at all, where it cannot.
     """
     if work.degree < 1:
-        return refused("`default` and `auto` are degrees of Oracle; PostgreSQL takes a number")
+        return refused("`default` and `auto` are Oracle degrees; PostgreSQL needs a number")
     if work.degree > 1 and serial:
         return refused(serial)
     if work.degree > 1025:
-        return refused("PostgreSQL takes at most 1024 workers beside the leader")
+        return refused("PostgreSQL allows at most 1024 workers besides the leader")
     return None
 
 
 def index_options(work: Work) -> Support | None:
     """Judge logging and compression of an index."""
     if work.option("logging") == "nologging":
-        return refused("an index of PostgreSQL is logged as its table is; there is no NOLOGGING for it alone")
+        return refused("a PostgreSQL index is logged like its table; it has no NOLOGGING of its own")
     level = work.option("compression")
-    return None if level in (None, "none") else refused(f"an index of PostgreSQL is never compressed (`{level}`)")
+    return None if level in (None, "none") else refused(f"PostgreSQL indexes are never compressed (`{level}`)")
 
 
 def table_logging(work: Work) -> Support | None:
@@ -64,7 +64,7 @@ def sample(work: Work, facts: Facts) -> Support | None:
     """Judge a sample of the source."""
     kind = str(facts.value("source", "kind", "") or "")
     if work.option("sample") is not None and kind in ("view", "foreign table"):
-        return refused("TABLESAMPLE reads tables and materialized views only; put the sample into a --query")
+        return refused("TABLESAMPLE reads only tables and materialized views; put the sample into a --query")
     return None
 
 
@@ -76,16 +76,14 @@ def table_compression(work: Work, facts: Facts) -> Support | None:
     if level == "none":
         return refused(
             "PostgreSQL always compresses wide values of a new table (pglz or lz4); none needs STORAGE EXTERNAL "
-            "for each column, which CREATE TABLE AS cannot say"
+            "for each column, which CREATE TABLE AS cannot set"
         )
     if level not in _TOAST_METHODS:
-        return refused(
-            f"PostgreSQL knows no compression `{level}` of a table; it takes pglz or lz4 for wide values"
-        )
+        return refused(f"PostgreSQL has no table compression `{level}`; it has pglz or lz4 for wide values")
     known = str(facts.value("server", "toast_compressions", "pglz,lz4")).split(",")
     if level not in known:
-        return refused(f"this server was built without {level}; it knows {', '.join(known)}")
+        return refused(f"this server was built without {level}; it has {', '.join(known)}")
     return Support(
         SupportState.SUPPORTED,
-        f"{level} applies to values wider than 2 kB; values that the source holds compressed keep their method",
+        f"{level} applies to values wider than 2 kB; values already compressed in the source keep their method",
     )

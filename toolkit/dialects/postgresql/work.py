@@ -143,7 +143,7 @@ class _Insert(_InSession):
             return support.refused("nologging would turn the user's table UNLOGGED; measure into a copy")
         if found is None and work.option("compression") is not None:
             return support.refused(
-                "the compression of a column is set when its table is made, not by this operation"
+                "the compression of a column is set when its table is created, not by this operation"
             )
         return found
 
@@ -229,9 +229,7 @@ class _IndexRebuild(_OnIndex):
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
         if work.option("pctfree") is not None:
-            return support.refused(
-                "REINDEX takes no fillfactor; ALTER INDEX ... SET (fillfactor = ...) comes before it"
-            )
+            return support.refused("REINDEX has no fillfactor; run ALTER INDEX ... SET (fillfactor = ...) first")
         return support.index_options(work)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -248,13 +246,13 @@ class _StatsGather(_InSession):
 
     degree_by_sessions = True
     serial = (
-        "ANALYZE of one table is one process on PostgreSQL; a degree is had by several connections, "
-        "each with a table of its own (--schema)"
+        "on PostgreSQL, ANALYZE of one table uses one process; several connections can each gather a table "
+        "(--schema)"
     )
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
         if work.object.kind is ObjectKind.STATISTICS and work.object.name.schema is None:
-            return support.refused("PostgreSQL has no statement for the statistics of a schema; name its tables")
+            return support.refused("PostgreSQL has no statement for the statistics of a schema; give its tables")
         return None
 
     def settings(self, work: Work) -> dict[str, Scalar]:

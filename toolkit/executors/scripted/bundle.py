@@ -76,7 +76,7 @@ class Writer:
             self._begin(begin, stages)
             scripts[script_name(number, f"s{session}-begin")] = begin.text()
             timed = Scribe(self.dialect, self.run, number, session)
-            timed.lines.append(comment(f"dbatk run {self.run}: {named}; all begin together"))
+            timed.lines.append(comment(f"dbatk run {self.run}: {named}; all start together"))
             self._timed(timed, share, ())
             self._restore(timed, stages)
             scripts[script_name(number, f"s{session}")] = timed.text()
@@ -155,7 +155,7 @@ class Writer:
     # -- around the trials --------------------------------------------------------------------------------------
     def check(self, reads: Iterable[Query]) -> str:
         """Return the script that proves the connection and looks around; it changes nothing."""
-        scribe = self.scribe(0, "what the database says of itself, and what of this run is there", None)
+        scribe = self.scribe(0, "database identity, and objects of this run", None)
         for query in reads:
             scribe.say("may-fail", "ORA-00942,ORA-01031")
             self.read(scribe, query)
@@ -225,7 +225,7 @@ def steps_of(stages: Stages) -> Mapping[str, tuple[Step, ...]]:
 
 
 # -- all files of a bundle ----------------------------------------------------------------------------------------
-_HEADING = "trials in their order: number, sessions, what it is"
+_HEADING = "trials in order: number, sessions, description"
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +282,9 @@ def bundle_files(
         number = each.planned.number
         scripts |= writer.trial(number, each.title, stages)
         back = undoing(dialect, [step for part in steps_of(stages).values() for step in part], born)
-        scripts[f"t{number:04d}-clean"] = writer.cleaning(number, f"put {each.title} back", back)
+        scripts[f"t{number:04d}-clean"] = writer.cleaning(number, f"restore {each.title}", back)
         everything += back
-    files["undo.sql"] = writer.cleaning(0, "puts everything back, whatever was done", _distinct(everything))
+    files["undo.sql"] = writer.cleaning(0, "restores everything, whatever was done", _distinct(everything))
     files |= {f"sql/{name}.sql": text for name, text in scripts.items()}
     return {**files, SUMS: "".join(f"{digest(text)}  {path}\n" for path, text in sorted(files.items()))}
 

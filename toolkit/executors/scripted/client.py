@@ -50,7 +50,7 @@ def columns_of(query: str) -> tuple[str, ...]:
         elif reading:
             item.append(word)
     if not found:
-        msg = f"a read names no column: {query[:60]}"
+        msg = f"a query names no column: {query[:60]}"
         raise ValueError(msg)
     return tuple(found)
 
@@ -226,9 +226,9 @@ def refuse_unspellable(text: str, kind: StepKind = StepKind.SQL) -> None:
         reason = _reason(line.rstrip(), kind)
         if reason is not None:
             raise ToolkitError(
-                f"SQL*Plus cannot be given line {number} of a statement: {reason}: `{line.strip()[:60]}`",
+                f"SQL*Plus cannot process line {number} of a statement: {reason}: `{line.strip()[:60]}`",
                 code="TK-0105",
-                hint="break the line elsewhere; what the statement means does not change",
+                hint="break the line elsewhere; this does not change the statement",
             )
 
 
@@ -241,7 +241,7 @@ def _reason(line: str, kind: StepKind) -> str | None:
     if line.endswith(";") and kind is not StepKind.BLOCK:
         return "a `;` at the end of a line ends the statement"
     if bare.startswith(("@", "#")):
-        return f"`{bare[0]}` at the beginning of a line is a command of the client"
+        return f"`{bare[0]}` at the start of a line is a client command"
     if len(line.encode()) > _LONGEST_LINE:
         return f"it is longer than {_LONGEST_LINE} bytes"
     return None

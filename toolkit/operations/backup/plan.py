@@ -79,9 +79,9 @@ def _refuse_job(planner: Planner, job: Work) -> None:
         backups_of(planner).refuse(job, planner.facts)
     except ToolkitError as error:
         raise ToolkitError(
-            f"`--keep best` would end in a job that is refused: {error.message}",
+            f"`--keep best` would lead to a job that is refused: {error.message}",
             code=error.code,
-            hint="leave it out, and run the best setting once as a job",
+            hint="omit it, and run the best setting once as a job",
         ) from None
 
 
@@ -93,7 +93,7 @@ def backups_of(planner: Planner) -> Backups:
     """
     ways = planner.dialect.backups
     if ways is None:
-        raise ToolkitError(f"{planner.dialect.engine} has no backup here", code="TK-0304")
+        raise ToolkitError(f"{planner.dialect.engine} has no backup in dbatk", code="TK-0304")
     return ways
 
 

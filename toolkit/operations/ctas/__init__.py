@@ -30,7 +30,7 @@ DECLARATION = OperationDeclaration(
     sizes=SizeReads(source="relation"),
     space=SpaceEstimate.TABLES,
     of_source=("where", "sample", "columns"),
-    one_session="a job makes one table by one statement in one session",
+    one_session="a job creates one table with one statement in one session",
     one_object=True,
     cookbook="which-degree.md",
     order=1,

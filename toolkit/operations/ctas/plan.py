@@ -40,9 +40,9 @@ class Ctas:
         assert table is not None
         if source == table:
             raise ToolkitError(
-                f"`--source` and `--table` are both `{table}`: a table cannot be made from itself",
+                f"`--source` and `--table` are both `{table}`: a table cannot be created from itself",
                 code="TK-0107",
-                hint="give the new table a name of its own",
+                hint="give the new table a different name",
             )
         if not planner.measuring or planner.spec.keep != "none":
             planner.must_be_free("target_name", table)

@@ -29,12 +29,14 @@ def _check_prefix(options: Options, levels: Levels) -> None:
     """Judge COMPRESS n: all columns at most, of a unique index all but one (SQLRF, prefix_compression)."""
     compressions = values_of("compression", options, levels)
     if surely("bitmap", options, levels) and compressions and "none" not in compressions:
-        raise exclude("bitmap", "compression", "a bitmap index is compressed by its nature")
+        raise exclude("bitmap", "compression", "a bitmap index is always compressed")
     prefixes = [level for level in values_of("prefix", options, levels) if isinstance(level, int)]
     if not prefixes:
         return
     if compressions and "basic" not in compressions:
-        raise exclude("prefix", "compression", f"a prefix is compressed by `basic`, not by `{compressions[0]}`")
+        raise exclude(
+            "prefix", "compression", f"a prefix is compressed with `basic`, not with `{compressions[0]}`"
+        )
     columns = options.get("columns")
     unique = surely("unique", options, levels)
     most = (len(columns) if isinstance(columns, Sequence) and not isinstance(columns, str) else 0) - unique
@@ -43,7 +45,7 @@ def _check_prefix(options: Options, levels: Levels) -> None:
         raise ToolkitError(
             f"`--prefix` cannot be `{min(prefixes)}`: this {kind} has {max(most, 0)} columns to prefix",
             code="TK-0107",
-            hint="of a unique index all columns but one, of any other all of them (ORA-25193, ORA-25194)",
+            hint="all columns but one for a unique index, all columns for any other (ORA-25193, ORA-25194)",
         )
 
 
@@ -66,15 +68,15 @@ DECLARATION = OperationDeclaration(
     excludes=(
         ("bitmap", "unique", "a bitmap index cannot be unique"),
         ("bitmap", "reverse", "a bitmap index cannot be a reverse key index"),
-        ("bitmap", "prefix", "a bitmap index is compressed by its nature and takes no other compression"),
+        ("bitmap", "prefix", "a bitmap index is always compressed and accepts no other compression"),
         ("bitmap", "global_hash", "a bitmap index cannot be partitioned globally (ORA-25113)"),
         ("bitmap", "global_range", "a bitmap index cannot be partitioned globally (ORA-25113)"),
-        ("local", "global_hash", "an index is partitioned one way"),
-        ("local", "global_range", "an index is partitioned one way"),
-        ("global_hash", "global_range", "an index is partitioned one way"),
+        ("local", "global_hash", "an index is partitioned in only one way"),
+        ("local", "global_range", "an index is partitioned in only one way"),
+        ("global_hash", "global_range", "an index is partitioned in only one way"),
     ),
     check=_check_prefix,
-    one_session="a job builds one index by one statement in one session",
+    one_session="a job builds one index with one statement in one session",
     one_object=True,
     cookbook="which-degree.md",
     order=3,

@@ -59,12 +59,12 @@ class IndexBuild:
         """
         known = [str(row["column_name"]) for row in planner.facts.rows("columns")]
         if not known and not planner.facts.assumed:
-            raise ToolkitError("the table has no column that could be indexed", code="TK-0204")
+            raise ToolkitError("the table has no column that can be indexed", code="TK-0204")
         keys = tuple(read_key(text, known, planner.dialect) for text in planner.spec.names("columns"))
         texts = [key.text for key in keys]
         twice = next((text for text in texts if texts.count(text) > 1), None)
         if twice is not None:
-            raise ToolkitError(f"{twice} stands twice in the key", code="TK-0107", hint="name each part once")
+            raise ToolkitError(f"{twice} appears twice in the key", code="TK-0107", hint="give each part once")
         return keys
 
     def _copies(self, planner: Planner, table: QualifiedName) -> Copies | None:

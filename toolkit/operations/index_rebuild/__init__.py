@@ -13,7 +13,7 @@ _UNUSABLE_ONLY = Option("unusable_only", OptionKind.FLAG, "only indexes that are
 DECLARATION = OperationDeclaration(
     name="index-rebuild",
     command=("index", "rebuild"),
-    help="Rebuild an index, or all of a table or schema.",
+    help="Rebuild an index, or all indexes of a table or schema.",
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.TABLE, _INDEX, shared.SCHEMA, shared.PCTFREE, shared.TABLESPACE,
         shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, _UNUSABLE_ONLY,
@@ -28,7 +28,7 @@ DECLARATION = OperationDeclaration(
     conditions=frozenset({ConditionKind.INDEX_BYTES, ConditionKind.GROWTH}),
     several="indexes",
     keeps=False,
-    temporary_hint="add temporary space, or let fewer sessions work at once (--concurrency)",
+    temporary_hint="add temporary space, or use fewer concurrent sessions (--concurrency)",
     cookbook="rebuild-in-the-window.md",
     order=4,
 )  # fmt: skip

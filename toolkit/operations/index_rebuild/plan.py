@@ -76,7 +76,7 @@ class IndexRebuild:
         if not found:
             what = "no unusable index" if planner.spec.flag("unusable_only") else "no index"
             raise ToolkitError(
-                f"there is {what} to rebuild", code="TK-0204", hint="check the index, table or schema named"
+                f"there is {what} to rebuild", code="TK-0204", hint="check the name of the index, table or schema"
             )
         judged = [(index, self._never(planner, index)) for index in found]
         kept = tuple(index for index, why in judged if why is None)

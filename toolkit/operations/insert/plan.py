@@ -24,9 +24,9 @@ def _refuse_own_values(chosen: tuple[str, ...], own: tuple[str, ...]) -> None:
     for name in chosen:
         if name in own:
             raise ToolkitError(
-                f"`{name}` is GENERATED ALWAYS AS IDENTITY and takes no value",
+                f"`{name}` is GENERATED ALWAYS AS IDENTITY and cannot be given a value",
                 code="TK-0107",
-                hint="leave it out of --columns",
+                hint="remove it from --columns",
             )
 
 
@@ -59,7 +59,7 @@ class Insert:
             raise ToolkitError(
                 "source and table have no column name in common",
                 code="TK-0107",
-                hint="name the columns yourself: --columns, and --query for what goes into them",
+                hint="give the columns with --columns, and their values with --query",
             )
 
     def _columns(self, planner: Planner) -> tuple[str, ...]:

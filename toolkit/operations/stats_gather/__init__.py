@@ -49,7 +49,7 @@ def _check_histograms(options: Options, levels: Levels) -> None:
 DECLARATION = OperationDeclaration(
     name="stats-gather",
     command=("stats", "gather"),
-    help="Gather statistics of schemas or a table.",
+    help="Gather statistics on schemas or a table.",
     group="Gather statistics.",
     options=(shared.DEGREE, shared.CONCURRENCY, shared.TABLE, shared.SCHEMA, *_HOW, shared.ON_LIVE_OBJECTS),
     planned_by="toolkit.operations.stats_gather.plan",

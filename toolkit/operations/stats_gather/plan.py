@@ -80,7 +80,7 @@ class StatsGather:
             return
         check_schemas(planner)
         if not self._tables(planner):
-            raise ToolkitError("there is no table to gather", code="TK-0204", hint="check the schema named")
+            raise ToolkitError("there is no table to gather", code="TK-0204", hint="check the name of the schema")
 
     def _live(self, planner: Planner) -> bool:
         return not planner.measuring or planner.spec.flag("on_live_objects")

@@ -31,9 +31,9 @@ def text_of(raw: bytes, name: str) -> str:
     if _MAIL.search(raw, 0, 2000):
         raw = _mailed(raw) or raw
     if len(raw) < _SHORTEST:
-        raise _refused(name, "it is empty" if not raw.strip() else f"it has {len(raw)} bytes only")
+        raise _refused(name, "it is empty" if not raw.strip() else f"it has only {len(raw)} bytes")
     if raw[:4] in {b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf", b"%PDF"}:
-        raise _refused(name, "it is an archive or a PDF", hint="unpack it, and give the report that is in it")
+        raise _refused(name, "it is an archive or a PDF", hint="unpack it, and give the report in it")
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             return raw[len(mark) :].decode(encoding, "replace")
@@ -87,7 +87,7 @@ def _refused(name: str, why: str, hint: str = "") -> ToolkitError:
     return ToolkitError(
         f"`{name}` is not an AWR or Statspack report: {why}",
         code="TK-0113",
-        hint=hint or "give the file that awrrpt.sql, awrgrpt.sql or spreport.sql wrote, html or text",
+        hint=hint or "give the file written by awrrpt.sql, awrgrpt.sql or spreport.sql, html or text",
     )
 
 
@@ -105,28 +105,28 @@ _OTHERS = tuple(
     for pattern, why, hint in (
         (
             r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period",
-            "it is Oracle's own comparison of two periods, not the report of one",
-            "write the report of each period by awrrpt.sql, and give both to `dbatk compare`",
+            "it is Oracle's comparison of two periods, not the report of one",
+            "create the report of each period with awrrpt.sql, and give both to `dbatk compare`",
         ),
         (
             r"WORKLOAD REPOSITORY SQL Report|AWR SQL Report",
             "it is the AWR report of a single statement (awrsqrpt.sql)",
-            "give the report of the whole interval that awrrpt.sql wrote",
+            "give the report of the whole interval, written by awrrpt.sql",
         ),
         (
             r"<title>ASH Report|\bASH Report For\b",
             "it is an ASH report: samples of sessions, without the counters of an interval",
-            "give the report that awrrpt.sql wrote of the same time",
+            "give the awrrpt.sql report for the same time",
         ),
         (
             r"\bADDM Report for Task\b|Automatic Database Diagnostic Monitor",
-            "it is an ADDM report: findings, without the figures behind them",
-            "give the report that awrrpt.sql wrote of the same snapshots",
+            "it is an ADDM report: findings without the underlying figures",
+            "give the awrrpt.sql report for the same snapshots",
         ),
         (
             r"<!--FXTMODEL-->|id=[\"']?fxtmodel|activeReportInit",
             "it is an active report (Performance Hub, SQL Monitor): its figures are packed for a viewer",
-            "give the report that awrrpt.sql wrote, as html or text",
+            "give the awrrpt.sql report, as html or text",
         ),
     )
 )

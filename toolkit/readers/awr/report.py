@@ -92,8 +92,8 @@ def read_report(raw: bytes, name: str) -> Report:
         facts["scope"] = "pdb" if re.search(r"\bPDB report", document.title, re.IGNORECASE) else "instance"
     builder.sections["instances"] = known
     if not (facts["dbid"] or facts["db_name"]) or not (builder.recognised or known):
-        why = "it names no database, or has no section of a report"
-        raise _no_report(name, why if document.ended else f"{why}; perhaps it is cut off")
+        why = "it has no database name, or no report sections"
+        raise _no_report(name, why if document.ended else f"{why}; it may be truncated")
     faults = _faults(document, facts)
     if _INVALID.search(text, 0, _TOP):
         faults.insert(
@@ -105,11 +105,11 @@ def read_report(raw: bytes, name: str) -> Report:
 def _refuse_large(text: str, name: str) -> None:
     """Refuse what is too large for a report, or names no database where each report does, before it is read."""
     if len(text) > _LARGEST:
-        raise _no_report(name, f"it has {len(text) / 1e6:,.0f} million characters; no report is that large")
+        raise _no_report(name, f"it has {len(text) / 1e6:,.0f} million characters, too large for a report")
     document = _document(text[:_HEAD], name)
     facts = read_header(document, Numbers())
     if not (facts["dbid"] or facts["db_name"]):
-        raise _no_report(name, "it names no database")
+        raise _no_report(name, "it has no database name")
 
 
 def _document(text: str, name: str) -> ReportDocument:
@@ -134,7 +134,7 @@ def _no_report(name: str, why: str, hint: str = "") -> ToolkitError:
     return ToolkitError(
         f"`{name}` is not an AWR or Statspack report: {why}",
         code="TK-0113",
-        hint=hint or "give the file that awrrpt.sql, awrgrpt.sql or spreport.sql wrote, html or text",
+        hint=hint or "give the file written by awrrpt.sql, awrgrpt.sql or spreport.sql, html or text",
     )
 
 

@@ -215,11 +215,11 @@ def _recognised(state: LogState) -> bool:
 def _missing(state: LogState) -> list[str]:
     missing = list(state.sessions.missing)
     if any(one.finish is None for one in state.operations.all) and not state.faults.stacks:
-        missing.append("an operation began and its end is not in the log")
+        missing.append("an operation started, but its end is not in the log")
     if not state.operations.all and not state.sessions.banners and not state.sessions.connected:
-        missing.append("no operation is in the log")
+        missing.append("the log contains no operation")
     if any(one.start is None for one in state.operations.all):
-        missing.append("an operation ended and its beginning is not in the log")
+        missing.append("an operation ended, but its start is not in the log")
     return missing
 
 

@@ -43,7 +43,7 @@ class RmanSessions:
     def goodbye(self) -> None:
         """A client ended in good order."""
         if self.open_operations:
-            self.missing.append("an operation began and its end is not in the log")
+            self.missing.append("an operation started, but its end is not in the log")
         self.open_operations = 0
         self._begin()
         self._active = False
@@ -108,13 +108,13 @@ class RmanSessions:
     def _leave(self, what: str) -> None:
         real = bool(self.banners) or self.connected
         if self.open_operations:
-            self.missing.append("an operation began and its end is not in the log")
+            self.missing.append("an operation started, but its end is not in the log")
         elif self._ended or not (self._active or self._asked or (real and (what == "the log" or self._silent))):
             return
         elif real and not (self._typed and self._prompt_is_back and self._asked is None):
             self.missing.append(f"the end of {what} is missing: the log does not show that RMAN completed")
         elif not real and not (self._typed and self._worked):
-            self.missing.append("neither the beginning nor the end of the session is there")
+            self.missing.append("neither the start nor the end of the session is in the log")
 
 
 def _matched(line: str) -> int:

@@ -50,7 +50,7 @@ def _signed(value: float, spell: Spell) -> str:
 
 
 def times(change: Change) -> str:
-    """Spell after by before; what is left of next to nothing needs no digits."""
+    """Spell after by before; what is left of almost none needs no digits."""
     found = change.ratio
     return "<0.001x" if found is not None and 0 < found < _NEXT_TO_NOTHING else ratio(found)
 
@@ -144,7 +144,7 @@ def latency_table(changes: Sequence[WaitChange]) -> BarTable:
     )  # fmt: skip
     columns = [
         *left("event"),
-        *right("avg wait before", "after", "after / before", "waits/s after", "sessions it costs"),
+        *right("avg wait before", "after", "after / before", "waits/s after", "cost in sessions"),
     ]
     return barred("Average waits", columns, rows, 15)
 
@@ -173,7 +173,7 @@ def io_table(caption: str, changes: Sequence[InputOutputChange]) -> BarTable:
 
 _CPU = {
     "user_pct": "user", "sys_pct": "system", "wio_pct": "waiting for I/O", "idle_pct": "idle", "busy_pct": "busy",
-    "load_begin": "load at begin", "load_end": "load at end",
+    "load_begin": "load at start", "load_end": "load at end",
 }  # fmt: skip
 
 

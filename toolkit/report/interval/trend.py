@@ -72,7 +72,7 @@ def _chart(series: Series, key: str, title: str, lines: Sequence[TrendLine], uni
         if point.restarted
     ]
     return Chart(
-        key=key, title=title, description=_describe(series, title, lines, unit), x_label="begin of the interval",
+        key=key, title=title, description=_describe(series, title, lines, unit), x_label="start of the interval",
         y_label=unit, x=x, y=y, lines=(*bars, *strokes), marks=(*marks, *restarts),
         legend=_legend(lines, changed=bool(changed), restarted=bool(restarts)), frame=_FRAME,
     )  # fmt: skip
@@ -158,7 +158,7 @@ FORMAT = "dbatk-trend-1"
 _COLUMNS = ("DB time", "host CPU busy", "executions", "read I/O", "write I/O")
 _METHOD = (
     "Each point is one interval, per second. Lines break at gaps without a report and at restarts.",
-    "An event or statement that a report does not list is not zero there: it is below the last row of its list.",
+    "An event or statement missing from a report is not zero: it is below the last row of its list.",
     f"Changes of level are detected by a rank test (Pettitt 1979) with permutations, at 1 %, from {FEWEST} points "
     "on, where the medians on both sides differ by a fifth or more. A daily rhythm also appears as such changes.",
 )
@@ -250,7 +250,7 @@ def trend_text(found: Sequence[Series]) -> str:
         view = series_view(series)
         lines = [*wrapped(view.title), "=" * min(len(view.title), WIDTH), *wrapped(view.about)]
         lines += ["", "CHANGES", *bullets(view.changes)] if view.changes else []
-        lines += ["", "KEEP IN MIND", *bullets(view.notes)] if view.notes else []
+        lines += ["", "CAVEATS", *bullets(view.notes)] if view.notes else []
         lines += ["", "PER SECOND OF EACH INTERVAL", *text_table(_points(series, _COLUMNS))]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"

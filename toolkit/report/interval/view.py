@@ -48,7 +48,7 @@ class IntervalView:
     who: Table
     sections: tuple[PageSection, ...]
     method: tuple[str, ...]
-    unexplained: str = "nothing stands out as its cause"
+    unexplained: str = "no dominant cause"
 
 
 def interval_view(diff: IntervalDiff) -> IntervalView:
@@ -73,7 +73,7 @@ def interval_view(diff: IntervalDiff) -> IntervalView:
 
 def _unexplained(diff: IntervalDiff) -> str:
     if diff.whole is not None:
-        return "nothing stands out as its cause"
+        return "no dominant cause"
     return "without DB time no cause can be ranked; the tables show what else was counted"
 
 
@@ -101,7 +101,7 @@ def _doubts(diff: IntervalDiff) -> Iterator[str]:
     for one in diff.doubts:
         yield one.sentence
     if diff.unmatched_instances:
-        yield f"instances in one of the reports only: {', '.join(diff.unmatched_instances)}"
+        yield f"instances in only one of the reports: {', '.join(diff.unmatched_instances)}"
 
 
 _METHOD = (
@@ -156,9 +156,7 @@ def _sections(diff: IntervalDiff) -> Iterator[PageSection]:
     yield PageSection("causes", "Causes by DB time", (_cause_table(diff),))
     if diff.instances:
         yield PageSection("instances", "By instance", (_instance_table(diff),))
-    yield PageSection(
-        "load", "Load profile", (made.load_table(diff),), "Bars: the change, cut off at twice as much."
-    )
+    yield PageSection("load", "Load profile", (made.load_table(diff),), "Bars: the change, cut off at double.")
     yield PageSection("model", "Time model", (made.model_table(diff),))
     classes = made.wait_table("Wait classes", diff.classes, classes=True)
     yield PageSection("classes", "Wait classes", (classes,))
@@ -200,7 +198,7 @@ def _instance_table(diff: IntervalDiff) -> BarTable:
     columns = [
         *left("instance"),
         *right("sessions before", "after", "change", "after / before"),
-        *left("first cause"),
+        *left("main cause"),
     ]
     return barred("By instance", columns, rows)
 
@@ -234,9 +232,9 @@ def diff_text(diff: IntervalDiff) -> str:
 def _head(view: IntervalView) -> list[str]:
     lines = ["", *wrapped(view.headline), *bullets(view.measures)]
     if view.doubts:
-        lines += ["", "KEEP IN MIND", *bullets(view.doubts)]
+        lines += ["", "CAVEATS", *bullets(view.doubts)]
     if view.causes:
-        lines += ["", "WHAT ACCOUNTS FOR IT", *_numbered(view.causes)]
+        lines += ["", "CAUSES", *_numbered(view.causes)]
     else:
         lines += ["", *wrapped(view.unexplained)]
     if view.against:
@@ -283,7 +281,7 @@ def _tables(diff: IntervalDiff) -> list[tuple[str, Table]]:
     parameters = [[name, a or "-", b or "-"] for name, (a, b) in list(diff.parameters.items())[:_PARAMETERS]]
     return [
         ("load per second", table("", [*left(""), *right("before", "after", "ratio")], load)),
-        ("instances, active sessions, and the first cause of each",
+        ("instances, active sessions and main cause",
          table("", [*left(""), *right("before", "after", "ratio"), *left("cause")], instances)),
         ("wait events, active sessions and average wait",
          table("", [*left("event"), *right("before", "after", "avg", "avg after")], events)),

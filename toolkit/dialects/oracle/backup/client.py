@@ -86,17 +86,17 @@ def refuse_missing(facts: Facts) -> None:
     found = facts.first(PROBE)
     if found.get("path") is None:
         raise ToolkitError(
-            "there is no `rman` on this host, neither in ORACLE_HOME/bin nor on PATH",
+            "`rman` was not found on this host, neither in ORACLE_HOME/bin nor on the PATH",
             code="TK-0206",
-            hint="run dbatk on the database server with ORACLE_HOME and ORACLE_SID set, or give `bin_dir` in the "
-            "profile; or take the scripts there: save the experiment (--save-as F.toml), then "
-            "`dbatk export F.toml --out DIR`, and `dbatk ingest DIR` afterwards",
+            hint="run dbatk on the database server with ORACLE_HOME and ORACLE_SID set, or give `bin_dir` in "
+            "the profile; or move the scripts there: save the experiment (--save-as F.toml), then `dbatk "
+            "export F.toml --out DIR`, and `dbatk ingest DIR` afterwards",
         )
     if _BANNER not in str(found.get("version_text") or ""):
         raise ToolkitError(
-            f"`{found['path']}` does not answer as Oracle's Recovery Manager does",
+            f"`{found['path']}` does not respond like Oracle's Recovery Manager",
             code="TK-0206",
-            hint="another program has this name too; set ORACLE_HOME, or `bin_dir` in the profile",
+            hint="another program may have this name; set ORACLE_HOME, or `bin_dir` in the profile",
         )
 
 
@@ -119,14 +119,14 @@ def error(name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
     if stack:
         return _failed(stack)
     if status != 0:
-        said = next((line for line in reversed(lines) if line.strip()), "it said nothing")
+        said = next((line for line in reversed(lines) if line.strip()), "no output")
         return DatabaseError("\n".join(lines), code=f"exit {status}", headline=f"rman ended with {status}: {said}")
     command = _ENDS.get(template)
     if command is not None and not any(f"Finished {command} at" in line for line in lines):
         return DatabaseError(
             "\n".join(lines),
             code="incomplete",
-            headline=f"the log does not say that the {command} came to its end",
+            headline=f"the log does not show that the {command} completed",
         )
     if not any(line.strip().endswith(_COMPLETE) for line in lines):
         return DatabaseError("\n".join(lines), code="incomplete", headline="rman ended before its session did")
@@ -139,7 +139,7 @@ def _syntax(status: int, lines: Sequence[str]) -> DatabaseError | None:
         return _failed(stack)
     if status != 0 or not any(_SYNTAX_GOOD.match(line.strip()) for line in lines):
         return DatabaseError(
-            "\n".join(lines), code="syntax", headline="rman did not find the script's syntax right"
+            "\n".join(lines), code="syntax", headline="rman reported a syntax error in the script"
         )
     return None
 

@@ -163,8 +163,8 @@ def tells_open_without_archive(facts: Facts) -> bool:
 def same_configuration(before: Iterable[Row], after: Iterable[Row]) -> tuple[str, ...]:
     """Return the differences between two readings of V$RMAN_CONFIGURATION, in words."""
     was, now = ({_spelled(row) for row in rows} for rows in (before, after))
-    gone = (f"`{each}` is gone" for each in sorted(was - now))
-    new = (f"`{each}` is new" for each in sorted(now - was))
+    gone = (f"`{each}` was removed" for each in sorted(was - now))
+    new = (f"`{each}` was added" for each in sorted(now - was))
     return (*gone, *new)
 
 

@@ -42,14 +42,16 @@ def granted(work: Work, kept: Kept) -> Granted:
     """Tell how many channels worked: RMAN goes on with fewer when some fail, or when the edition has but one."""
     order, log = order_of(work), _first(kept, LOG)
     if not log:
-        return Granted(None, _SOURCE, "RMAN's log told of no channels")
+        return Granted(None, _SOURCE, "RMAN's log contains no channels")
     if log.get("is_serial") == "yes":
-        sentence = f"one channel worked of {order.channels} (RMAN-06908, RMAN-06909): this edition has no more"
+        sentence = (
+            f"only one of {order.channels} channels worked (RMAN-06908, RMAN-06909): the limit of this edition"
+        )
         return Granted(1, _SOURCE, sentence, downgraded=order.channels > 1)
     lost, had = int(_number(log.get("lost_channels"))), int(_number(log.get("channel_count")))
     if lost:
         why = f": {log['cause']}" if log.get("cause") else ""
-        sentence = f"{lost} of {order.channels} channels failed and the others did their work{why}"
+        sentence = f"{lost} of {order.channels} channels failed and the others took over{why}"
         return Granted(max(1, order.channels - lost), _SOURCE, sentence, downgraded=True)
     return Granted(had or None, _SOURCE)
 
@@ -113,7 +115,7 @@ def _verdict(kept: Kept) -> Iterator[Metric]:
 def _sentences(order: BackupOrder, kept: Kept) -> Iterator[str]:
     if BEFORE in kept and AFTER in kept:
         for difference in same_configuration(kept[BEFORE], kept[AFTER]):
-            yield f"RMAN's configuration is another than before: {difference}; no script of ours changes it"
+            yield f"RMAN's configuration has changed: {difference}; dbatk's scripts do not change it"
     yield from _idle(order, kept)
     log = _first(kept, LOG)
     if log.get("warnings"):
@@ -123,13 +125,13 @@ def _sentences(order: BackupOrder, kept: Kept) -> Iterator[str]:
     if order.writes:
         yield from sets.sentences(kept)
     if log.get("autobackups") and order.act is BackupAction.WRITE:
-        yield f"RMAN wrote a control file autobackup of its own, which stays: {log['autobackups']}"
+        yield f"RMAN wrote its own control file autobackup, which is kept: {log['autobackups']}"
     if (
         order.act is BackupAction.WRITE
         and order.compression == "none"
         and _first(kept, "backup_pieces").get("compressed") == "YES"
     ):
-        yield "the pieces are compressed although nobody asked: the site's configuration says so"
+        yield "the pieces are compressed although not requested: this is the site's configuration"
     if any(str(row.get("device_type")) == "DISK" for row in kept.get("backup_sync_io", ())):
         yield "channels read or wrote without asynchronous I/O: see FILESYSTEMIO_OPTIONS and DISK_ASYNCH_IO"
 
@@ -139,9 +141,8 @@ def _idle(order: BackupOrder, kept: Kept) -> Iterator[str]:
     idle = [row for row in busy if not _number(row.get("items"))]
     if busy and idle and order.channels > 1:
         yield (
-            f"{len(idle)} of {order.channels} channels had nothing to do: there were fewer "
-            f"backup sets than channels; "
-            "a smaller --files-per-set, or a --section-size for big files, makes more"
+            f"{len(idle)} of {order.channels} channels were idle: there were fewer backup sets than channels; "
+            "use a smaller --files-per-set, or --section-size for big files"
         )
 
 

@@ -49,19 +49,19 @@ def _channels(order: BackupOrder, facts: Facts) -> Support | None:
     edition = edition_of(facts)
     if not edition.parallel:
         return _no(
-            f"Oracle {edition.words} backs up with one channel whatever is allocated (RMAN-06908, RMAN-06909): "
+            f"Oracle {edition.words} uses only one channel for backups (RMAN-06908, RMAN-06909): "
             f"{order.channels} channels need Enterprise Edition",
-            "leave `--channels` at 1",
+            "use `--channels 1`",
         )
     if option_is_off(facts, PARALLEL):
-        return _no(f"V$OPTION says that `{PARALLEL}` is not part of this installation: one channel works")
+        return _no(f"according to V$OPTION, `{PARALLEL}` is not part of this installation: only one channel works")
     return None
 
 
 def _compression(order: BackupOrder, facts: Facts) -> Support | None:
     level = order.compression
     if level not in _OF_RMAN:
-        return _no(f"RMAN knows no compression `{level}`", "none, basic, low, medium or high")
+        return _no(f"RMAN has no compression `{level}`", "none, basic, low, medium or high")
     if level not in _LICENSED:
         return None
     refused = advanced_compression(f"RMAN compression `{level}`", facts)
@@ -76,7 +76,7 @@ def _compression(order: BackupOrder, facts: Facts) -> Support | None:
 def _release(order: BackupOrder, facts: Facts) -> Support | None:
     pluggable = order.what is BackupScope.PDB or any(":" in name for name in order.names)
     if pluggable and not has(facts.release, Feature.PLUGGABLE):
-        return _no("pluggable databases came with 12.1: this release has none")
+        return _no("pluggable databases need 12.1: this release has none")
     return None
 
 
@@ -84,9 +84,9 @@ def _archiving(order: BackupOrder, facts: Facts) -> Support | None:
     if not order.writes or not known.tells_open_without_archive(facts):
         return None
     return _no(
-        "the database is open in NOARCHIVELOG: a backup of it could not be restored, and RMAN "
-        "refuses it (RMAN-06149)",
-        "mount it after a clean shutdown; or measure what is read, without `--write`",
+        "the database is open in NOARCHIVELOG mode: its backup could not be restored, so RMAN refuses it "
+        "(RMAN-06149)",
+        "mount it after a clean shutdown, or measure reads only, without `--write`",
     )
 
 
@@ -97,8 +97,8 @@ def _somebody_else(work: Work, facts: Facts) -> Support | None:
         return None
     first = running[0]
     return _no(
-        f"RMAN is at work on this database already: {first.get('operation')}, begun {first.get('begun')}",
-        "measure when it has ended; a measurement would slow the real backup down",
+        f"RMAN is already working on this database: {first.get('operation')}, started {first.get('begun')}",
+        "measure when it has ended; a measurement would slow down the real backup",
     )
 
 
@@ -108,8 +108,7 @@ def _names(order: BackupOrder, facts: Facts) -> None:
         raise ToolkitError(
             f"no data file belongs to `{missing[0]}`",
             code="TK-0204",
-            hint="a tablespace of a pluggable database is `PDB:NAME` when you are connected to "
-            "the root; see V$DATAFILE",
+            hint="a tablespace of a pluggable database is `PDB:NAME` when connected to the root; see V$DATAFILE",
         )
 
 
@@ -125,15 +124,14 @@ def refuse_places(order: BackupOrder, facts: Facts) -> None:
         real = str(found.get("real_path") or place)
         if area and any(_inside(each, area) for each in (place, real)):
             raise ToolkitError(
-                f"`{place}` lies in the recovery area `{area}`: what is written there is counted "
-                f"and purged with your "
-                "own backups",
+                f"`{place}` is in the recovery area `{area}`: files there are counted and purged with your own "
+                "backups",
                 code="TK-0305",
-                hint="name a folder outside of it (V$RECOVERY_FILE_DEST)"
+                hint="use a folder outside it (V$RECOVERY_FILE_DEST)"
                 + (
                     ""
                     if order.act is BackupAction.WRITE
-                    else "; or leave `--destination` out, and RMAN puts it there itself"
+                    else "; or omit `--destination`, and RMAN writes there itself"
                 ),
             )
         if found:
@@ -149,15 +147,17 @@ def _refuse_folder(place: str, there: object, folder: object, writable: object) 
         raise ToolkitError(
             f"there is no folder `{place}` on this host",
             code="TK-0204",
-            hint="it must be on the database server, where rman runs too; make it first, with mode 0700",
+            hint="it must be on the database server, where rman also runs; create it first, with mode 0700",
         )
     if folder != "yes":
-        raise ToolkitError(f"`{place}` is no folder", code="TK-0204", hint="name a folder on the database server")
+        raise ToolkitError(
+            f"`{place}` is not a folder", code="TK-0204", hint="give a folder on the database server"
+        )
     if writable != "yes":
         raise ToolkitError(
-            f"`{place}` may not be written to by this user",
+            f"`{place}` is not writable for this user",
             code="TK-0305",
-            hint="its owner is the user that the database runs as, and dbatk runs as that user too",
+            hint="its owner must be the database's operating system user, and dbatk must run as that user",
         )
 
 

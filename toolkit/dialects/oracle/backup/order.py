@@ -131,10 +131,10 @@ def order_of(work: Work) -> BackupOrder:
     return order
 
 
-_NO_MARKS = "a folder or format without quotes, `?`, `@`, `&` and `;`, which RMAN takes for something else"
+_NO_MARKS = "a folder or format without quotes, `?`, `@`, `&` and `;`, which have a special meaning in RMAN"
 _WALLET_ONLY = (
-    "`/@alias as sysbackup`: a name of tnsnames.ora whose password lies in a wallet; a user and a password would "
-    "stand in the script and in its log"
+    "`/@alias as sysbackup`: a name from tnsnames.ora with its password in a wallet; a user and password would "
+    "appear in the script and its log"
 )
 
 
@@ -143,9 +143,9 @@ def _what(work: Work) -> tuple[BackupScope, tuple[str, ...]]:
     if what in {BackupScope.DATABASE, BackupScope.ARCHIVELOG}:
         if names:
             raise ToolkitError(
-                f"a backup of the {what.value.lower()} takes no names",
+                f"a backup of the {what.value.lower()} does not accept names",
                 code="TK-0107",
-                hint="say of what they are: `--scope tablespace`, `pdb` or `datafile`",
+                hint="give their scope: `--scope tablespace`, `pdb` or `datafile`",
             )
         return what, ()
     if not names:
@@ -172,10 +172,10 @@ def _name(text: str, kind: str) -> str:
     if re.fullmatch(r"[A-Z][A-Z0-9_$#]{0,29}", name):
         return name
     raise ToolkitError(
-        f"`{name}` as the name of {kind} goes into no RMAN script of ours",
+        f"`{name}` as the name of {kind} cannot be used in dbatk's RMAN scripts",
         code="TK-0104",
-        hint="only capital letters, digits, `_`, `$` and `#` do; name its data files by number: "
-        "`--scope datafile --of 5,6`",
+        hint="only capital letters, digits, `_`, `$` and `#` can; give its data files by number: `--scope "
+        "datafile --of 5,6`",
     )
 
 
@@ -183,7 +183,7 @@ def _number(text: str) -> str:
     if re.fullmatch(r"[1-9][0-9]{0,6}", text):
         return text
     raise ToolkitError(
-        f"`{text}` is no number of a data file",
+        f"`{text}` is not a data file number",
         code="TK-0102",
         hint="as in V$DATAFILE.FILE#: `--scope datafile --of 5,6`",
     )
@@ -194,7 +194,7 @@ def _channels(work: Work) -> int:
     count = int(value) if isinstance(value, int | float) and not isinstance(value, bool) else max(1, work.degree)
     if not 1 <= count <= MOST_CHANNELS:
         raise ToolkitError(
-            f"{count} channels cannot be had", code="TK-0102", hint=f"between 1 and {MOST_CHANNELS}"
+            f"{count} channels are not possible", code="TK-0102", hint=f"between 1 and {MOST_CHANNELS}"
         )
     return count
 
@@ -207,7 +207,7 @@ def _size(work: Work, name: str) -> str | None:
     text = f"{value:g}M" if isinstance(value, int | float) else str(value).strip().upper().removesuffix("B")
     if fits("rman_size", text):
         return text
-    raise ToolkitError(f"`{value}` is no size for {name}", code="TK-0102", hint="as in `512M` or `4G`")
+    raise ToolkitError(f"`{value}` is not a valid size for {name}", code="TK-0102", hint="as in `512M` or `4G`")
 
 
 def _checked(work: Work, name: str, pattern: str, rule: str) -> str | None:
@@ -226,7 +226,9 @@ def _fit(name: str, text: str, pattern: str, rule: str) -> str:
     if fits(pattern, text):
         return text
     shown = "" if name == "connects" else f" `{text}`"
-    raise ToolkitError(f"what `--{name}` says{shown} goes into no RMAN script of ours", code="TK-0102", hint=rule)
+    raise ToolkitError(
+        f"the value of `--{name}`{shown} cannot be used in dbatk's RMAN scripts", code="TK-0102", hint=rule
+    )
 
 
 def _fitting(order: BackupOrder) -> None:
@@ -238,23 +240,23 @@ def _fitting(order: BackupOrder) -> None:
     clashes: tuple[tuple[bool, str, str], ...] = (
         (
             order.section_size is not None and order.max_piece_size is not None,
-            "SECTION SIZE does not go with MAXPIECESIZE",
+            "SECTION SIZE cannot be combined with MAXPIECESIZE",
             "a section is a piece: choose one of them (RMAN Reference, BACKUP)",
         ),
         (
             order.parms is not None and order.device == "DISK",
-            "PARMS speak to a media manager, not to a disk",
-            "add `--device sbt`, or leave `--parms` out",
+            "PARMS are for a media manager, not for disk",
+            "add `--device sbt`, or omit `--parms`",
         ),
         (
             order.what is BackupScope.ARCHIVELOG and (order.plus_archivelog or order.level is not None),
-            "archived logs are backed up as they are: there is no level of them, and nothing beside them",
-            "leave `--incremental` and `--plus-archivelog` out",
+            "archived logs are backed up as they are: there are no levels and nothing is added",
+            "omit `--incremental` and `--plus-archivelog`",
         ),
         (
             bool(order.places) and order.device == "SBT",
             "a media manager has no folders",
-            "leave `--destination` out; `--format` names the pieces",
+            "omit `--destination`; `--format` names the pieces",
         ),
         *_in_a_trial(order),
     )
@@ -276,12 +278,12 @@ def _reading(order: BackupOrder) -> tuple[Clash, ...]:
         (
             reads and order.compression != "none",
             "validating does not compress: compression can only be measured by writing",
-            "add `--write` and a folder (`--destination`); what is written there is deleted after each trial",
+            "add `--write` and a folder (`--destination`); the files there are deleted after each trial",
         ),
         (
             reads and (order.max_piece_size is not None or bool(order.formats) or bool(order.places)),
-            "validating writes no pieces: their size, format and folder mean nothing to it",
-            "add `--write`, or leave `--max-piece-size`, `--format` and `--destination` out",
+            "validating writes no pieces: their size, format and folder do not apply",
+            "add `--write`, or omit `--max-piece-size`, `--format` and `--destination`",
         ),
     )
 
@@ -291,22 +293,20 @@ def _measuring(order: BackupOrder) -> tuple[Clash, ...]:
     return (
         (
             measured and order.level is not None,
-            "a measurement makes no incremental backup: a level 0 of ours would be the parent "
-            "of your next level 1, "
-            "which could not be used once ours is deleted",
-            "leave `--incremental` out; as a job (one cell, no --repeat) it is made and stays",
+            "a measurement makes no incremental backup: its level 0 would be the parent of your next level 1, "
+            "which would be useless once it is deleted",
+            "omit `--incremental`; as a job (one configuration, no --repeat) it is made and kept",
         ),
         (
             order.act is BackupAction.WRITE and (order.plus_archivelog or order.what is BackupScope.ARCHIVELOG),
-            "a measurement backs up no archived logs: our copy would count for the deletion "
-            "policy, your job would "
-            "delete the log, and then ours is deleted: a hole in recovery",
-            "leave them out",
+            "a measurement does not back up archived logs: its copy would count for the deletion policy, your "
+            "job would delete the log, and then the copy is deleted: a gap in recovery",
+            "omit them",
         ),
         (
             order.act is not BackupAction.JOB and order.plus_archivelog,
-            "PLUS ARCHIVELOG switches the log, and archives it: only a job does that",
-            "leave `--plus-archivelog` out",
+            "PLUS ARCHIVELOG switches and archives the log: only jobs do that",
+            "omit `--plus-archivelog`",
         ),
     )
 
@@ -315,23 +315,23 @@ def _writing(order: BackupOrder) -> tuple[Clash, ...]:
     return (
         (
             order.act is BackupAction.WRITE and order.tag is not None,
-            "a measurement tags its backups itself: by that tag they are found and deleted",
-            "leave `--tag` out",
+            "a measurement sets its own tag, by which its backups are found and deleted",
+            "omit `--tag`",
         ),
         (
             order.act is BackupAction.WRITE and order.device == "SBT",
-            "backups on tape are not measured: what a trial wrote there could not be seen to be gone",
+            "backups on tape are not measured: the deletion of their pieces could not be verified",
             "measure on disk, or make one backup as a job",
         ),
         (
             order.act is BackupAction.WRITE and not order.places,
-            "a written trial needs a folder of its own, outside of the recovery area",
+            "a trial that writes needs its own folder, outside the recovery area",
             "`--destination /backup/bench`: on the database server, writable for its owner",
         ),
         (
             order.act is BackupAction.WRITE and bool(order.formats),
-            "a measurement names its pieces itself: by those names they are known as ours",
-            "leave `--format` out; `--destination` says where they go",
+            "a measurement names its pieces itself, so that dbatk recognizes them",
+            "omit `--format`; `--destination` sets their folder",
         ),
     )
 
@@ -342,12 +342,12 @@ def _checking(order: BackupOrder) -> tuple[Clash, ...]:
             order.act is BackupAction.RESTORE
             and (order.section_size is not None or order.files_per_set is not None),
             "RESTORE VALIDATE reads the sets as they were written",
-            "leave `--section-size` and `--files-per-set` out",
+            "omit `--section-size` and `--files-per-set`",
         ),
         (
             order.act is BackupAction.VALIDATE and order.files_per_set is not None,
-            "VALIDATE knows no files per set",
-            "leave `--files-per-set` out, or measure with `BACKUP VALIDATE` (no `--action`)",
+            "VALIDATE has no files per set",
+            "omit `--files-per-set`, or measure with `BACKUP VALIDATE` (no `--action`)",
         ),
     )
 
@@ -373,4 +373,4 @@ def _integer(work: Work, name: str) -> int | None:
     text = str(value)
     if re.fullmatch(r"[0-9]{1,6}(?:\.0)?", text):
         return int(float(text))
-    raise ToolkitError(f"`{value}` is no number for {name}", code="TK-0102", hint="a whole number")
+    raise ToolkitError(f"`{value}` is not a valid number for {name}", code="TK-0102", hint="a whole number")

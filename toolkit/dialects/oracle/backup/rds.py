@@ -24,7 +24,7 @@ def judge(order: BackupOrder) -> Support | None:
     refusals: tuple[tuple[bool, str, str], ...] = (
         (
             order.act is BackupAction.WRITE,
-            "on RDS the pieces of a trial could not be deleted by tag: they lie in a directory of the database",
+            "on RDS the pieces of a trial cannot be deleted by tag: they are in a database directory",
             "measure without `--write`",
         ),
         (order.act is BackupAction.RESTORE, "RDS has no procedure for RESTORE VALIDATE", "`--action validate`"),
@@ -33,30 +33,30 @@ def judge(order: BackupOrder) -> Support | None:
             f"RDS has no procedure for a backup of {order.what.value.lower()}",
             "the database, or one tablespace",
         ),
-        (len(order.names) > 1, "on RDS one tablespace is backed up at a time", "name one"),
+        (len(order.names) > 1, "on RDS, tablespaces are backed up one at a time", "give one"),
         (
             any(
                 (order.rate, order.files_per_set, order.max_piece_size, order.connects, order.parms, order.formats)
             ),
-            "the procedures of RDS take neither rate, files per set, piece size, format nor connect identifiers",
-            "channels, section size, compression basic, tag and archived logs they take",
+            "the RDS procedures do not support rate, files per set, piece size, format or connect identifiers",
+            "they support channels, section size, compression basic, tag and archived logs",
         ),
         (
             order.compression not in {"none", "basic"},
-            "the procedures of RDS compress with BASIC or not at all",
+            "the RDS procedures compress with BASIC or not at all",
             "`--compression basic`",
         ),
         (
             order.act is BackupAction.JOB and len(order.places) != 1,
             "a backup on RDS goes to one directory object of the database",
-            "`--destination NAME`, made by rdsadmin.rdsadmin_util.create_directory",
+            "`--destination NAME`, created with rdsadmin.rdsadmin_util.create_directory",
         ),
     )
     for refused, sentence, hint in refusals:
         if refused:
             return Support(SupportState.UNSUPPORTED, sentence, hint)
     if order.act is BackupAction.JOB and not re.fullmatch(r"[A-Z][A-Z0-9_$#]{0,29}", order.places[0].upper()):
-        sentence = f"`{order.places[0]}` is no directory object of the database"
+        sentence = f"`{order.places[0]}` is not a directory object of the database"
         return Support(SupportState.UNSUPPORTED, sentence, "as in ALL_DIRECTORIES.DIRECTORY_NAME")
     return None
 

@@ -27,17 +27,16 @@ def _stays(order: BackupOrder, facts: Facts) -> Iterator[str]:
         entries = facts.value("backup_corruption", "entry_count")
         now = "" if entries is None else f" ({int(float(entries))} entries now)"
         yield (
-            "what stays: a record of each validation in V$RMAN_STATUS, and blocks found corrupt in "
+            "what remains: a record of each validation in V$RMAN_STATUS, and corrupt blocks found in "
             f"V$DATABASE_BLOCK_CORRUPTION{now}"
         )
     if order.act is BackupAction.WRITE:
-        yield f"what stays of each trial: records of its deleted pieces in the control file{_records(facts)}"
+        yield f"what remains of each trial: records of its deleted pieces in the control file{_records(facts)}"
         auto = known.configured(facts, "CONTROLFILE AUTOBACKUP")
         if auto != "OFF":
             yield (
-                "a control file autobackup may follow each trial, into the site's own place, "
-                "and stays: it bears no tag "
-                "of ours"
+                "a control file autobackup may follow each trial, in the site's own location, and is kept: it "
+                "does not have dbatk's tag"
             )
         yield "a trial's pieces are a readable copy of your data (encrypted tablespaces apart) until deleted"
 
@@ -47,7 +46,7 @@ def _records(facts: Facts) -> str:
     if not rows:
         return ""
     used, limit = (int(float(rows[0].get(key) or 0)) for key in ("record_count", "record_limit"))
-    return f" ({used} of {limit} records of pieces are in use; then the oldest are used again)"
+    return f" ({used} of {limit} records of pieces are in use; then the oldest are reused)"
 
 
 def _retention(order: BackupOrder, facts: Facts) -> Iterator[str]:
@@ -56,13 +55,12 @@ def _retention(order: BackupOrder, facts: Facts) -> Iterator[str]:
         return
     policy = known.retention(facts)
     if known.CONFIGURATION not in facts.answers:
-        policy = f"{policy}, if nobody changed the default"
+        policy = f"{policy}, unless the default was changed"
     if re.search(r"\bNONE\b", policy):
         return
     yield (
-        f"the retention policy is `{policy}`: while a trial's full backup exists it counts, an "
-        f"older one of yours may "
-        "look obsolete, and a DELETE OBSOLETE that runs meanwhile would delete it; hold such jobs back"
+        f"the retention policy is `{policy}`: while a trial's full backup exists, an older one of yours may "
+        "look obsolete, and a concurrent DELETE OBSOLETE would delete it; hold such jobs back"
     )
 
 
@@ -73,21 +71,20 @@ def _layout(order: BackupOrder, facts: Facts) -> Iterator[str]:
         total = sum(file.bytes for file in files)
         if order.channels > len(files):
             yield (
-                f"{order.channels} channels for {len(files)} data files: without a section size a file is one "
-                "channel's work, and the others idle"
+                f"{order.channels} channels for {len(files)} data files: without a section size each file uses "
+                "one channel, and the others are idle"
             )
         elif total and biggest.bytes > 2 * total / order.channels:
             yield (
-                f"data file {biggest.number} has {byte_size(biggest.bytes)} of "
-                f"{byte_size(total)}: one channel reads it "
-                "alone; a --section-size divides it"
+                f"data file {biggest.number} has {byte_size(biggest.bytes)} of {byte_size(total)}: one channel "
+                "reads it alone; --section-size divides it"
             )
     if order.act is BackupAction.READ and known.tells_open_without_archive(facts):
-        yield "the database is open in NOARCHIVELOG: VALIDATE is measured, which reads as BACKUP VALIDATE does"
+        yield "the database is open in NOARCHIVELOG: VALIDATE is measured, which reads like BACKUP VALIDATE"
     if float(facts.value("backup_mode", "file_count") or 0) > 0:
-        yield "data files are in backup mode (BEGIN BACKUP): RMAN needs none of that, and it makes more redo"
+        yield "data files are in backup mode (BEGIN BACKUP): RMAN does not need it, and it generates more redo"
     if known.optimization_is_on(facts) and order.act is BackupAction.JOB:
-        yield "BACKUP OPTIMIZATION is ON: files that are backed up already may be left out"
+        yield "BACKUP OPTIMIZATION is ON: files that are already backed up may be skipped"
     if order.level == 1 and str(facts.value("backup_change_tracking", "status") or "") == "DISABLED":
         yield "changed blocks are not tracked: level 1 reads every block of every file"
 
@@ -95,4 +92,4 @@ def _layout(order: BackupOrder, facts: Facts) -> Iterator[str]:
 def _unread(facts: Facts) -> Iterator[str]:
     refused = sorted(file for file in facts.refused if file.startswith("backup_"))
     if refused:
-        yield f"not granted, and so not known: {', '.join(refused)} (see sql/oracle for the views)"
+        yield f"not granted, so unknown: {', '.join(refused)} (see sql/oracle for the views)"

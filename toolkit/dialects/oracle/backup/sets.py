@@ -71,9 +71,9 @@ def sentences(kept: Kept) -> Iterator[str]:
         return
     files = _files(kept, {one.key for one in poor})
     yield (
-        f"{len(poor)} of {len(known)} backup sets ({byte_size(read)} of {byte_size(much)}"
-        f"{f', data file {files}' if files else ''}) hardly became smaller, the others {short(well)} times: "
-        "what is in them is compressed or encrypted already, and compressing it again costs CPU and gives nothing"
+        f"{len(poor)} of {len(known)} backup sets ({byte_size(read)} of "
+        f"{byte_size(much)}{f', data file {files}' if files else ''}) hardly shrank, the others {short(well)} "
+        "times: their contents are already compressed or encrypted, and compressing them again only costs CPU"
     )
 
 

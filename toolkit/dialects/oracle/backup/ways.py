@@ -50,17 +50,17 @@ class OracleBackups:
         del facts
         if work.option("bin_dir") is not None:
             raise ToolkitError(
-                "`--bin-dir` is for one call, and a clean-up after a crash must find rman too",
+                "`--bin-dir` is for one command, but a cleanup after a crash must also find rman",
                 code="TK-0107",
                 hint="set ORACLE_HOME, or `bin_dir` in the target's profile",
             )
 
     def refuse_keeping(self, keep: Keep) -> None:
         raise ToolkitError(
-            f"`--keep {keep}` would leave a measured backup among your own, where it counts for the "
-            "retention policy",
+            f"`--keep {keep}` would leave a measured backup among yours, where it counts for the retention policy",
             code="TK-0107",
-            hint="measure without `--keep`; then make the backup as a job, with the best cell and your own tag",
+            hint="measure without `--keep`; then make the backup as a job, with the best configuration and your "
+            "own tag",
         )
 
     def drops(self, work: Work) -> bool:

@@ -16,38 +16,38 @@ from toolkit.model.facts import Facts
 from toolkit.model.words import OperationName
 
 # Files, and what is not known when one of them may not be read.
-_NOT_JUDGED = "it is not judged"
+_NOT_JUDGED = "it is not checked"
 _READ_FOR_EVERY_RUN = {
     "cloud_service": "this release does not name a managed service",
     "doctor_container": _NOT_JUDGED,
-    "doctor_database": "role, archiving and forced logging are not known",
-    "doctor_directives": "a degree limit of the resource plan is not known",
-    "doctor_instance": "the instance, and whether it is restricted, is not known",
-    "doctor_instances": "the other instances of a cluster are not known",
-    "doctor_limits": "the room for more processes is not known",
+    "doctor_database": "role, archiving and forced logging are unknown",
+    "doctor_directives": "the degree limit of the resource plan is unknown",
+    "doctor_instance": "the instance, and whether it is restricted, is unknown",
+    "doctor_instances": "other cluster instances are unknown",
+    "doctor_limits": "the number of free processes is unknown",
     "doctor_maintained": _NOT_JUDGED,
     "doctor_marks": _NOT_JUDGED,
-    "doctor_options": "what the installation can do is guessed from its edition",
-    "doctor_pdb": "whether the pluggable database is restricted is not known",
-    "doctor_servers": "free parallel servers are not known",
-    "doctor_session": "the session's consumer group and switches are not known",
+    "doctor_options": "installed options are assumed from the edition",
+    "doctor_pdb": "it is unknown whether the pluggable database is restricted",
+    "doctor_servers": "free parallel servers are unknown",
+    "doctor_session": "the session's consumer group and switches are unknown",
 }
 _READ_BY_DOCTOR = {
-    "doctor_logon_triggers": "logon triggers are not known",
-    "doctor_pdb_logging": "forced logging of the pluggable database is not known",
+    "doctor_logon_triggers": "logon triggers are unknown",
+    "doctor_pdb_logging": "forced logging of the pluggable database is unknown",
     "doctor_privileges": _NOT_JUDGED,
     "space_free": "free space is not checked",
-    "doctor_standbys": "whether a standby is fed is not known",
+    "doctor_standbys": "it is unknown whether there is a standby",
     "doctor_statistics": _NOT_JUDGED,
     "doctor_temp": "temporary space is not checked",
     "doctor_user": _NOT_JUDGED,
     "doctor_visible": _NOT_JUDGED,
-    "doctor_windows": "open maintenance windows and automatic tasks are not known",
+    "doctor_windows": "open maintenance windows and automatic tasks are unknown",
 }
 _UNKNOWN = {
     **_READ_FOR_EVERY_RUN,
     **_READ_BY_DOCTOR,
-    "settings": "the limits of parallel work are not known, and settings are not recorded with a run",
+    "settings": "parallel limits are unknown, and settings are not recorded with a run",
 }
 PLACE_FILES = tuple(_READ_FOR_EVERY_RUN)
 FILES = tuple(_READ_BY_DOCTOR)

@@ -31,15 +31,15 @@ def _awr(facts: Facts) -> Iterator[Check]:
             "note",
             f"{shown}; the profile declares {', '.join(declared) or 'nothing'}",
             "the parameter is a switch, not proof of a licence: AWR, ASH and SQL Monitor are not read",
-            "where it is licensed: dbatk target add NAME URL --license diagnostics_pack --licensed-by YOU",
+            "if licensed: dbatk target add NAME URL --license diagnostics_pack --licensed-by YOU",
         )
     elif value is not None and value.upper() == "NONE":
         yield Check(
             "awr",
             "warning",
             f"{shown}; the profile declares {', '.join(declared)}",
-            "snapshots hold no rows while it is NONE",
-            "have it set to DIAGNOSTIC, or measure by vstat",
+            "snapshots contain no rows while it is NONE",
+            "have it set to DIAGNOSTIC, or use vstat",
         )
     else:
         yield Check("awr", "ok", f"{shown}; you declared {', '.join(declared)}")
@@ -48,7 +48,7 @@ def _awr(facts: Facts) -> Iterator[Check]:
 def _statspack(facts: Facts) -> Iterator[Check]:
     if not any(row.get("schema_mark") == "PERFSTAT" for row in facts.rows("doctor_marks")):
         if "doctor_marks" in facts.answers:
-            yield Check("statspack", "ok", "not installed; vstat serves instead")
+            yield Check("statspack", "ok", "not installed; vstat is used instead")
         return
     seen = {row.get("object_name") for row in facts.rows("doctor_visible") if row.get("owner_name") == "PERFSTAT"}
     if {"STATSPACK", "STATS$SNAPSHOT"} <= seen:
@@ -92,7 +92,7 @@ def _quota(facts: Facts) -> Iterator[Check]:
             "quota",
             "problem",
             f"none on {place}",
-            "no table can be made there (ORA-01950)",
+            "no table can be created there (ORA-01950)",
             f'ALTER USER "{user}" QUOTA 50G ON "{place}"',
         )
     else:
@@ -124,7 +124,7 @@ def _surprises(facts: Facts) -> Iterator[Check]:
             "resumable",
             "warning",
             f"resumable_timeout is {values['resumable_timeout']}",
-            "out of space suspends a statement instead of failing it",
+            "running out of space suspends a statement instead of failing it",
             "ALTER SESSION DISABLE RESUMABLE (needs RESUMABLE), or watch DBA_RESUMABLE",
         )
     if values.get("recyclebin", "").upper() == "ON":
@@ -149,8 +149,8 @@ def _windows(facts: Facts) -> Iterator[Check]:
             "maintenance-window",
             "warning",
             f"{row.get('item')} is open, plan {row.get('resource_plan')}",
-            f"{', '.join(tasks) or 'maintenance tasks'} may run beside a trial, and its plan limits the CPU",
-            "measure after it closes; never sweep statistics inside it",
+            f"{', '.join(tasks) or 'maintenance tasks'} may run during a trial, and its plan limits the CPU",
+            "measure after it closes; never measure statistics during it",
         )
     if not windows:
         yield Check("maintenance-window", "ok", f"none open; enabled tasks: {', '.join(tasks) or 'none known'}")
@@ -164,7 +164,7 @@ def _triggers(facts: Facts) -> Iterator[Check]:
             "logon-trigger",
             "note",
             names,
-            "may set degree policy, NLS or parallel DML of every session",
+            "may set degree policy, NLS or parallel DML for every session",
             "compare V$PARAMETER of a trial with what was set; dbatk's sessions set theirs after it",
         )
     elif "doctor_logon_triggers" in facts.answers:
@@ -178,7 +178,7 @@ def _statistics(facts: Facts) -> Iterator[Check]:
             "warning",
             "optimizer_use_pending_statistics is TRUE",
             "plans follow statistics that were not published",
-            "set it FALSE",
+            "set it to FALSE",
         )
     for row in facts.rows("doctor_statistics"):
         count, what = int(row.get("table_count") or 0), str(row.get("what"))
@@ -186,7 +186,7 @@ def _statistics(facts: Facts) -> Iterator[Check]:
             continue
         evidence = f"{count} in your schema, such as {row.get('example')}"
         if what == "locked":
-            yield Check("statistics-locked", "note", evidence, "a gather skips or refuses them (ORA-20005)")
+            yield Check("statistics-locked", "note", evidence, "gathering skips or rejects them (ORA-20005)")
         elif what == "pending":
             yield Check(
                 "statistics-pending",
@@ -196,7 +196,7 @@ def _statistics(facts: Facts) -> Iterator[Check]:
             )
         else:
             yield Check(
-                "statistics-" + what.lower().replace(" ", "-"), "note", evidence, "it outranks the default"
+                "statistics-" + what.lower().replace(" ", "-"), "note", evidence, "it overrides the default"
             )
 
 
@@ -205,13 +205,13 @@ def _password(facts: Facts) -> Iterator[Check]:
     status, expires, now = row.get("account_status"), row.get("expires_at"), row.get("read_at")
     if status is not None and "GRACE" in str(status):
         yield Check(
-            "password", "warning", f"account is {status}", "logons end soon", "change the password in time"
+            "password", "warning", f"account is {status}", "logons will soon fail", "change the password in time"
         )
     elif expires is not None and now is not None:
         days = (datetime.fromisoformat(str(expires)) - datetime.fromisoformat(str(now))).days
         if days < _DAYS_OF_WARNING:
             yield Check(
-                "password", "warning", f"expires in {days} days", "a long run may last longer", "change it before"
+                "password", "warning", f"expires in {days} days", "a long run may last longer", "change it first"
             )
         else:
             yield Check("password", "ok", f"expires in {days} days")

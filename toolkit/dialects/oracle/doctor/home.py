@@ -63,7 +63,7 @@ def _service(facts: Facts) -> Iterator[Check]:
             "warning",
             f"connected by {serial}",
             "statements of this service run serially",
-            "connect by the service ending in _HIGH, _MEDIUM or _TPURGENT",
+            "use the service ending in _HIGH, _MEDIUM or _TPURGENT",
         )
 
 
@@ -96,8 +96,8 @@ def _cluster(facts: Facts) -> Iterator[Check]:
             "cluster",
             "note",
             f"RAC, {len(nodes) or 'several'} instances; this session is on {here}",
-            "counters are those of one instance",
-            "pin trials to an instance: a service of one, or host:port/service/instance",
+            "counters cover one instance",
+            "pin trials to an instance: a service on one instance, or host:port/service/instance",
         )
     elif nodes or facts.rows("doctor_instance"):
         yield Check("cluster", "ok", "one instance")
@@ -151,8 +151,8 @@ def _logging(facts: Facts) -> Iterator[Check]:
             "supplemental-logging",
             "warning",
             f"SUPPLEMENTAL_LOG_DATA_MIN is {supplemental}",
-            "a replication may ship every trial downstream",
-            "ask who reads the redo before measuring",
+            "replication may ship every trial downstream",
+            "find out who reads the redo before measuring",
         )
 
 
@@ -172,7 +172,7 @@ def _followers(facts: Facts) -> Iterator[Check]:
             "standby",
             "warning",
             f"redo goes to {names}",
-            "NOLOGGING leaves blocks a standby cannot recover (ORA-26040); every trial is shipped",
+            "NOLOGGING leaves blocks that a standby cannot recover (ORA-26040); every trial is shipped",
             "keep LOGGING, or measure elsewhere",
         )
 

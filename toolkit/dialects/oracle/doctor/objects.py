@@ -21,7 +21,7 @@ _SERIAL_LOAD = "the load silently falls back to a serial, conventional insert"
 
 # what stands on the table: state, consequence for an insert, what to do.
 _GUARDS: dict[str, tuple[str, str, str]] = {
-    "trigger": ("warning", _SERIAL_LOAD, "disable it for the load, or load beside and exchange"),
+    "trigger": ("warning", _SERIAL_LOAD, "disable it for the load, or load another table and exchange"),
     "self reference": ("warning", _SERIAL_LOAD, "disable the constraint for the load"),
     "cascade": ("warning", _SERIAL_LOAD, "disable the constraint for the load"),
     "foreign key": ("warning", _SERIAL_LOAD, "disable the constraint for the load, then ENABLE NOVALIDATE"),
@@ -31,7 +31,11 @@ _GUARDS: dict[str, tuple[str, str, str]] = {
         "row-level security silently filters rows, and its update check keeps a load from direct path",
         "load as a user with EXEMPT ACCESS POLICY",
     ),
-    "log group": ("note", "supplemental logging makes every row larger in the redo", "ask who reads the redo"),
+    "log group": (
+        "note",
+        "supplemental logging makes every row larger in the redo",
+        "find out who reads the redo",
+    ),
     "view log": ("warning", _SERIAL_LOAD + ", and fills a materialized view log", "refresh completely afterwards"),
 }
 
@@ -59,7 +63,7 @@ def _switch(facts: Facts, operation: OperationName) -> Iterator[Check]:
         yield Check(
             "parallel-dml",
             "note",
-            "PDML_STATUS is DISABLED, as it is by default",
+            "PDML_STATUS is DISABLED (the default)",
             "your own INSERT loads serially while its SELECT runs in parallel; dbatk's statements enable it",
             f"ALTER SESSION ENABLE PARALLEL DML{hint}",
         )
@@ -73,19 +77,22 @@ def _kind(facts: Facts, operation: OperationName) -> Iterator[Check]:
             yield _warn("index-organized", f"{row['iot_type']}, not partitioned", _SERIAL_LOAD, "partition it")
         if row.get("temporary") == "Y":
             yield Check(
-                "temporary-table", "note", "a temporary table", "updates, deletes and merges of it are serial"
+                "temporary-table", "note", "a temporary table", "updates, deletes and merges on it are serial"
             )
         if row.get("partitioned") == "YES" and row.get("partition_count") is not None:
             yield Check(
                 "partitions",
                 "note",
                 f"{row['partition_count']} partitions",
-                "DDL on whole partitions uses that many servers at most",
-                "a degree above it gains nothing there",
+                "DDL on whole partitions uses at most that many servers",
+                "a higher degree gains nothing there",
             )
         if row.get("partition_interval") is not None:
             yield Check(
-                "interval", "note", "interval partitioned", "the first load makes partitions, a second reuses them"
+                "interval",
+                "note",
+                "interval partitioned",
+                "the first load creates partitions, a second reuses them",
             )
 
 
@@ -96,7 +103,7 @@ def _columns(facts: Facts, operation: OperationName) -> Iterator[Check]:
             yield _warn(
                 "object-type",
                 f"{item} is of type {row['type_owner']}.{kind}",
-                "loads and DDL of it are serial",
+                "loads and DDL on it are serial",
                 "",
             )
         elif kind.startswith("LONG"):
@@ -110,7 +117,7 @@ def _columns(facts: Facts, operation: OperationName) -> Iterator[Check]:
             yield _warn("basicfile-lob", f"{item} is a BasicFile LOB", _SERIAL_LOAD, "store it as SECUREFILE")
         elif row.get("securefile") == "YES" and row.get("partitioned") != "YES" and not _lobs_in_parallel(facts):
             yield _warn(
-                "lob", f"{item} is a LOB, the table not partitioned", "DDL of it is serial in this release", ""
+                "lob", f"{item} is a LOB, the table not partitioned", "DDL on it is serial in this release", ""
             )
 
 
@@ -132,7 +139,7 @@ def _guards(facts: Facts, operation: OperationName) -> Iterator[Check]:
         if operation != _INSERT:
             if what not in ("log group", "view log"):
                 continue
-            state, consequence, action = "note", "every change of the table is logged for a replication", ""
+            state, consequence, action = "note", "every change to the table is logged for replication", ""
         if what == "trigger" and "INSERT" not in str(row.get("detail")):
             continue
         if what == "policy" and row.get("detail") != "YES":
@@ -157,7 +164,7 @@ def _indexes(facts: Facts, operation: OperationName) -> Iterator[Check]:
         kind, item = str(row.get("index_kind")), row.get("item")
         if kind == "DOMAIN":
             yield _warn(
-                "domain-index", f"{item}", "loads of the table and its build are serial", "drop it for the load"
+                "domain-index", f"{item}", "loads of the table and building it are serial", "drop it for the load"
             )
         elif "BITMAP" in kind and operation == _INSERT and not whole:
             yield _warn(
@@ -176,8 +183,8 @@ def _indexes(facts: Facts, operation: OperationName) -> Iterator[Check]:
                 "index-partitions",
                 "note",
                 f"{item} has {row['partition_count']} partitions",
-                "a partitioned index is created with that many servers at most",
-                "rebuild partition by partition, several at once",
+                "a partitioned index is created with at most that many servers",
+                "rebuild partitions individually, several at once",
             )
 
 
@@ -214,7 +221,7 @@ def _alias(facts: Facts, _: OperationName) -> Iterator[Check]:
             yield _warn(
                 "editioning-view",
                 f"{row.get('on_table')} is a view on {row.get('item')}",
-                "tables and indexes are made on its table, not on the view",
+                "tables and indexes are created on its table, not on the view",
                 f"name {row.get('item')}",
             )
 
@@ -226,12 +233,12 @@ def _query(facts: Facts, operation: OperationName) -> Iterator[Check]:
             "function",
             f"{'.'.join(str(name) for name in names if name is not None)} is not PARALLEL_ENABLE",
             "the query or the build that calls it runs serially",
-            "declare it PARALLEL_ENABLE where it keeps no state",
+            "declare it PARALLEL_ENABLE if it keeps no state",
         )
     if facts.value("doctor_work", "remote") == "yes" and operation != "stats-gather":
         yield _warn(
             "database-link",
-            "the query names a database link",
+            "the query uses a database link",
             "a distributed statement loads serially; a remote table is read by one session",
             "copy the rows here first",
         )
@@ -253,7 +260,7 @@ def _statistics(facts: Facts, operation: OperationName) -> Iterator[Check]:
     for row in _target(facts, "doctor_object_statistics"):
         what, item = row.get("what"), row.get("item")
         if what == "locked":
-            yield _warn("locked", f"{item}", "a gather refuses it (ORA-20005)", "DBMS_STATS.UNLOCK_TABLE_STATS")
+            yield _warn("locked", f"{item}", "gathering rejects it (ORA-20005)", "DBMS_STATS.UNLOCK_TABLE_STATS")
         elif what == "pending":
             yield _warn(
                 "pending",

@@ -14,7 +14,7 @@ _BRAKES = (
         "parallel_adaptive_multi_user",
         "TRUE",
         "the degree is silently lowered under load",
-        "FALSE for a sweep (ALTER SYSTEM)",
+        "set it to FALSE for a sweep (ALTER SYSTEM)",
     ),
     (
         "optimizer_ignore_hints",
@@ -44,7 +44,7 @@ _BRAKES = (
         "parallel_force_local",
         "TRUE",
         "servers come from this instance only",
-        "FALSE where a statement may spread over the cluster",
+        "set it to FALSE if a statement may use the whole cluster",
     ),
 )
 
@@ -97,7 +97,7 @@ def _brakes(facts: Facts) -> Iterator[Check]:
             "parallel-instance-group",
             "note",
             f"parallel_instance_group is {group}",
-            "servers come from the instances of that service only",
+            "servers come only from the instances of that service",
         )
 
 
@@ -133,11 +133,11 @@ def _session(facts: Facts) -> Iterator[Check]:
             "session-switches",
             "warning",
             evidence,
-            "a logon trigger or the service switched parallelism off",
+            "a logon trigger or the service switched off parallelism",
             "ALTER SESSION ENABLE PARALLEL QUERY (or DDL)",
         )
     else:
-        hint = "" if dml != "DISABLED" else "DML is off by default: the load of an INSERT is serial without ENABLE"
+        hint = "" if dml != "DISABLED" else "DML is off by default: an INSERT loads serially without ENABLE"
         yield Check("session-switches", "ok", evidence, hint)
 
 

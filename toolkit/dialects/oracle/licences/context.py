@@ -17,7 +17,7 @@ from toolkit.model.bill import LicenceStatus
 from toolkit.model.facts import Facts
 
 PACK_PARAMETER = "control_management_pack_access"
-_UNKNOWN = Edition("", "an edition that is not known", parallel=True, enterprise=None)
+_UNKNOWN = Edition("", "an unknown edition", parallel=True, enterprise=None)
 _XE_WITH_OPTIONS = (18,)
 _NOT_DECLARED = "which is not declared for this target"
 _LAPSED = "which is declared for this target, but not for today"
@@ -84,7 +84,9 @@ def judge(key: str, context: LicenceContext) -> LicenceVerdict:
     if context.autonomous:
         return LicenceVerdict(LicenceStatus.INCLUDED, "included in Autonomous Database")
     if edition.enterprise is False:
-        return LicenceVerdict(LicenceStatus.REFUSED, f"which {edition.words} cannot have{_although(key, context)}")
+        return LicenceVerdict(
+            LicenceStatus.REFUSED, f"which is not available for {edition.words}{_although(key, context)}"
+        )
     if not licence.declarable:
         return LicenceVerdict(LicenceStatus.INCLUDED, _comes_with(licence, edition))
     found = _without_declaration(edition, context) if licence.kind == "option" else None
@@ -103,7 +105,7 @@ def judge(key: str, context: LicenceContext) -> LicenceVerdict:
 def _comes_with(licence: LicenceList, edition: Edition) -> str:
     if licence.kind == "storage":
         return "comes with Exadata, ZFS or FS1 storage; elsewhere ORA-64307"
-    return "comes with Enterprise Edition" if edition.enterprise else "V$OPTION decides what this edition has"
+    return "comes with Enterprise Edition" if edition.enterprise else "V$OPTION shows what this edition includes"
 
 
 def _without_declaration(edition: Edition, context: LicenceContext) -> LicenceVerdict | None:
@@ -111,7 +113,7 @@ def _without_declaration(edition: Edition, context: LicenceContext) -> LicenceVe
     if edition.code == "free" or (edition.code == "xe" and context.release >= _XE_WITH_OPTIONS):
         return LicenceVerdict(LicenceStatus.INCLUDED, f"part of Oracle Database {edition.words}")
     if edition.code == "xe":
-        return LicenceVerdict(LicenceStatus.REFUSED, "which Express Edition before 18 cannot have")
+        return LicenceVerdict(LicenceStatus.REFUSED, "which is not available for Express Edition before 18")
     return None
 
 
@@ -124,7 +126,7 @@ def _switched_off(key: str, context: LicenceContext) -> str:
     if not context.asked:
         return ""
     if context.pack_access is None:
-        return f"which is declared, but {PACK_PARAMETER} cannot be read, and unreadable means no"
+        return f"which is declared, but {PACK_PARAMETER} cannot be read, so it counts as off"
     value = context.pack_access.upper()
     if value == "DIAGNOSTIC+TUNING" or (value == "DIAGNOSTIC" and key == DIAGNOSTICS):
         return ""
@@ -137,7 +139,7 @@ def refusals(findings: LicenceFindings, context: LicenceContext) -> Iterator[Too
         yield ToolkitError(
             f"the statement would change {PACK_PARAMETER}; dbatk never does",
             code="TK-0303",
-            hint="the parameter says what your site may use: let its owner set it",
+            hint="the parameter states what your site may use: let its owner set it",
         )
     for use in findings.uses:
         licence = licences()[use.licence]

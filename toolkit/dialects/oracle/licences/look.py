@@ -144,7 +144,7 @@ class _Work:
     def take(self, text: str, *, deep: bool) -> list[str]:
         """Look at one text; return the texts that it may run."""
         if deep:
-            self.unseen.append("texts within texts are nested too deeply to be read")
+            self.unseen.append("strings within strings are nested too deeply to be read")
             self.scan(text)
             return []
         found = [token for token in tokens(text) if token.kind is not TokenKind.COMMENT]
@@ -201,7 +201,7 @@ class _Work:
                     self.names[tuple(path[:_LONGEST_PATH])] = None
             elif sign == "@" and path and at and found[at - 1].kind in (TokenKind.WORD, TokenKind.NAME):
                 link = found[at + 1].text if at + 1 < len(found) else ""
-                self.unseen.append(f"`{'.'.join(path)}@{link}` lies in another database")
+                self.unseen.append(f"`{'.'.join(path)}@{link}` is in another database")
             if token.text == "WRAPPED" and _is(found, 0, "CREATE", TokenKind.WORD) and at < 12:
                 self.unseen.append(f"the wrapped text of `{'.'.join(before)}` cannot be read")
             path = path if sign == "." or token.kind in (TokenKind.WORD, TokenKind.NAME) else []
@@ -230,7 +230,7 @@ def look_script(text: str) -> LicenceFindings:
             uses += _known_script(script)
             unseen.append(f"the script `{script}` was not read")
         elif host := _HOST.match(line):
-            unseen.append(f"the script runs a command of the host: `{host[1].strip()[:60]}`")
+            unseen.append(f"the script runs a host command: `{host[1].strip()[:60]}`")
         elif execute := _EXECUTE.match(line):
             lines.append(f"BEGIN {execute[1]}; END;")
         else:

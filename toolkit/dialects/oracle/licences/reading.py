@@ -29,8 +29,8 @@ CARRIERS = frozenset(
 )  # fmt: skip
 """Packages that run the text they are given (PL/SQL Packages and Types Reference)."""
 
-_OPENED = "a cursor is opened for a text that is put together at run time"
-_IMMEDIATE = "EXECUTE IMMEDIATE runs a text that is put together at run time"
+_OPENED = "a cursor is opened for text built at run time"
+_IMMEDIATE = "EXECUTE IMMEDIATE runs text built at run time"
 
 
 @dataclass(slots=True)
@@ -257,7 +257,7 @@ class _Reader:
         whole = [chain for chain in chains if chain.constant() is not None]
         mixed = any(None in chain.parts and len(chain.parts) > 1 for chain in chains)
         if chains and (mixed or not whole):
-            self.result.unseen.append(f"{frame.package}.{frame.function} is given a text put together at run time")
+            self.result.unseen.append(f"{frame.package}.{frame.function} is given text built at run time")
 
     def _emit_all(self, frame: _Frame) -> None:
         for argument in frame.arguments:

@@ -73,7 +73,7 @@ def findings(rows: Iterable[Row]) -> LicenceFindings:
         if row.get("link") is not None:
             found += LicenceFindings(unseen=(f"`{by}` leads to another database (`@{row['link']}`)",))
         if row.get("kind") in _PROGRAMS:
-            found += LicenceFindings(unseen=(f"what `{by}` runs by dynamic SQL cannot be seen",))
+            found += LicenceFindings(unseen=(f"the dynamic SQL of `{by}` cannot be checked",))
     return found
 
 

@@ -127,7 +127,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
 def _check_partition(work: Work) -> None:
     if work.option("partition") is not None and work.option("table") is None:
         raise ToolkitError(
-            "`--partition` needs `--table`", code="TK-0107", hint="a schema has no partition; name the table"
+            "`--partition` needs `--table`", code="TK-0107", hint="a schema has no partitions; give the table"
         )
 
 
@@ -139,8 +139,10 @@ def _check_method_opt(work: Work) -> None:
     if (_OF_SCHEMA if whole_schema else _OF_TABLE).fullmatch(text):
         return
     if whole_schema and _OF_TABLE.fullmatch(text):
-        hint = "name the table with `--table`, or write `FOR ALL COLUMNS SIZE AUTO`"
-        raise ToolkitError("a schema takes `FOR ALL ... COLUMNS` only in `method_opt`", code="TK-0102", hint=hint)
+        hint = "give the table with `--table`, or write `FOR ALL COLUMNS SIZE AUTO`"
+        raise ToolkitError(
+            "for a schema, `method_opt` accepts only `FOR ALL ... COLUMNS`", code="TK-0102", hint=hint
+        )
     raise ToolkitError(
         f"`method_opt` cannot be `{text[:80]}`",
         code="TK-0102",
@@ -153,14 +155,14 @@ def _choice_of_objects(work: Work) -> Support | None:
     gather = work.option("gather")
     if not of_schema(work) and gather not in (None, "gather"):
         if work.object.scratch:
-            return _no("stale or empty objects are chosen within a live schema; copies are gathered as they are")
-        return _no("stale or empty objects are chosen within a schema; a table is gathered as it is")
+            return _no("stale or empty objects are selected in a live schema; copies are gathered as they are")
+        return _no("stale or empty objects are selected in a schema; a table is gathered as it is")
     if gather != "auto":
         return None
     if spelling.degree_word(work) or work.degree > 1:
-        return _no("`--gather auto` lets Oracle choose and ignores the degree; leave one of the two out")
+        return _no("`--gather auto` lets Oracle choose and ignores the degree; use only one of them")
     said = [name for name in _IGNORED_BY_AUTO if work.option(name) is not None]
-    return _no(f"`--gather auto` lets Oracle choose and ignores {', '.join(said)}; leave it out") if said else None
+    return _no(f"`--gather auto` lets Oracle choose and ignores {', '.join(said)}; omit it") if said else None
 
 
 def _sampling(work: Work) -> Support | None:
@@ -169,7 +171,7 @@ def _sampling(work: Work) -> Support | None:
     percent = work.option("estimate_percent")
     if isinstance(percent, int | float) and percent < 100:
         return None
-    return _no("blocks are sampled for a percentage below 100 only; give `--estimate-percent` a number")
+    return _no("blocks are only sampled for a percentage below 100; give `--estimate-percent` a number")
 
 
 def _histograms(work: Work, facts: Facts) -> Support | None:

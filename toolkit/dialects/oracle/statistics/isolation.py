@@ -67,19 +67,21 @@ def _grants(work: Work, facts: Facts) -> Support | None:
 def _hindrance(work: Work, facts: Facts) -> Support | None:
     found = _reasons(facts, reads.of_schema("stats_hindrances", owner_of(work))) + _reasons(facts, reads.RUNNING)
     if str(facts.value(reads.of_preference("PUBLISH"), "preference_value", "TRUE")).upper() == "FALSE":
-        found.append("PUBLISH is FALSE for the whole database: somebody works with pending statistics")
+        found.append("PUBLISH is FALSE for the whole database: pending statistics are in use")
     if str(facts.value(reads.OPTIMIZER, "uses_pending", "FALSE")).upper() == "TRUE":
-        found.append("OPTIMIZER_USE_PENDING_STATISTICS is TRUE: plans would be made from pending statistics")
+        found.append("OPTIMIZER_USE_PENDING_STATISTICS is TRUE: plans would use pending statistics")
     concurrent = str(facts.value(reads.of_preference("CONCURRENT"), "preference_value", "OFF")).upper()
     if concurrent in _CONCURRENT_BY_HAND:
         found.append(
             f"CONCURRENT is {concurrent}: tables are gathered in jobs, which outlive a cancelled session and "
-            "would publish what they gather once PUBLISH is put back"
+            "would publish their results once PUBLISH is restored"
         )
     if not found:
         return None
     more = f" (and {len(found) - 1} more such reasons)" if len(found) > 1 else ""
-    return Support(SupportState.UNSUPPORTED, f"not on live objects now: {found[0]}{more}; measure on copies")
+    return Support(
+        SupportState.UNSUPPORTED, f"not possible on live objects now: {found[0]}{more}; measure on copies"
+    )
 
 
 def _reasons(facts: Facts, key: str) -> list[str]:
@@ -95,7 +97,7 @@ def isolate(works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> 
     """
     facts.require(reads.CLOCK)
     if any(owner_of(work) is None for work in works):
-        raise ToolkitError("the schema of the table is not known", code="TK-0112", hint="write it as SCHEMA.TABLE")
+        raise ToolkitError("the schema of the table is unknown", code="TK-0112", hint="write it as SCHEMA.TABLE")
     calls = [_export_table(kept), objects.comment(kept, mark), _lock(kept)]
     calls += [_export(work, kept) for work in works]
     for work in works:

@@ -55,8 +55,8 @@ def _unmoved(works: Sequence[Work], facts: Facts, answers: Answers, kept: Object
     if not moved:
         return Proof(
             good=True,
-            sentence=f"proven: none of {looked} published statistics (tables, partitions, indexes) has moved: "
-            f"each is as recorded, and none is younger than {since(facts)}",
+            sentence=f"proven: none of {looked} published statistics (tables, partitions, indexes) has changed: "
+            f"each is as recorded, and none is newer than {since(facts)}",
         )
     return _not_proven(moved, facts, kept)
 
@@ -73,11 +73,11 @@ def _lines(rows: Iterable[Row], work: Work) -> dict[tuple[str, str], Row]:
 def _moved(before: Row | None, now: Row, begun: str) -> str:
     newest = str(now.get("newest") or "")
     if before is None:
-        return f"made since, analyzed {newest}" if newest else ""
+        return f"created since, analyzed {newest}" if newest else ""
     if newest > begun:
-        return f"analyzed {newest}, after the beginning"
+        return f"analyzed {newest}, after the start"
     if any(_plain(before.get(name)) != _plain(now.get(name)) for name in _COMPARED):
-        return "not as recorded: gathered, set, restored, deleted, or a partition more or less"
+        return "not as recorded: gathered, set, restored, deleted, or partitions added or removed"
     return ""
 
 
@@ -120,7 +120,7 @@ def _mend(name: QualifiedName, facts: Facts, kept: ObjectRef | None) -> Call:
 def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
     begun = since(facts)
     if reads.CLOCK not in facts.answers:
-        return Proof(good=False, sentence="not verified: the clock of the database was not read at the beginning")
+        return Proof(good=False, sentence="not verified: the database clock was not read at the start")
     old: list[str] = []
     gathered = 0
     for work in works:
@@ -159,5 +159,5 @@ def _why_old(work: Work, row: Row, facts: Facts) -> str:
     }
     everywhere = str(facts.value(reads.of_preference("PUBLISH"), "preference_value", "TRUE"))
     if stored.get(str(row["analyzed_table"]), everywhere).upper() == "FALSE":
-        return f"{when}; PUBLISH is FALSE, so that what was gathered is pending"
+        return f"{when}; PUBLISH is FALSE, so the gathered statistics are pending"
     return when

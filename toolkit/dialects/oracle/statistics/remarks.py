@@ -43,14 +43,14 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     said = [_preferences(work, facts), _stored(work, facts), _locked(work, facts), _concurrent(facts)]
     if on_live(work):
         said += [
-            "statistics are gathered as pending ones, which go to other dictionary tables than published ones"
+            "statistics are gathered as pending, which are stored in other dictionary tables than published ones"
         ]
         said += [_incremental(work, facts)]
     elif work.object.scratch:
         lacks = "" if any(key.partition(":")[0] == "indexes" for key in facts.answers) else "no indexes, "
         said += [
-            f"copies have {lacks}no partitions and no history of use of their columns (SIZE AUTO makes few "
-            "histograms): gathering the live tables may take longer"
+            f"copies have {lacks}no partitions and no column usage history (SIZE AUTO creates few histograms): "
+            "gathering the live tables may take longer"
         ]
     return tuple(sentence for sentence in said if sentence)
 
@@ -70,8 +70,8 @@ def _preferences(work: Work, facts: Facts) -> str:
     left = {name: value for name, value in known.items() if name not in over}
     if known.get("PREFERENCE_OVERRIDES_PARAMETER", "FALSE").upper() == "TRUE":
         return (
-            f"PREFERENCE_OVERRIDES_PARAMETER is TRUE: preferences win over what is sent ({', '.join(over)}), so "
-            f"that its levels may all measure the same; preferences are {_listed(known)}"
+            f"PREFERENCE_OVERRIDES_PARAMETER is TRUE: preferences override the parameters ({', '.join(over)}), "
+            f"so all levels may measure the same; preferences are {_listed(known)}"
         )
     told = {name: value for name, value in left.items() if value.upper() not in _DEFAULTS[name]}
     decide = f"preferences decide {_listed(told)}" if told else "the preferences are Oracle's own"
@@ -93,11 +93,11 @@ def _stored(work: Work, facts: Facts) -> str:
         return ""
     if table is not None:
         shown = ", ".join(f"{row['preference_name']} {row['preference_value']}" for row in rows)
-        return f"table {table} has preferences of its own: {shown}"
+        return f"table {table} has its own preferences: {shown}"
     times = Counter(str(row["preference_name"]) for row in rows)
     shown = ", ".join(f"{name} ({count})" for name, count in sorted(times.items()))
     tables = len({row["preferring_table"] for row in rows})
-    return f"preferences of their own in {counted(tables, 'table')} of {owner_of(work)}: {shown}"
+    return f"own preferences in {counted(tables, 'table')} of {owner_of(work)}: {shown}"
 
 
 def _tables(work: Work, facts: Facts) -> list[tuple[str, str | None]]:
@@ -141,7 +141,7 @@ def _incremental(work: Work, facts: Facts) -> str:
     if not names:
         return ""
     shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-    return f"INCREMENTAL needs PUBLISH TRUE: {shown} are measured as full gatherings here"
+    return f"INCREMENTAL needs PUBLISH TRUE: {shown} are measured as full gathers here"
 
 
 # -- what stands in the way of any gathering --------------------------------------------------------------------
@@ -158,8 +158,8 @@ def _lock_of_table(work: Work, facts: Facts) -> Support | None:
         return None
     return Support(
         SupportState.UNSUPPORTED,
-        f"the statistics of {work.object.name} are locked ({lock}; it would be ORA-20005): unlock them with "
-        "DBMS_STATS.UNLOCK_TABLE_STATS if that is meant; dbatk never forces",
+        f"the statistics of {work.object.name} are locked ({lock}; would raise ORA-20005): unlock them with "
+        "DBMS_STATS.UNLOCK_TABLE_STATS if intended; dbatk never forces",
     )
 
 
@@ -171,5 +171,5 @@ def _right(work: Work, facts: Facts) -> Support | None:
         return None
     return Support(
         SupportState.NEEDS_PRIVILEGE,
-        f"statistics of {owner} are gathered by {owner}, or with GRANT ANALYZE ANY TO {user}",
+        f"gathering statistics of {owner} needs the user {owner}, or GRANT ANALYZE ANY TO {user}",
     )

@@ -88,11 +88,11 @@ def judge(work: Work, facts: Facts) -> Support | None:
 
 def _partitions(work: Work, facts: Facts) -> Support | None:
     if work.option("pq_distribute") is not None and not spelling.is_plain(work.object.name.name):
-        return _no(f"`{work.object.name.name}` cannot stand in a hint, so PQ_DISTRIBUTE cannot speak of it")
+        return _no(f"`{work.object.name.name}` cannot appear in a hint, so PQ_DISTRIBUTE cannot refer to it")
     made = partitioning(work, facts)
     if made is None:
         if work.option("pq_distribute") == "partition":
-            return _no("PQ_DISTRIBUTE partition sends rows by partition; give --partition-by too")
+            return _no("PQ_DISTRIBUTE partition distributes rows by partition; also give --partition-by")
         return None
     edition = edition_of(facts)
     if edition.enterprise is False or option_is_off(facts, "Partitioning"):

@@ -94,7 +94,7 @@ def bounds(text: str | None) -> tuple[str, ...]:
             raise ToolkitError(
                 f"`global_range` cannot be `{given[:80]}`",
                 code="TK-0102",
-                hint="give rising bounds with commas between them: 10,20 or 'K','T' or DATE '2026-01-31'",
+                hint="give ascending, comma-separated bounds: 10,20 or 'K','T' or DATE '2026-01-31'",
             )
         found.append(_spelled(match))
         at = comma.end() if comma else match.end()
@@ -138,19 +138,19 @@ def _prefix(work: Work) -> Support | None:
         return None
     level = spelling.text_option(work, "compression")
     if level not in (None, "basic"):
-        return no(f"a prefix is compressed by `--compression basic`, not by `{level}`")
+        return no(f"a prefix is compressed with `--compression basic`, not with `{level}`")
     if work.option("bitmap"):
-        return no("a bitmap index is compressed by its nature and takes no other compression")
+        return no("a bitmap index is always compressed and accepts no other compression")
     most = len(_keys(work)) - bool(work.option("unique"))
     if prefix > most:
-        return no(f"the prefix of this index has {most} columns at most, not {prefix} (ORA-25193, ORA-25194)")
+        return no(f"the prefix of this index can have at most {most} columns, not {prefix} (ORA-25193, ORA-25194)")
     return None
 
 
 def _partitions(work: Work, facts: Facts) -> Support | None:
     asked = [name for name in ("local", "global_hash", "global_range") if work.option(name)]
     if len(asked) > 1:
-        return no(f"`{asked[0]}` and `{asked[1]}` exclude each other: an index is partitioned one way")
+        return no(f"`{asked[0]}` and `{asked[1]}` are mutually exclusive: an index is partitioned in only one way")
     if work.option("bitmap") and _on_partitions(work, facts) and asked != ["local"]:
         return no("a bitmap index of a partitioned table must be local (ORA-25122); give `--local`")
     if not asked:
@@ -171,7 +171,7 @@ def _local(work: Work, facts: Facts) -> Support | None:
     table = _worked_on(work, facts)
     known = fact_about(facts, table, "partitioned") is not None
     if known and not _on_partitions(work, facts):
-        return no(f"`{table}` is not partitioned, so an index of it cannot be local (ORA-14016)")
+        return no(f"`{table}` is not partitioned, so its index cannot be local (ORA-14016)")
     if known and _on_copy(work) and not index_facts.table_is_copied_alike(facts, table):
         why = partitions.of_table(facts)[1] or "its partitions were not read"
         return no(
@@ -213,8 +213,8 @@ def _twin(work: Work, facts: Facts) -> Support | None:
         if hidden and has(facts.release, Feature.TWIN_INDEXES) and _another_kind(work, row):
             continue
         return no(
-            f"`{name}` indexes these columns already (ORA-01408); rebuild it, or measure on a copy, "
-            "which has no other index"
+            f"`{name}` already indexes these columns (ORA-01408); rebuild it, or measure on a copy without "
+            "other indexes"
         )
     return None
 

@@ -104,8 +104,8 @@ def _kind(work: Work, facts: Facts) -> Support | None:
         return no(f"`{name}` is not rebuilt: {why}")
     if work.part is None and index_facts.is_partitioned(row):
         return no(
-            f"the index `{name}` is partitioned: it is rebuilt partition by partition (ORA-14086), "
-            "and its partitions are not known"
+            f"the index `{name}` is partitioned: it is rebuilt partition by partition (ORA-14086), but its "
+            "partitions are unknown"
         )
     return None
 
@@ -128,7 +128,7 @@ def _part(work: Work, facts: Facts) -> Support | None:
         if asked is not None:
             return no(f"a subpartition of an index cannot be rebuilt with `{asked}` (ORA-14189)")
     elif level not in (None, "none") and index_facts.compression_of(row) is None:
-        return no(f"a partition cannot be compressed where its index `{name}` is not (ORA-28659)")
+        return no(f"a partition cannot be compressed if its index `{name}` is not (ORA-28659)")
     return None
 
 
@@ -137,7 +137,7 @@ def _equal_work(work: Work) -> Support | None:
     if work.mode is Mode.MEASUREMENT and not work.object.scratch and not _usable(work):
         what = f"{work.part} of `{work.object.name}`" if work.part else f"`{work.object.name}`"
         return no(
-            f"{what} is unusable: the first trial would mend it and the others would do another work; "
+            f"{what} is unusable: the first trial would repair it and the others would do different work; "
             "measure on a copy, or rebuild it as a job"
         )
     return None

@@ -62,10 +62,10 @@ def _compression(work: Work, facts: Facts) -> Support | None:
     if spelling.index_compression(level) is None:
         return no(f"indexes have no compression `{level}`: none, basic (prefix), low or high")
     if is_bitmap(work, facts):
-        return no("a bitmap index is compressed by its nature and takes no other compression")
+        return no("a bitmap index is always compressed and accepts no other compression")
     single = bool(work.option("unique")) and len(work.keys or work.columns) == 1
     if single and level in ("basic", "low"):
-        return no(f"a unique index of one column has no prefix that compression `{level}` could take")
+        return no(f"a unique index of one column has no prefix for compression `{level}`")
     return None if level == "basic" else _advanced(level, facts)
 
 
@@ -73,7 +73,7 @@ def _advanced(level: str, facts: Facts) -> Support | None:
     feature = Feature.INDEX_ADVANCED_LOW if level == "low" else Feature.INDEX_ADVANCED_HIGH
     if not has(facts.release, feature):
         since = ".".join(map(str, FEATURES[feature].number))
-        return no(f"index compression `{level}` came with release {since}")
+        return no(f"index compression `{level}` needs release {since}")
     return advanced_compression(f"index compression `{level}`", facts)
 
 
@@ -84,13 +84,13 @@ def _online(work: Work, facts: Facts) -> Support | None:
     if edition.enterprise is False or option_is_off(facts, "Online Index Build"):
         return no(f"ONLINE needs Enterprise Edition; this is {edition.words}")
     if is_bitmap(work, facts) and not has(facts.release, Feature.BITMAP_ONLINE):
-        return no("this release neither builds nor rebuilds a bitmap index ONLINE (ORA-08108)")
+        return no("this release cannot build or rebuild a bitmap index ONLINE (ORA-08108)")
     return None
 
 
 def _sort_area(work: Work) -> Support | None:
     if isinstance(work.option("sort_area_mb"), int) and spelling.degree_word(work) is not None:
-        return no("each sorting process takes `--sort-area-mb`: how many there are must be said by `--degree`")
+        return no("`--sort-area-mb` applies to each sort process: set their number with `--degree`")
     return None
 
 

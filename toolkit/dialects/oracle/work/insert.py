@@ -63,20 +63,18 @@ def _long(work: Work, facts: Facts) -> Support | None:
     found = [name for name in work.columns if name in target]
     if found:
         return _no(
-            f"`{found[0]}` is a LONG, which INSERT AS SELECT cannot fill (ORA-00997); name --columns without"
+            f"`{found[0]}` is a LONG, which INSERT AS SELECT cannot load (ORA-00997); use --columns without it"
         )
     return None
 
 
 def _switches(work: Work, facts: Facts) -> Support | None:
     if work.option("parallel_dml") == "hint" and not has(facts.release, Feature.PARALLEL_DML_HINT):
-        return _no(
-            "the hint ENABLE_PARALLEL_DML came with release 12.1; use ALTER SESSION (--parallel-dml session)"
-        )
+        return _no("the hint ENABLE_PARALLEL_DML needs release 12.1; use ALTER SESSION (--parallel-dml session)")
     bare = work.mode is Mode.MEASUREMENT and work.option("bare")
     made = None if bare else partitions.of_table(facts)[0]
     if work.option("pq_distribute") == "partition" and made is None and not facts.assumed:
-        return _no("PQ_DISTRIBUTE partition sends rows by partition, and what is filled has none")
+        return _no("PQ_DISTRIBUTE partition distributes rows by partition, but the target has none")
     return None
 
 

@@ -73,11 +73,11 @@ def _compression(work: Work, facts: Facts) -> Support | None:
 def _statistics(work: Work, facts: Facts) -> Support | None:
     wish = work.option("online_statistics")
     if wish in (True, "yes") and not has(facts.release, Feature.ONLINE_STATISTICS):
-        return _no("statistics while loading came with release 12.1")
+        return _no("statistics during a load need release 12.1")
     if wish == "no" and work.query is not None and work.operation == "ctas":
         return _no(
-            "the hint that keeps statistics out of a CTAS stands in its query, and yours is run as it is: "
-            "write NO_GATHER_OPTIMIZER_STATISTICS into it"
+            "the hint that prevents statistics in a CTAS is part of its query, and yours is run unchanged: add "
+            "NO_GATHER_OPTIMIZER_STATISTICS to it"
         )
     return None
 

@@ -69,7 +69,7 @@ def _partition(work: Work, facts: Facts) -> Support | None:
         raise ToolkitError(
             f"`{work.object.name}` has no partition `{partition}`",
             code="TK-0204",
-            hint="a name in double quotes keeps its case; ALL_TAB_PARTITIONS lists them",
+            hint="names in double quotes keep their case; ALL_TAB_PARTITIONS lists them",
         )
     return None
 

@@ -71,9 +71,9 @@ class PostgresqlBackups:
                 return
         elif work.option("stanza") is not None or work.option("backup_config") is not None:
             raise ToolkitError(
-                "`--stanza` and `--backup-config` are pgBackRest's",
+                "`--stanza` and `--backup-config` are for pgBackRest",
                 code="TK-0107",
-                hint="add `--method pgbackrest`, or leave them out",
+                hint="add `--method pgbackrest`, or omit them",
             )
         backups.refuse_folder(work, facts)
         _refuse_inside(facts)
@@ -110,9 +110,9 @@ def _refuse_inside(facts: Facts) -> None:
     for root in (str(each) for each in rows if place and each):
         if place == root or place.startswith(root.rstrip("/") + "/"):
             raise ToolkitError(
-                f"`{place}` is in the server's own files (`{root}`): the backup would hold itself",
+                f"`{place}` is inside the server's data directory (`{root}`): the backup would contain itself",
                 code="TK-0305",
-                hint="choose a `--destination` outside, best on another disk",
+                hint="choose a `--destination` outside it, preferably on another disk",
             )
 
 
@@ -123,7 +123,7 @@ def _of(work: Work) -> ModuleType:
 def support(work: Work, facts: Facts) -> Support:
     """Say whether this backup can be had."""
     if work.degree < 1:
-        return _refused("channels are a number here")
+        return _refused("channels must be a number here")
     program = PGBACKREST if by_pgbackrest(work.options) else BASEBACKUP
     sentence = missing(program, facts) or too_old(program, facts)
     if sentence is None:
@@ -148,10 +148,14 @@ def _of_server(work: Work, facts: Facts) -> Support:
 def _for_pgbackrest(server: Row, facts: Facts) -> Support:
     place = server.get("data_directory")
     if place is None:
-        sentence = "where the data files are may not be read; ask for: GRANT pg_read_all_settings TO this user"
+        sentence = (
+            "no privilege to read the location of the data files; ask for: GRANT pg_read_all_settings TO this user"
+        )
         return Support(SupportState.NEEDS_PRIVILEGE, sentence)
     if facts.value("data_directory", "is_folder") == "no":
-        return _refused(f"`{place}` is not on this host, or not for this user; pgBackRest reads the files itself")
+        return _refused(
+            f"`{place}` is not on this host, or not accessible to this user; pgBackRest reads the files directly"
+        )
     return Support(SupportState.SUPPORTED)
 
 
@@ -163,9 +167,9 @@ def _for_basebackup(server: Row) -> Support:
         )
     senders = server.get("wal_senders")
     if isinstance(senders, int) and senders < _SENDERS:
-        return _refused(f"max_wal_senders is {senders}, and pg_basebackup takes {_SENDERS}")
+        return _refused(f"max_wal_senders is {senders}, and pg_basebackup needs {_SENDERS}")
     if server.get("wal_level") == "minimal":
-        return _refused("wal_level is minimal: no backup of a running server can be made")
+        return _refused("wal_level is minimal: a running server cannot be backed up")
     return Support(SupportState.SUPPORTED)
 
 
@@ -190,11 +194,11 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def granted(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
-    """Tell how many processes copied; how many workers compressed cannot be seen."""
+    """Tell how many processes copied; the number of compressing workers is unknown."""
     if by_pgbackrest(work.options):
         return pgbackrest.granted(work, kept)
     if work.degree > 1:
-        return Granted(None, BASEBACKUP, "how many workers compressed cannot be seen")
+        return Granted(None, BASEBACKUP, "the number of compressing workers is unknown")
     return Granted(1, BASEBACKUP)
 
 

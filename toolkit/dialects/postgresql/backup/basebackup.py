@@ -75,9 +75,9 @@ def _of_method(work: Work, facts: Facts, method: str) -> str | None:
             "use --compress-at client"
         )
     if at_client and file_format(work.options) == "plain":
-        return "only tar files are compressed by the client; leave --file-format out, or compress at the server"
+        return "the client compresses only tar files; omit --file-format, or compress at the server"
     if work.degree > 1 and method != "zstd":
-        return f"{method} has no workers; several channels compress with zstd only"
+        return f"{method} has no workers; several channels need zstd"
     built = str(facts.value("backup_server", "built_with") or "")
     if built and not at_client and method != "gzip" and f"--with-{method}" not in built:
         return f"this server was built without {method}"
@@ -94,7 +94,7 @@ def _of_level(work: Work, method: str) -> str | None:
 
 def _of_tablespaces(work: Work, facts: Facts) -> str | None:
     if work.mode is Mode.JOB and file_format(work.options) == "plain" and facts.rows("backup_tablespaces"):
-        return "a plain backup puts tablespaces where they are now; use --file-format tar"
+        return "a plain backup writes tablespaces to their current location; use --file-format tar"
     return None
 
 
@@ -202,4 +202,4 @@ def tell(work: Work, facts_size: object, kept: Mapping[str, tuple[Row, ...]], se
 def _not_verified(work: Work) -> str:
     if file_format(work.options) == "tar":
         return "the backup was not verified: pg_verifybackup reads tar files from PostgreSQL 18 on"
-    return "the backup was not verified: pg_verifybackup is not there"
+    return "the backup was not verified: pg_verifybackup was not found"

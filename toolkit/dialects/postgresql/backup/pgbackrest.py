@@ -49,7 +49,7 @@ def refusal(work: Work) -> str | None:
         return f"pgBackRest compresses with {', '.join(_TYPES)}, not `{said}`"
     for name in ("file_format", "compress_at", "manifest_checksums"):
         if work.option(name) is not None:
-            return f"--{name.replace('_', '-')} is for pg_basebackup; pgBackRest has a repository of its own kind"
+            return f"--{name.replace('_', '-')} is for pg_basebackup; pgBackRest uses its own repository"
     level = work.option("compression_level")
     if level is None:
         return None
@@ -69,35 +69,35 @@ def refuse(work: Work, facts: Facts) -> None:
     if work.mode is Mode.MEASUREMENT:
         if stanza is not None or work.option("backup_config") is not None:
             raise ToolkitError(
-                "a measurement has a stanza and a repository of its own: yours are for jobs",
+                "a measurement uses its own stanza and repository: yours are for jobs",
                 code="TK-0107",
-                hint="leave `--stanza` and `--backup-config` out, and give `--destination FOLDER`",
+                hint="omit `--stanza` and `--backup-config`, and give `--destination FOLDER`",
             )
         return
     if work.option("destination") is not None:
         raise ToolkitError(
-            "pgBackRest's configuration says where the backup of a job goes",
+            "pgBackRest's configuration sets the destination for jobs",
             code="TK-0107",
-            hint="leave `--destination` out",
+            hint="omit `--destination`",
         )
     if stanza is None:
         raise ToolkitError("a job of pgBackRest needs a stanza", code="TK-0107", hint="give `--stanza NAME`")
     if _STANZA.fullmatch(str(stanza)) is None:
         raise ToolkitError(
-            f"`{stanza}` cannot be a stanza",
+            f"`{stanza}` is not a valid stanza name",
             code="TK-0104",
-            hint="letters, digits, `-` and `_`; `pgbackrest info` lists those there are",
+            hint="use letters, digits, `-` and `_`; `pgbackrest info` lists existing ones",
         )
     owner, me = facts.value("data_directory", "owner"), facts.value("data_directory", "asked_by")
     if owner is not None and me not in (owner, "root"):
         raise ToolkitError(
-            f"pgBackRest must run as `{owner}`, who owns the server's files, and this is `{me}`",
+            f"pgBackRest must run as `{owner}`, who owns the server's files, and this user is `{me}`",
             code="TK-0305",
             hint=f"run dbatk as `{owner}`, or as root, which runs pgBackRest as `{owner}`",
         )
     if facts.value("backup_config", "is_there") == "no":
         path = facts.value("backup_config", "path")
-        raise ToolkitError(f"there is no file `{path}`", code="TK-0204", hint="check `--backup-config`")
+        raise ToolkitError(f"file `{path}` does not exist", code="TK-0204", hint="check `--backup-config`")
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -198,7 +198,7 @@ def granted(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
     """Count the processes that copied files, each of which names itself in the log."""
     busy = {item.worker for item in _items(kept.get("log", ()))}
     if not busy:
-        return Granted(None, "pgBackRest's log", "the log names no process")
+        return Granted(None, "pgBackRest's log", "the log shows no process")
     if len(busy) >= work.degree:
         return Granted(work.degree, "pgBackRest's log")
     return Granted(len(busy), "pgBackRest's log", f"{len(busy)} of {work.degree} processes copied files")

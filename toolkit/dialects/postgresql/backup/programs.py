@@ -51,7 +51,7 @@ def missing(name: str, facts: Facts) -> str | None:
     if name not in facts.answers:
         return None
     problem = facts.value(name, "problem")
-    return None if problem is None else f"{problem}; install it, or say where it is with --bin-dir"
+    return None if problem is None else f"{problem}; install it, or give its location with --bin-dir"
 
 
 def too_old(name: str, facts: Facts) -> str | None:
@@ -63,12 +63,12 @@ def too_old(name: str, facts: Facts) -> str | None:
         for release, newest in KNOWS_UP_TO:
             if own <= release and server > newest:
                 shown = ".".join(map(str, own))
-                return f"pgBackRest {shown} knows PostgreSQL up to {newest}, and the server is {server}"
+                return f"pgBackRest {shown} supports PostgreSQL up to {newest}, and the server is {server}"
         return None
     if own[0] < server:
         return (
             f"{name} {'.'.join(map(str, own))} (`{path_to(name, facts)}`) is older than the server, PostgreSQL "
-            f"{server}; name the folder of a newer one with --bin-dir"
+            f"{server}; give the folder of a newer one with --bin-dir"
         )
     return None
 
@@ -83,7 +83,7 @@ def error_of(name: str, status: int, lines: Sequence[str]) -> DatabaseError | No
     if status < 0:
         headline = f"{program} was ended by signal {-status}"
         return DatabaseError("\n".join(said) or headline, code=f"signal {-status}", headline=headline)
-    cause = found[0] if found else (said[-1] if said else "it said nothing")
+    cause = found[0] if found else (said[-1] if said else "no output")
     code = next((match[1] for line in said if (match := _CODE.search(line))), None)
     own = f"pgBackRest [{code}]" if code else f"exit {status}"
     return DatabaseError("\n".join(said) or cause, code=own, headline=f"{program}: {cause}")
