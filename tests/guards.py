@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from toolkit.cli import main as command_line
+from toolkit.model.operations import operations
 
 
 def is_local(family: int, address: object) -> bool:
@@ -47,5 +48,6 @@ def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 # Building the command line is an eighth of what a test of a command costs, and a process does it once.
-_built = functools.cache(command_line.build_app)
-command_line.build_app = lambda: copy.copy(_built())
+_build = command_line.build_app
+_built = functools.cache(lambda known: _build())
+command_line.build_app = lambda: copy.copy(_built(tuple(operations())))

@@ -23,13 +23,11 @@ from toolkit.dialects.oracle.statistics import STATISTICS
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
-from toolkit.model.operations import every_option
+from toolkit.model.operations import declaration
 from toolkit.model.options import OptionKind
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Mode, ObjectKind
-
-BY_NAME = every_option()
 
 STATS = "stats-gather"
 TABLE = ObjectRef(ObjectKind.TABLE, QualifiedName("Orders 'of 2026'", "APP"))
@@ -45,8 +43,8 @@ _RECORD: tuple[Row, ...] = (
 
 def levels() -> Iterator[tuple[str, OptionValue]]:
     """Give every option of statistics each of its levels."""
-    for option in BY_NAME.values():
-        if STATS not in option.operations or option.kind in (OptionKind.NAMES, OptionKind.FLAG):
+    for option in declaration(STATS).options:
+        if option.kind in (OptionKind.NAMES, OptionKind.FLAG):
             continue
         chosen: tuple[OptionValue, ...] = option.choices + option.words
         if option.name == "estimate_percent":

@@ -100,7 +100,7 @@ class Forked:
 
     def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
         """Write the input, read both streams to their end, and wait for the process."""
-        if self.stdin is not None:
+        if self.stdin is not None and not self.stdin.closed:
             with contextlib.suppress(BrokenPipeError), self.stdin:
                 self.stdin.write(input or "")
         texts = ["", ""]

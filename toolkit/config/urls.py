@@ -39,7 +39,7 @@ def parse_url(text: str) -> Address:
     scheme, separator, rest = text.partition("://")
     if not separator or len(text) > _LONGEST:
         raise ToolkitError(
-            "this is not the URL of a target",
+            "this is not a target URL",
             code="TK-0111",
             hint="write " + "; ".join(one.url_form for one in _by_scheme()),
         )
@@ -168,7 +168,7 @@ def _service(
         raise _bad(engine, "has no service")
     if _POOLED.fullmatch(service):
         raise ToolkitError(
-            "a pooled server (DRCP) cannot be measured on: its sessions are shared",
+            "a pooled server (DRCP) is not suitable for measurements: its sessions are shared",
             code="TK-0111",
             hint="write the service without `:pooled`, or with `:dedicated`",
         )
