@@ -31,5 +31,5 @@ def test_a_code_of_oracle_that_is_not_ours_leads_to_oracles_page(said: str, page
 
 
 def test_what_is_no_code_gets_a_sentence() -> None:
-    with pytest.raises(ToolkitError, match="is not known"):
+    with pytest.raises(ToolkitError, match="unknown code"):
         explain("nonsense")

@@ -116,7 +116,7 @@ def test_a_best_cell_that_was_made_when_the_kill_came_is_found_complete(kept: St
     kept.journal(run).intend(step, trial=3, proof={"free": True, "born": None})
     heard = Heard()
     resume(run, target, store=kept, approvals=Approvals(), events=heard)
-    assert "`main.made` had been created before the interruption; its time is unknown" in heard.texts("warning")
+    assert "`main.made` was created before the interruption; its time is unknown" in heard.texts("warning")
     assert kept.journal(run).open_entries() == ()
     assert [trial.outcome for trial in kept.load_run(run).trials if trial.trial == 3] == [Outcome.INTERRUPTED]
     assert "made" in tables(target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -134,13 +135,15 @@ def test_after_a_kill_the_broken_trial_is_cleaned_and_run_again(workshop: Maker)
 def test_a_session_of_an_earlier_attempt_is_waited_for(workshop: Maker) -> None:
     shop = workshop()
     shop.export()
-    run = (shop.bundle / "PLAN").read_text("utf-8").split()[11]
+    found = re.search(r"\d{8}-\d{6}-[0-9a-f]{4}", (shop.bundle / "PLAN").read_text("utf-8"))
+    assert found is not None
+    run = found[0]
     dsn = shop.where.partition("@//")[2]
     with oracledb.connect(user="dbatk", password=shop.standin.password, dsn=dsn) as orphan:
         orphan.client_identifier = run
         orphan.ping()
         status, said = shop.run()
-    assert status == 5 and "is still active" in said and "KILL SESSION" in said
+    assert status == 5 and "still at work" in said and "KILL SESSION" in said
     assert not list(shop.spools.glob("t*"))
 
 

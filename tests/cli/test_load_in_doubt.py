@@ -123,7 +123,7 @@ def test_the_night_after_the_answer_takes_the_step_as_done(
     third = dbatk("run", "nightly.toml", "--json")
     steps = json.loads(third.out)["steps"]
     assert [step["state"] for step in steps] == ["done", "done"], third.err
-    assert steps[0]["run"] == run and "a person answered" in steps[0]["reason"]
+    assert steps[0]["run"] == run and "a person confirmed" in steps[0]["reason"]
     assert rows(home) == 10
     fourth = json.loads(dbatk("run", "nightly.toml", "--json").out)["steps"]
     assert fourth[0]["run"] != run and rows(home) == 20, "the night after that loads its own rows"

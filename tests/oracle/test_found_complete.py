@@ -27,7 +27,7 @@ def test_a_job_that_was_done_when_nobody_heard_is_found_complete(
             status, run = wreck.run(
                 standin, tmp_path, *wreck.OPERATIONS[job], "-t", standin.url, "--not-production"
             )
-            assert status == 3 and "had been created before the interruption" in str(run["warnings"])
+            assert status == 3 and "was created before the interruption" in str(run["warnings"])
         made = wreck.look(standin)
         status, run = wreck.run(standin, tmp_path, "runs", "resume", "last", "--not-production")
         assert (status, run["state"]) == (0, "done")

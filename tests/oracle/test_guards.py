@@ -87,7 +87,7 @@ def test_a_healthy_database_is_within_all_limits(store: Store) -> None:
 
 PASSED: dict[str, tuple[str, Mapping[str, Sequence[ViewRow]], Mapping[str, Sequence[ViewRow]], str]] = {
     "sessions": (
-        "max_active_sessions = 0", {}, {"V$SESSION": [BUSY]}, "1 session at work, the limit is 0",
+        "max_active_sessions = 0", {}, {"V$SESSION": [BUSY]}, "1 session active, the limit is 0",
     ),
     "lag": (
         'max_lag = "30s"', {}, {"V$ARCHIVE_DEST": [{**STANDBY, "APPLIED_SCN": 999_910}]},

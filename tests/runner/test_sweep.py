@@ -538,7 +538,7 @@ def test_the_object_of_a_job_that_nobody_lived_to_record_is_found_complete(rig: 
     made_in_trial(rig, context, ended=ended)
     assert look(rig, context) == (
         True,
-        ["`APP.MADE` had been created before the interruption; its time is unknown"],
+        ["`APP.MADE` was created before the interruption; its time is unknown"],
     )
     (item,) = rig.kept.items_of(RUN, 1)
     assert (item.label, item.outcome, item.reason) == (

@@ -47,7 +47,7 @@ def add_plan(app: typer.Typer) -> None:
     """Add the group and its commands; `schedule` and `notify` also work without `plan` before them."""
     group = new_group(
         "Show, approve, schedule and report on plans.\n\n"
-        "`plan FILE` is short for `plan show FILE`; `dbatk run FILE` runs a plan. `dbatk plan schedule` and "
+        "`plan FILE` is short for `plan show FILE`; `dbatk run FILE` runs a plan. `dbatk schedule` and "
         "`dbatk notify` are short for `dbatk plan schedule` and `dbatk plan notify`.",
         _PlanGroup,
     )

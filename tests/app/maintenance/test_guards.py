@@ -191,7 +191,7 @@ def test_a_loaded_host_keeps_a_step_from_its_begin_and_another_has_limits_of_its
     monkeypatch.setattr(psutil, "cpu_count", lambda: 4)
     record = run("max_load = 0.9\nwait_at_most = 0", COPY, GATHER + "guards = {max_load = 3}\n")
     copy, gather = record.steps
-    assert (copy.state, copy.reason) == ("stopped", "not begun: load 2.0 per CPU, the limit is 0.900")
+    assert (copy.state, copy.reason) == ("stopped", "not started: load 2.0 per CPU, the limit is 0.900")
     assert gather.state == "done"
     assert run("max_load = 0.9\nwait_at_most = 0", COPY + "guards = false\n").steps[0].state == "done"
 

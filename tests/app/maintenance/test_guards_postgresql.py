@@ -104,15 +104,15 @@ def test_a_step_waits_until_others_are_done_and_the_night_says_how_long(server: 
         record = run(server, store, "max_active_sessions = 0", COPY, events=Told({"waits": session.cancel_safe}))
     assert only(record).state == "done", only(record).reason
     waits, waited = (note.text for note in record.notes)
-    assert waits == "`copy` waits: 1 session at work, the limit is 0"
-    assert waited.startswith("`copy` waited ") and waited.endswith(": 1 session at work, the limit is 0")
+    assert waits == "`copy` waits: 1 session active, the limit is 0"
+    assert waited.startswith("`copy` waited ") and waited.endswith(": 1 session active, the limit is 0")
 
 
 def test_a_step_that_has_waited_long_enough_is_left_to_the_next_night(server: Server, store: Store) -> None:
     with busy(server):
         record = run(server, store, "max_active_sessions = 0\nwait_at_most = 0", COPY)
         assert only(record).state == "stopped"
-        assert only(record).reason == "not begun: 1 session at work, the limit is 0"
+        assert only(record).reason == "not started: 1 session active, the limit is 0"
     assert only(run(server, store, "max_active_sessions = 0\nwait_at_most = 0", COPY)).state == "done"
 
 
@@ -134,7 +134,7 @@ def test_a_running_step_is_stopped_when_others_come_and_its_work_is_not_left_beh
     record = run(server, store, guards, FILL, events=Told({"fill on": come}))
     came.set()
     assert only(record).state == "stopped"
-    assert only(record).reason == ("stopped by the guard `max_active_sessions`: 1 session at work, the limit is 0")
+    assert only(record).reason == ("stopped by the guard `max_active_sessions`: 1 session active, the limit is 0")
     with server.connect() as session:
         assert session.execute("SELECT count(*) FROM guarded.a").fetchone() == (1000,)
 
@@ -314,7 +314,7 @@ def test_a_standby_that_stays_behind_holds_the_plan_up(store: Store, tmp_path: P
         session.execute("SELECT pg_create_physical_replication_slot('gone', true)")
         record = run(server, store, 'max_lag = "30s"', COPY.replace("guarded.b", "guarded.d"))
         assert [note.text for note in record.notes] == [
-            "the guard `max_lag` cannot be read: the lag of `gone` is not known: nobody reads its replication slot"
+            "the guard `max_lag` cannot be read: the lag of `gone` is unknown: nobody reads its replication slot"
         ]
 
 

@@ -66,10 +66,10 @@ def test_what_cannot_be_put_back_is_named(store: Store, monkeypatch: pytest.Monk
     with running_standin(Scenario(rows=500)) as standin:
         record = run(standin, store, monkeypatch, COPY + 'on_failure = "undo"\n', STATS)
         assert states(record) == {"copy": "failed", "stats": "done"}
-        assert record.steps[0].reason == "500 rows were loaded, 7 were expected;  table `DBATK.G2` stays"
+        assert record.steps[0].reason == "500 rows were loaded, 7 were expected; table `DBATK.G2` stays"
         more = COPY.replace("ctas", "insert").replace('"copy"', '"more"') + 'on_failure = "undo"\n'
         (step,) = run(standin, store, monkeypatch, more).steps
-        assert step.reason == "500 rows were loaded, 7 were expected;  500 rows remain: they are committed"
+        assert step.reason == "500 rows were loaded, 7 were expected; 500 rows remain: they are committed"
 
 
 def test_a_change_that_could_not_be_settled_is_put_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
