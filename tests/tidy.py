@@ -25,7 +25,9 @@ import pytest
 VARIABLE = "DBATK_TESTS_FOLDER"
 _PREFIX = "dbatk-tests-"
 _LOCK = "lock"
-_PATIENCE_SECONDS = 60
+_TIMEOUT_SECONDS = 60
+_FOLDER = pytest.StashKey[Path]()
+"""Where the process that began the run notes its folder."""
 _ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -43,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _remove_old(place)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
     folder.chmod(0o711)  # root's PostgreSQL runs as somebody else
+    config.stash[_FOLDER] = folder
     config.add_cleanup(_Run(folder).end)
 
 
@@ -77,11 +80,11 @@ class _Run:
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     """Fail the run when one of its processes is still there at its end; keep the files of a run that failed."""
     yield
-    folder = run_folder()
-    if folder is None or hasattr(session.config, "workerinput"):
+    folder = session.config.stash.get(_FOLDER, None)
+    if folder is None:  # a worker, or a run inside a run: its processes are among those of the run around it
         return
     _end_servers_of_forks()
-    left = _left_after(folder, _PATIENCE_SECONDS)
+    left = _left_after(folder, _TIMEOUT_SECONDS)
     if left:
         print("\nleft by the tests:", *(f"{pid}: {command}" for pid, command in left.items()), sep="\n  ")
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -278,8 +278,8 @@ def test_a_view_read_by_way_of_xml_or_a_function_is_found(text: str) -> None:
         ("SELECT dbms_xmlgen.getxml(t.body) FROM t", "DBMS_XMLGEN.GETXML"),
         ("SELECT * FROM app.t@far", "`APP.T@FAR`"),
         ("CREATE PROCEDURE p WRAPPED\na000000\n", "wrapped text of `P`"),
-        ("SELECT 'open", "unclosed"),
-        ("SELECT 1 /* open", "unclosed"),
+        ("SELECT 'open", "not closed"),
+        ("SELECT 1 /* open", "not closed"),
     ],
 )
 def test_what_cannot_be_seen_is_said(text: str, unseen: str) -> None:

@@ -157,7 +157,7 @@ def test_parallel_dml_by_hint_leaves_the_session_alone() -> None:
     item = work(INSERT, 4, parallel_dml="hint")
     assert "ENABLE_PARALLEL_DML" in texts(DIALECT.work.timed(item, assumed()))[0]
     assert not any("PARALLEL DML" in text for text in texts(DIALECT.work.worker_begin(item, assumed())))
-    assert "need release 12.1" in DIALECT.work.support(item, assumed("11.2-ee")).sentence
+    assert "needs release 12.1" in DIALECT.work.support(item, assumed("11.2-ee")).sentence
     assert (
         "ENABLE_PARALLEL_DML" not in texts(DIALECT.work.timed(work(INSERT, 1, parallel_dml="hint"), assumed()))[0]
     )
