@@ -23,7 +23,7 @@ def test_the_live_suite_holds_against_the_stand_in_and_writes_its_page(tmp_path:
     with running_standin(Scenario(delay_seconds=60, delay_text="b.id > c.id")) as standin:
         environment = {
             **os.environ, "DBATK_TEST_ORACLE_URL": standin.url, "DBATK_PASSWORD": standin.password,
-            "DBATK_TEST_ORACLE_ROWS": "2000", "DBATK_VERIFIED_PAGE": str(page),
+            "DBATK_TEST_ORACLE_ROWS": "2000", "DBATK_VERIFIED_PAGE": str(page), "DBATK_TESTS": "full",
         }  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-m", "oracle_live", "-p", "no:cacheprovider", "tests/live"],

@@ -144,7 +144,7 @@ def test_the_password_is_in_no_argument_and_no_output(
         (("--compression", "lz4", "--compress-at", "client", "--file-format", "plain"), 5, "only tar"),
         (("--compress-at", "client"), 5, "needs --compression"),
         (("--file-format", "parquet"), 5, "plain or tar"),
-        (("--stanza", "demo"), 2, "pgBackRest's"),
+        (("--stanza", "demo"), 2, "are for pgBackRest"),
         (("--tag", "a/b"), 2, "cannot be the name"),
         (("--tag", "dbatk_x"), 2, "cannot be the name"),
         (("--tag", "x", "--repeat", "2"), 2, "is for a backup that is kept"),
@@ -168,7 +168,7 @@ def test_places_that_cannot_take_a_backup_are_refused(backup: Run, place: Path, 
     assert data is not None
     told = {
         "nowhere": (place / "nowhere", 2, "there is no folder"),
-        "file": (place / "file", 2, "is no folder"),
+        "file": (place / "file", 2, "is not a folder"),
         "data": (data, 5, "the backup would contain itself"),
         "inside": (data / "base", 5, "the backup would contain itself"),
     }

@@ -117,11 +117,11 @@ def test_a_job_goes_into_the_stanza_expires_nothing_and_restores(backup: Run, cl
         (("--stanza", "a b"), 2, "is not a valid stanza name"),
         (("--stanza", "-x"), 2, "is not a valid stanza name"),
         (("--stanza", "demo", "--destination", "/tmp"), 2, "configuration sets the destination"),
-        (("--stanza", "demo", "--backup-config", "/nowhere.conf"), 2, "there is no file"),
+        (("--stanza", "demo", "--backup-config", "/nowhere.conf"), 2, "does not exist"),
         (("--stanza", "demo", "--compression", "brotli"), 5, "none, gzip, lz4, zstd, bzip2"),
         (("--stanza", "demo", "--compression", "gzip", "--compression-level", "22"), 5, "0 to 9"),
         (("--stanza", "demo", "--file-format", "tar"), 5, "is for pg_basebackup"),
-        (("--destination", "/tmp", "--repeat", "1", "--stanza", "demo"), 2, "of its own"),
+        (("--destination", "/tmp", "--repeat", "1", "--stanza", "demo"), 2, "its own stanza"),
         (("--destination", "/tmp", "--repeat", "1", "--keep", "best"), 2, "--keep best"),
     ],
 )

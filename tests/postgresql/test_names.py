@@ -52,7 +52,7 @@ def test_names_the_server_would_cut_or_refuse_are_bad_names(name: str) -> None:
 
 def test_63_bytes_are_enough_and_64_are_not() -> None:
     assert DIALECT.parse_name("a" * 63).name == "a" * 63
-    with pytest.raises(ToolkitError, match="64 bytes and 63 are allowed"):
+    with pytest.raises(ToolkitError, match="64 bytes, at most 63 are allowed"):
         DIALECT.parse_name("a" * 64)
 
 

@@ -41,7 +41,7 @@ def test_every_operation_is_supported_plainly(operation: OperationName) -> None:
         ("ctas", {"mode": Mode.JOB, "options": {"logging": "nologging"}}, "measurements only"),
         ("index-build", {"options": {"logging": "nologging"}}, "logged like its table"),
         ("insert", {"options": {"logging": "nologging"}, "scratch": False}, "user's table"),
-        ("ctas", {"options": {"compression": "basic"}}, "no compression `basic`"),
+        ("ctas", {"options": {"compression": "basic"}}, "no table compression `basic`"),
         ("ctas", {"options": {"compression": "none"}}, "STORAGE EXTERNAL"),
         ("index-build", {"options": {"compression": "lz4"}}, "never compressed"),
         ("insert", {"options": {"compression": "lz4"}}, "when its table is created"),
@@ -152,7 +152,7 @@ def test_no_workers_at_all_is_a_problem_with_its_remedy() -> None:
 
 def test_the_memory_of_index_builds_tells_the_highest_degree() -> None:
     line = checks({"maintenance_work_mem": "65536", "max_parallel_maintenance_workers": "2"})["index builds"]
-    assert "degree 2 at most" in line.consequence
+    assert "at most degree 2" in line.consequence
     assert checks({"maintenance_work_mem": "16384"})["index builds"].state == "warning"
 
 
