@@ -168,7 +168,7 @@ def test_a_table_that_somebody_made_anew_under_our_name_is_not_dropped(tmp_path:
         made.object_id += 500
         status, done = wreck.clean(standin, tmp_path)
         assert status == 3
-        assert f'if it is, run: DROP TABLE "DBATK"."{name[1]}" PURGE;' in str(done["left"])
+        assert f'if it does, run: DROP TABLE "DBATK"."{name[1]}" PURGE;' in str(done["left"])
         assert scratch(standin) == [name]
         made.object_id -= 500
         assert store.open_entries_all()

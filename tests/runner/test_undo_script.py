@@ -67,7 +67,7 @@ def test_it_lists_the_sessions_of_the_run_first(kept: Store) -> None:
     own.intend([create(table())], 1)
     text = path.read_text()
     sessions = text.index("-- sessions of the run")
-    assert sessions < text.index(f"'{RUN}'", sessions) < text.index("is ours, about to be made in trial 1")
+    assert sessions < text.index(f"'{RUN}'", sessions) < text.index("about to be made in trial 1")
     assert ":run" not in text
 
 
@@ -116,7 +116,7 @@ def test_a_preference_stands_in_it_with_its_former_value_and_is_put_back_to_it(k
     )
     own.run([step])
     assert f"-- its former value was `TRUE`\n{back}\n/\n" in path.read_text()
-    assert own.undo_all().done == ("put back preference `PUBLISH` of `APP.ORDERS` to `TRUE`",)
+    assert own.undo_all().done == ("restored preference `PUBLISH` of `APP.ORDERS` to `TRUE`",)
     assert world.sent[-1] == back
     assert not path.exists()
 

@@ -108,7 +108,7 @@ class Forked:
         def read(place: int, stream: IO[str]) -> None:
             texts[place] = stream.read()
 
-        streams = [each for each in enumerate((self.stdout, self.stderr)) if each[1] is not None]
+        streams = [each for each in enumerate((self.stdout, self.stderr)) if each[1] and not each[1].closed]
         readers = [threading.Thread(target=read, args=each, daemon=True) for each in streams]
         for reader in readers:
             reader.start()

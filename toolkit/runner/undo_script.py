@@ -115,7 +115,7 @@ class UndoScript:
 
     def _heading(self, entry: JournalEntry) -> list[str]:
         where = f"trial {entry.trial}" if entry.trial is not None else "the setup"
-        done = "made" if entry.state is EntryState.MADE else "about to be created"
+        done = "made" if entry.state is EntryState.MADE else "about to be made"
         verb = "is a scratch object, " if entry.scratch and creates(entry) else "was changed, "
         lines = [f"{named(entry)} {verb}{done} in {where}"]
         if entry.proof.get("before"):
