@@ -6,17 +6,11 @@ that is asked of it when it is used. The packages are found by looking; `registe
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import import_module
 
-from toolkit.errors import ToolkitError
+from toolkit.model.declarations import Declarations
 from toolkit.model.words import EngineName
-
-_PACKAGE = "toolkit.dialects"
 
 
 class SqlReading(StrEnum):
@@ -99,45 +93,7 @@ class EngineDeclaration:
     order: int = 100
 
 
-_known: dict[EngineName, EngineDeclaration] = {}
-
-
-def engines() -> Mapping[EngineName, EngineDeclaration]:
-    """Return every engine by its name."""
-    if not _known:
-        found = import_module(_PACKAGE)
-        for module in pkgutil.iter_modules(found.__path__):
-            if module.ispkg:
-                declared: EngineDeclaration = import_module(f"{_PACKAGE}.{module.name}").DECLARATION
-                _known[declared.name] = declared
-    return {one.name: one for one in sorted(_known.values(), key=lambda one: (one.order, one.name))}
-
-
-def engine(name: EngineName) -> EngineDeclaration:
-    """Return what an engine declares.
-
-    Raises:
-        ToolkitError: TK-0101 when there is no such engine.
-    """
-    if name not in _known:
-        engines()
-    found = _known.get(name)
-    if found is None:
-        raise ToolkitError(f"`{name}` is no engine", code="TK-0101", hint=f"there are {', '.join(engines())}")
-    return found
-
-
-@contextmanager
-def registered(declared: EngineDeclaration) -> Iterator[EngineDeclaration]:
-    """Add an engine from outside `toolkit.dialects` for as long as the block lasts.
-
-    Raises:
-        ToolkitError: TK-0107 when the name is taken.
-    """
-    if declared.name in engines():
-        raise ToolkitError(f"there is an engine `{declared.name}` already", code="TK-0107")
-    _known[declared.name] = declared
-    try:
-        yield declared
-    finally:
-        del _known[declared.name]
+_ENGINES: Declarations[EngineDeclaration] = Declarations("toolkit.dialects", "an engine")
+engines = _ENGINES.every
+engine = _ENGINES.of
+registered = _ENGINES.registered

@@ -2,19 +2,16 @@
 
 An operation is a package of `toolkit.operations`: its `DECLARATION` says everything that anybody outside needs to
 know of it, and is light to import; its module `plan` holds the functions that plan it, imported when a run is
-planned. The packages are found by looking, so that a new one touches no list; `register` adds one from elsewhere.
+planned. The packages are found by looking, so that a new one touches no list.
 """
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from importlib import import_module
 
-from toolkit.errors import ToolkitError
+from toolkit.model.declarations import Declarations
 from toolkit.model.experiment import OptionValue
 from toolkit.model.options import Option
 from toolkit.model.plan import ConditionKind
@@ -23,8 +20,6 @@ from toolkit.model.words import ObjectKind, OperationName
 
 Options = Mapping[str, OptionValue]
 Levels = Mapping[str, tuple[Level, ...]]
-
-_PACKAGE = "toolkit.operations"
 
 
 class RowSemantics(StrEnum):
@@ -163,50 +158,10 @@ class OperationDeclaration:
         return self.rows is RowSemantics.MAKES
 
 
-_known: dict[OperationName, OperationDeclaration] = {}
-
-
-def operations() -> Mapping[OperationName, OperationDeclaration]:
-    """Return every operation by its name, in the order of help."""
-    if not _known:
-        found = import_module(_PACKAGE)
-        for module in pkgutil.iter_modules(found.__path__):
-            if module.ispkg:
-                declared: OperationDeclaration = import_module(f"{_PACKAGE}.{module.name}").DECLARATION
-                _known[declared.name] = declared
-    return {one.name: one for one in sorted(_known.values(), key=lambda one: (one.order, one.name))}
-
-
-def declaration(name: OperationName) -> OperationDeclaration:
-    """Return what an operation declares.
-
-    Raises:
-        ToolkitError: TK-0101 when there is no such operation.
-    """
-    if name not in _known:
-        operations()
-    found = _known.get(name)
-    if found is None:
-        raise ToolkitError(
-            f"`{name}` is not an operation", code="TK-0101", hint=f"there are {', '.join(operations())}"
-        )
-    return found
-
-
-@contextmanager
-def registered(declared: OperationDeclaration) -> Iterator[OperationDeclaration]:
-    """Add an operation from outside `toolkit.operations` for as long as the block lasts.
-
-    Raises:
-        ToolkitError: TK-0107 when the name is taken.
-    """
-    if declared.name in operations():
-        raise ToolkitError(f"there is an operation `{declared.name}` already", code="TK-0107")
-    _known[declared.name] = declared
-    try:
-        yield declared
-    finally:
-        del _known[declared.name]
+_OPERATIONS: Declarations[OperationDeclaration] = Declarations("toolkit.operations", "an operation")
+operations = _OPERATIONS.every
+declaration = _OPERATIONS.of
+registered = _OPERATIONS.registered
 
 
 def options_of(name: OperationName) -> tuple[Option, ...]:
@@ -225,8 +180,8 @@ def every_option() -> dict[str, Option]:
 
 def degree_factor(name: OperationName) -> str:
     """Name the factor by which an operation works in parallel; speed-up and efficiency are judged by it."""
-    operations()
-    return _known[name].degree if name in _known else "degree"
+    found = _OPERATIONS.get(name)
+    return "degree" if found is None else found.degree
 
 
 def degree_level(levels: Mapping[str, object]) -> object:

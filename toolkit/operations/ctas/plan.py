@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
-from toolkit.model.steps import ObjectRef, Stages
-from toolkit.model.values import Cell, QualifiedName
-from toolkit.model.words import ObjectKind
-from toolkit.operations.base import Piece, Planner, assemble, relation_query
-from toolkit.operations.sources import (
+from toolkit.model.steps import Stages
+from toolkit.model.values import Cell
+from toolkit.operations.base import Piece, Planner, relation_query
+from toolkit.operations.loads import (
     chosen_columns,
     existing_source,
+    pieces_into,
     readable_columns,
     reads_of_source,
     reads_of_space,
+    stages_of,
 )
 
 
@@ -54,41 +54,10 @@ class Ctas:
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
         table = planner.named("table")
         assert table is not None
-        source = existing_source(planner)
-        letters = planner.letters(planner.workers(cell) if planner.measuring else 1)
-        return tuple(self._piece(planner, cell, table, source, letter) for letter in letters)
-
-    def _piece(
-        self, planner: Planner, cell: Cell, table: QualifiedName, source: QualifiedName | None, letter: str
-    ) -> Piece:
-        if planner.measuring:
-            made = planner.scratch(ObjectKind.TABLE, planner.naming.trial_object(letter), table)
-        else:
-            made = ObjectRef(ObjectKind.TABLE, table)
-        work = Work(
-            self.name,
-            planner.spec.mode,
-            made,
-            planner.options(cell),
-            degree=planner.degree(cell),
-            source=source,
-            query=planner.spec.text("query"),
-            columns=self._columns(planner),
-            mark=planner.mark,
-            concurrency=planner.workers(cell),
-        )
-        return Piece(work, str(made.name))
+        return pieces_into(planner, cell, table, self._columns(planner))
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
-        pieces = self.pieces(planner, cell)
-        source = pieces[0].work.source
-        return assemble(
-            planner,
-            cell,
-            pieces,
-            setup=(planner.dialect.has_rows(source),) if source else (),
-            drops=[piece.work.object for piece in pieces] if planner.measuring else (),
-        )
+        return stages_of(planner, cell, self.pieces(planner, cell))
 
 
 OPERATION = Ctas()

@@ -18,7 +18,7 @@ from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of
-from toolkit.operations.sources import reads_of_space
+from toolkit.operations.loads import reads_of_space
 
 LeftOut = tuple[tuple[str, str], ...]
 

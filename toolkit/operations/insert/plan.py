@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.work import Call, Work
+from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
-from toolkit.model.words import ObjectKind
-from toolkit.operations.base import Piece, Planner, assemble, relation_query
-from toolkit.operations.sources import (
+from toolkit.operations.base import Piece, Planner, relation_query
+from toolkit.operations.loads import (
     chosen_columns,
     column_names,
     existing_source,
+    pieces_into,
     readable_columns,
     reads_of_source,
     reads_of_space,
+    stages_of,
 )
 
 
@@ -85,46 +86,14 @@ class Insert:
         return tuple(name for name in target if name in readable)
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
-        table = planner.existing("target", "table")
-        source = existing_source(planner)
-        letters = planner.letters(planner.workers(cell) if planner.measuring else 1)
-        return tuple(self._piece(planner, cell, table, source, letter) for letter in letters)
-
-    def _piece(
-        self, planner: Planner, cell: Cell, table: QualifiedName, source: QualifiedName | None, letter: str
-    ) -> Piece:
-        if planner.measuring:
-            into = planner.scratch(ObjectKind.TABLE, planner.naming.trial_object(letter), table)
-        else:
-            into = ObjectRef(ObjectKind.TABLE, table)
-        work = Work(
-            self.name,
-            planner.spec.mode,
-            into,
-            planner.options(cell),
-            degree=planner.degree(cell),
-            source=source,
-            query=planner.spec.text("query"),
-            columns=self._columns(planner),
-            mark=planner.mark,
-            concurrency=planner.workers(cell),
-        )
-        return Piece(work, str(into.name))
+        return pieces_into(planner, cell, planner.existing("target", "table"), self._columns(planner))
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
         pieces = self.pieces(planner, cell)
-        source = pieces[0].work.source
-        copies = [piece.work.object for piece in pieces] if planner.measuring else []
         table = planner.existing("target", "table")
+        copies = [piece.work.object for piece in pieces if piece.work.object.scratch]
         before = [call for copy in copies for call in self._copy(planner, cell, table, copy)]
-        return assemble(
-            planner,
-            cell,
-            pieces,
-            setup=(planner.dialect.has_rows(source),) if source else (),
-            before=before,
-            drops=copies,
-        )
+        return stages_of(planner, cell, pieces, before)
 
     def _copy(self, planner: Planner, cell: Cell, table: QualifiedName, copy: ObjectRef) -> tuple[Call, ...]:
         """Make the table that a trial fills: empty, or with the rows that the real one holds."""

@@ -1,15 +1,18 @@
-"""The table or query that a load reads, and the columns it takes of it."""
+"""A load: the table or query that it reads, the columns it takes of it, and the table that it fills."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from toolkit.dialects.work import Call, Work
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.operations import RowSemantics, declaration
-from toolkit.model.values import QualifiedName
-from toolkit.operations.base import Planner, relation_query
+from toolkit.model.steps import ObjectRef, Stages
+from toolkit.model.values import Cell, QualifiedName
+from toolkit.model.words import ObjectKind
+from toolkit.operations.base import Piece, Planner, assemble, relation_query
 
 _VALUED = ("columns", "virtual_columns", "invisible_columns")
 """Answers that name columns whose values can be read."""
@@ -77,3 +80,44 @@ def chosen_columns(planner: Planner, known: Sequence[str], of: str) -> tuple[str
             raise ToolkitError(f"`--columns` has `{name}` twice", code="TK-0103", hint="give each once")
         found.append(name)
     return tuple(found)
+
+
+def pieces_into(planner: Planner, cell: Cell, table: QualifiedName, columns: tuple[str, ...]) -> tuple[Piece, ...]:
+    """Return the loads of a trial: each into a scratch table of its own; as a job one, into the table itself."""
+    if planner.measuring:
+        letters = planner.letters(planner.workers(cell))
+        filled = [planner.scratch(ObjectKind.TABLE, planner.naming.trial_object(one), table) for one in letters]
+    else:
+        filled = [ObjectRef(ObjectKind.TABLE, table)]
+    source, query = existing_source(planner), planner.spec.text("query")
+    return tuple(
+        Piece(
+            Work(
+                planner.spec.operation,
+                planner.spec.mode,
+                into,
+                planner.options(cell),
+                degree=planner.degree(cell),
+                source=source,
+                query=query,
+                columns=columns,
+                mark=planner.mark,
+                concurrency=planner.workers(cell),
+            ),
+            str(into.name),
+        )
+        for into in filled
+    )
+
+
+def stages_of(planner: Planner, cell: Cell, pieces: Sequence[Piece], before: Iterable[Call] = ()) -> Stages:
+    """Put the stages of loads together: a source is seen to have rows, and what a trial filled is dropped."""
+    source = existing_source(planner)
+    return assemble(
+        planner,
+        cell,
+        pieces,
+        setup=(planner.dialect.has_rows(source),) if source else (),
+        before=before,
+        drops=[piece.work.object for piece in pieces if piece.work.object.scratch],
+    )
