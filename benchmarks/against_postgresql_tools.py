@@ -18,7 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.servers.postgresql import Server, running_postgresql
-from toolkit.app.runs.execute import Approvals, start
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
 from toolkit.config.urls import parse_url
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.protocols import Event

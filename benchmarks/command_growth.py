@@ -28,7 +28,8 @@ CALLS = 3
 
 _SWEEP = """
 import json, sys, duckdb, psutil
-from toolkit.app.runs.execute import Approvals, start
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
 from toolkit.config.urls import parse_url
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor

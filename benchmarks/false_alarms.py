@@ -135,7 +135,8 @@ class Silent:
 
 def _sweep(target: Target, store: Store) -> RunRecord:
     """One sweep by the runner itself, as `dbatk ctas --degree 1,2,4 --repeat 3` does it."""
-    from toolkit.app.runs.execute import Approvals, start
+    from toolkit.app.approvals import Approvals
+    from toolkit.app.runs.execute import start
 
     factors = (Factor("degree", DEGREES),)
     options = {"source": "gtest", "table": "gtest_copy"}

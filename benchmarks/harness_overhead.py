@@ -26,7 +26,8 @@ from pathlib import Path
 import duckdb
 
 from tests.servers.postgresql import NoServer, running_postgresql
-from toolkit.app.runs.execute import Approvals, start
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
 from toolkit.config.urls import parse_url
 from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import Answer, Event

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+from toolkit.app.intervals.sources import stored_interval
 
 from tests.servers.postgresql import Server, begun_from, installed
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.findings import cause_sentence
-from toolkit.app.intervals.sources import stored_interval
 from toolkit.app.snapshots.taking import take
 from toolkit.app.targets import ResolvedTarget, find_target
 from toolkit.store import Store, open_store

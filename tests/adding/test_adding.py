@@ -10,8 +10,10 @@ import pytest
 from tests.adding import host, pause, vacuum
 from tests.engines.arena import Arena, Heard, duckdb_arena
 from toolkit.analysis.advice import advice
+from toolkit.app.approvals import Approvals
 from toolkit.app.doctor import doctor
-from toolkit.app.runs.execute import Approvals, describe, resume, script, start
+from toolkit.app.runs.execute import resume, start
+from toolkit.app.runs.preview import describe, script
 from toolkit.app.targets import find_target
 from toolkit.cli.main import build_app, main
 from toolkit.design.build import General, build_experiment

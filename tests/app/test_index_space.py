@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.app.test_space import experiment
-from toolkit.app.runs.index_space import built_bytes, needed_bytes, rebuilt_sizes, sorted_bytes
+from toolkit.app.runs.space import built_bytes, needed_for_indexes, rebuilt_sizes, sorted_bytes
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row
@@ -61,12 +61,12 @@ def test_a_measurement_needs_the_copy_too_and_a_job_only_the_index() -> None:
     options: dict[str, OptionValue] = {"columns": ("ID",)}
     read = facts(target=(TABLE,), columns=(column("ID", 5),))
     measured = experiment(operation=BUILD, options=options)
-    assert needed_bytes(measured, read, 1) == pytest.approx(90_000 + 20_000)
+    assert needed_for_indexes(measured, read, 1) == pytest.approx(90_000 + 20_000)
     for live in (
         experiment(operation=BUILD, options={**options, "on_live_objects": True}),
         experiment(operation=BUILD, options=options, mode=Mode.JOB),
     ):
-        assert needed_bytes(live, read, 1) == pytest.approx(20_000)
+        assert needed_for_indexes(live, read, 1) == pytest.approx(20_000)
     assert sorted_bytes(measured, read, 1) == pytest.approx(24_000)
 
 
@@ -77,9 +77,9 @@ def test_a_rebuild_needs_what_its_sessions_make_at_once_part_by_part() -> None:
     )
     assert rebuilt_sizes(read) == (500, 400, 300)
     job = experiment(operation=REBUILD, mode=Mode.JOB)
-    assert needed_bytes(job, read, 2) == 900
+    assert needed_for_indexes(job, read, 2) == 900
     assert sorted_bytes(job, read, 2) == pytest.approx(1080)
-    assert needed_bytes(job, facts(), 2) is None
+    assert needed_for_indexes(job, facts(), 2) is None
 
 
 def test_the_indexes_of_whole_schemas_add_up_under_their_own_keys() -> None:

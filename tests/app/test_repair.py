@@ -10,7 +10,8 @@ import duckdb
 import pytest
 
 from tests.engines.arena import Heard
-from toolkit.app.runs.execute import Approvals, resume, start
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.repair import clean
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.app.within import check_within
+from toolkit.app.runs.planning import check_within
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script

@@ -10,7 +10,8 @@ import pytest
 from tests.engines.arena import Arena
 from tests.engines.test_operations import experiment, run
 from tests.servers.postgresql import installed
-from toolkit.app.runs.execute import Approvals, script
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.preview import script
 from toolkit.app.runs.repair import clean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue

@@ -7,7 +7,9 @@ import re
 import pytest
 
 from tests.engines.arena import ROWS, Arena, Heard
-from toolkit.app.runs.execute import Approvals, script, start
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
+from toolkit.app.runs.preview import script
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.oracle.make import assumed, work
-from toolkit.app.runs.planning import script
+from toolkit.app.runs.preview import script
 from toolkit.design.build import General, build_experiment
 from toolkit.design.user_sql import check_predicate, check_query
 from toolkit.dialects.oracle.dialect import DIALECT

@@ -14,7 +14,8 @@ from tests.oracle.make import connect, target
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.blocks import spread
 from tests.tiers import thinned
-from toolkit.app.runs.execute import Approvals, start
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.protocols import Event
 from toolkit.model.records import RunRecord

@@ -7,7 +7,7 @@ import pytest
 from tests.oracle.make import RUN, assumed, target
 from tests.oracle.standin import Scenario, Standin, running_standin, scenarios
 from toolkit.app.runs.planning import read_base_facts, with_licences
-from toolkit.app.snapshots.sources import bracket_of, snapshot_source_of
+from toolkit.app.snapshots.providers import bracket_of, snapshot_source_of
 from toolkit.dialects.oracle import snapshot_sources
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.repositories import SnapshotSource

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.project.tree import ROOT
-from toolkit.app.runs.planning import script
+from toolkit.app.runs.preview import script
 from toolkit.design.file import load_experiment
 from toolkit.model.words import Mode
 

@@ -15,7 +15,8 @@ import sys
 import threading
 from typing import Any
 
-from toolkit.app.runs.execute import Approvals, resume, start
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import resume, start
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment

@@ -123,3 +123,18 @@ def _check_live_statistics(experiment: Experiment, policy: TargetPolicy, approva
             code="TK-0301",
             hint="omit --on-live-objects to measure on copies, or measure on a clone",
         )
+
+
+def check_approved(policy: TargetPolicy, approvals: Approvals) -> None:
+    """Refuse what nobody approved on a target whose profile asks for it.
+
+    Raises:
+        ToolkitError: TK-0313.
+    """
+    if policy.approved_only and approvals.approval is None:
+        raise ToolkitError(
+            f"only approved work may run on `{policy.profile_name}`",
+            code="TK-0313",
+            hint="write a file (`--save-as FILE`), let `dbatk plan approve FILE` approve it, "
+            "then `dbatk run FILE --approved-only`",
+        )

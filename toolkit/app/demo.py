@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolkit.app.runs.execute import Approvals, start
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.address import Address

@@ -1,9 +1,11 @@
-"""Files that commands write: replaced as a whole or not at all."""
+"""Files and folders that commands write: as a whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from toolkit.errors import ToolkitError
@@ -69,3 +71,60 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+_PRIVATE_FILE, _PRIVATE_PROGRAM = 0o600, 0o700
+
+
+def write_folder(folder: Path, files: Mapping[str, str]) -> None:
+    """Write a folder for its owner only; programs (`.sh`) may be run.
+
+    Args:
+        folder: must not exist, or be empty; the folder it lies in must exist.
+        files: their texts by path.
+
+    Raises:
+        ToolkitError: TK-0406 when something is there, TK-0405 when it cannot be written; nothing is left then.
+    """
+    folder = Path(os.path.abspath(folder))  # noqa: PTH100 (a symbolic link stays one)
+    _refuse_occupied(folder)
+    made: Path | None = None
+    try:
+        made = Path(tempfile.mkdtemp(prefix=f".{folder.name[:40]}.", dir=folder.parent))
+        for path, text in files.items():
+            _write(made / path, text)
+        if folder.exists():
+            folder.rmdir()
+        made.rename(folder)
+    except OSError as error:
+        raise ToolkitError(
+            f"`{folder}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
+            code="TK-0405",
+            hint="check that its parent folder exists, is writable and has free space",
+        ) from None
+    finally:
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
+
+
+def _refuse_occupied(folder: Path) -> None:
+    try:
+        occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    except OSError:
+        occupied = True
+    if occupied:
+        raise ToolkitError(
+            f"`{folder}` exists and is not empty",
+            code="TK-0406",
+            hint="choose another folder; nothing is overwritten",
+        )
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    program = path.suffix == ".sh"
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_PROGRAM if program else _PRIVATE_FILE)
+    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,21 +1,78 @@
-"""What was stored: runs and configurations by name, their comparisons and reports."""
+"""What is stored: runs, configurations and snapshots by name, their comparisons and reports."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 
 from toolkit.analysis.cells import cells
 from toolkit.analysis.compare import Comparison, compare
+from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.files import write_file
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunHead, RunRecord
+from toolkit.model.state import SnapshotHead
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Mode, Outcome, RunState
 from toolkit.report.render import Format, render
 from toolkit.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSnapshots:
+    """What happened between two snapshots, and notes on how their names were understood."""
+
+    between: SnapshotDiff
+    sentences: tuple[str, ...]
+
+
+def compare_snapshots(store: Store, a: str, b: str) -> ComparedSnapshots:
+    """Return what happened between two stored snapshots.
+
+    Raises:
+        ToolkitError: TK-0114 for a label that is not stored, TK-0110 when the two cannot be compared.
+    """
+    (one, notes_a), (other, notes_b) = find_snapshot(store, a), find_snapshot(store, b)
+    found = between(store.load_snapshot(one.number), store.load_snapshot(other.number))
+    return ComparedSnapshots(found, tuple(dict.fromkeys((*notes_a, *notes_b, *found.sentences))))
+
+
+def is_stored(store: Store, text: str) -> bool:
+    """Whether a label or number (`#7`) names a snapshot."""
+    return bool(_named(store, text))
+
+
+def find_snapshot(store: Store, text: str) -> tuple[SnapshotHead, tuple[str, ...]]:
+    """Return the newest snapshot of a label, or the one of a number (`#7`), and a note if there was a choice.
+
+    Raises:
+        ToolkitError: TK-0114.
+    """
+    found = _named(store, text)
+    if not found:
+        raise ToolkitError(f"there is no snapshot `{text}`", code="TK-0114", hint=_near(store, text))
+    if len(found) > 1:
+        return found[0], (
+            f"{len(found)} snapshots are named `{text}`; the newest is used (#{found[0].number}), an older one "
+            f"is #{found[1].number}",
+        )
+    return found[0], ()
+
+
+def _named(store: Store, text: str) -> Sequence[SnapshotHead]:
+    if text.startswith("#") and text[1:].isascii() and text[1:].isdecimal():
+        return [head for head in store.snapshots() if head.number == int(text[1:])]
+    return list(store.snapshots(text.strip()))
+
+
+def _near(store: Store, text: str) -> str:
+    from toolkit.documents import nearest
+
+    near = nearest(text, {head.label for head in store.snapshots()})
+    return f"did you mean `{near}`? see `dbatk snapshot list`" if near else "see `dbatk snapshot list`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +218,54 @@ def failures(run: RunRecord) -> Iterable[str]:
     )
     for cell, outcome, reason in told:
         yield f"{cell}: {outcome}" + (f" ({reason})" if reason else "")
+
+
+class Stored(StrEnum):
+    """What the store keeps that `compare` takes."""
+
+    RUNS = "runs"
+    SNAPSHOTS = "snapshots"
+
+
+def kind_of(store: Store, a: str, b: str) -> tuple[Stored, str | None]:
+    """Return what two names mean, and a note where they could mean something else as well.
+
+    Raises:
+        ToolkitError: TK-0109 or TK-0114 for a name that means neither, TK-0102 for a run against a snapshot.
+    """
+    errors = [_error_of_run(store, name) for name in (a, b)]
+    snapshots = [is_stored(store, name) for name in (a, b)]
+    if errors == [None, None]:
+        note = f"`{a}` and `{b}` are also labels of snapshots: give those by number, such as `#1`"
+        return Stored.RUNS, note if all(snapshots) else None
+    if all(snapshots):
+        return Stored.SNAPSHOTS, None
+    for name, error, is_snapshot in zip((a, b), errors, snapshots, strict=True):
+        if error is not None and not is_snapshot:
+            raise _unknown(store, name, error, run=None in errors, snapshot=any(snapshots))
+    run, snapshot = (a, b) if errors[0] is None else (b, a)
+    raise ToolkitError(
+        f"`{run}` is a run and `{snapshot}` is a snapshot",
+        code="TK-0102",
+        hint="compare two runs, two snapshots, or two intervals such as `A1..A2`",
+    )
+
+
+def _error_of_run(store: Store, name: str) -> ToolkitError | None:
+    try:
+        store.resolve(name.partition("/")[0])
+    except ToolkitError as error:
+        return error
+    return None
+
+
+def _unknown(store: Store, name: str, error: ToolkitError, *, run: bool, snapshot: bool) -> ToolkitError:
+    """Return the error for a name that is not stored, in the words of what the other name means."""
+    if snapshot and not run:
+        try:
+            find_snapshot(store, name)
+        except ToolkitError as missing:
+            return missing
+    separator = " " if error.hint.endswith("?") else "; "
+    hint = error.hint if run else f"{error.hint}{separator}`dbatk snapshot list` lists the snapshots"
+    return ToolkitError(error.message, code=error.code, hint=hint)

@@ -1,10 +1,10 @@
-"""Targets: from a profile's name or a URL to a target."""
+"""Targets: from a profile's name or a URL to a target, and an experiment fitted to it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -13,8 +13,11 @@ from toolkit.app.approvals import TargetPolicy
 from toolkit.config.profiles import Profile, find_profile, profile_of
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
+from toolkit.design.build import check_engine
+from toolkit.design.user_sql import check_predicate, check_query
 from toolkit.model.address import Address
 from toolkit.model.engines import engine
+from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import EngineName, Role
@@ -149,3 +152,28 @@ def ping(target: Target) -> str:
         sessions.close()
     user = facts.value("server", "user_name")
     return f"{facts.release} as {user}" if user else str(facts.release)
+
+
+def fitted(experiment: Experiment, resolved: ResolvedTarget) -> Experiment:
+    """Check an experiment against the engine, and fill in what the profile says.
+
+    Raises:
+        ToolkitError: TK-0304 for an option the engine does not have, TK-0105 for a query in another's quotes.
+    """
+    check_for_engine(experiment, resolved.target.engine)
+    if experiment.work_schema is None and resolved.work_schema is not None:
+        return replace(experiment, work_schema=resolved.work_schema)
+    return experiment
+
+
+def check_for_engine(experiment: Experiment, engine: EngineName) -> None:
+    """Refuse options and quotes the engine does not have.
+
+    Raises:
+        ToolkitError: TK-0304, TK-0105.
+    """
+    check_engine(experiment, engine)
+    if "query" in experiment.options:
+        check_query(str(experiment.options["query"]), engine)
+    if "where" in experiment.options:
+        check_predicate(str(experiment.options["where"]), engine)

@@ -60,8 +60,7 @@ def _export(arguments: Arguments) -> int:
 
 def _write(experiment: Experiment, arguments: Arguments, folder: Path) -> Exported:
     from toolkit.app.bundles.export import address_of, assumed_known, export_bundle, given_known, read_known
-    from toolkit.app.runs.fitting import check_for_engine, fitted
-    from toolkit.app.targets import find_target
+    from toolkit.app.targets import check_for_engine, find_target, fitted
     from toolkit.cli.launch import named_target, reach, read_text
 
     if "assume" not in arguments and "facts" not in arguments:

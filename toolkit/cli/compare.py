@@ -51,7 +51,7 @@ def _compare(arguments: Arguments) -> int:
     a, b = arguments.required("a"), arguments.required("b")
     if arguments.flag("awr") or names_interval(a) or names_interval(b):
         return _intervals(arguments, a, b)
-    from toolkit.app.comparing import Stored, kind_of
+    from toolkit.app.results import Stored, kind_of
     from toolkit.store import open_store
 
     limit = _limit(arguments)
@@ -118,7 +118,7 @@ def _intervals(arguments: Arguments, a: str, b: str) -> int:
 
 def _snapshots(store: Store, arguments: Arguments, a: str, b: str) -> int:
     from toolkit.analysis.snapshot_diff import document
-    from toolkit.app.snapshots.stored import compare_snapshots
+    from toolkit.app.results import compare_snapshots
     from toolkit.report.snapshot_diff import between_page, between_text
 
     _check(arguments, "snapshots")

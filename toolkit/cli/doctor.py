@@ -82,7 +82,7 @@ def _status(found: Doctor, arguments: Arguments) -> ExitCode:
 
 def _write_facts(found: Doctor, file: str | None) -> None:
     from toolkit.app.files import write_file
-    from toolkit.app.runs.planning import facts_to_text
+    from toolkit.model.facts import facts_to_text
 
     if file is not None:
         write_file(Path(file), facts_to_text(found.facts), private=True)

@@ -27,7 +27,7 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
     if arguments.flag("dry_run"):
         return _print_script(experiment, arguments)
     from toolkit.app.runs.execute import start
-    from toolkit.app.runs.fitting import fitted
+    from toolkit.app.targets import fitted
     from toolkit.store import open_store
 
     resolved = reach(experiment.target)
@@ -118,8 +118,7 @@ def _check_script_options(arguments: Arguments) -> None:
 
 def _save(experiment: Experiment, path: Path) -> int:
     from toolkit.app.files import write_file
-    from toolkit.app.runs.fitting import check_for_engine
-    from toolkit.app.targets import engine_of
+    from toolkit.app.targets import check_for_engine, engine_of
     from toolkit.design.file import dump_experiment
 
     # a URL with a password is refused before it could be written
@@ -132,9 +131,8 @@ def _save(experiment: Experiment, path: Path) -> int:
 
 
 def _print_script(experiment: Experiment, arguments: Arguments) -> int:
-    from toolkit.app.runs.fitting import check_for_engine, fitted
-    from toolkit.app.runs.planning import script
-    from toolkit.app.targets import engine_of, policy_of
+    from toolkit.app.runs.preview import script
+    from toolkit.app.targets import check_for_engine, engine_of, fitted, policy_of
     from toolkit.model.bill import bill_document
 
     facts = arguments.text("facts")

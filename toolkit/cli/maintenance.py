@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from toolkit.app.maintenance import PlanTarget
-    from toolkit.app.maintenance.threads import Dispatcher
+    from toolkit.app.maintenance.plan_run import Dispatcher
     from toolkit.model.plan import MaintenancePlan, PlanRunRecord
     from toolkit.store import Store
 
@@ -142,7 +142,7 @@ def _show_night(record: PlanRunRecord) -> None:
 
 def _print_scripts(targets: tuple[PlanTarget, ...]) -> int:
     from toolkit.app.maintenance.guards import guard_rows
-    from toolkit.app.runs.planning import script
+    from toolkit.app.runs.preview import script
 
     for each in targets:
         target, policy = each.resolved.target, each.resolved.policy

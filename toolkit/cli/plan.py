@@ -20,7 +20,7 @@ from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.app.approving import Subject
-    from toolkit.app.runs.execute import Plan
+    from toolkit.app.runs.preview import Plan
     from toolkit.model.audit import Approval
     from toolkit.model.experiment import Experiment
     from toolkit.model.plan import MaintenancePlan
@@ -109,8 +109,8 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
 
 
 def _show_experiment(arguments: Arguments) -> int:
-    from toolkit.app.runs.execute import describe
-    from toolkit.app.runs.fitting import fitted
+    from toolkit.app.runs.preview import describe
+    from toolkit.app.targets import fitted
     from toolkit.cli.launch import reach
 
     experiment = read_experiment(arguments)
@@ -178,7 +178,7 @@ def _approve(arguments: Arguments) -> int:
 def _subject(work: MaintenancePlan | Experiment, store: Store, arguments: Arguments) -> Subject:
     from toolkit.app.approving import subject_of_experiment, subject_of_plan
     from toolkit.app.maintenance import plan_targets_of
-    from toolkit.app.runs.fitting import fitted
+    from toolkit.app.targets import fitted
     from toolkit.cli.launch import reach
     from toolkit.model.plan import MaintenancePlan
 

@@ -54,7 +54,6 @@ def _take(arguments: Arguments) -> int:
 
 def _list(arguments: Arguments) -> int:
     from toolkit.analysis.snapshot_diff import head_document
-    from toolkit.app.snapshots.stored import listed
     from toolkit.store import open_store
 
     limit = arguments.number("limit")
@@ -63,7 +62,7 @@ def _list(arguments: Arguments) -> int:
             f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number of at least 1"
         )
     with open_store(arguments.text("store")) as store:
-        heads = listed(store, limit or 50)
+        heads = store.snapshots(limit=limit or 50)
     if arguments.flag("json"):
         out_json({"snapshots": [head_document(head) for head in heads]})
     elif heads:

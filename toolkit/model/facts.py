@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from toolkit.errors import ToolkitError
+from toolkit.model.engines import engines
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, ProbeKind
 
@@ -92,3 +94,40 @@ class Facts:
                 hint="omit --assume to read it from the target, or give --facts FILE",
             )
         return self.answers[key]
+
+
+def facts_to_text(facts: Facts) -> str:
+    """Write facts as JSON, as kept with a run and taken by `--facts`."""
+    document = {
+        "engine": facts.engine,
+        "release": {
+            "number": list(facts.release.number), "edition": facts.release.edition, "text": facts.release.text,
+        },
+        "answers": {key: [dict(row) for row in rows] for key, rows in facts.answers.items()},
+        "refused": dict(facts.refused),
+    }  # fmt: skip
+    return json.dumps(document, indent=1, sort_keys=True)
+
+
+def facts_from_text(text: str) -> Facts:
+    """Read facts written by `facts_to_text`.
+
+    Raises:
+        ToolkitError: TK-0106 when it is not such a document.
+    """
+    try:
+        document = json.loads(text)
+        release = document["release"]
+        if document["engine"] not in engines():
+            raise ValueError(document["engine"])
+        answers = {str(key): tuple(dict(row) for row in rows) for key, rows in document["answers"].items()}
+        return Facts(
+            document["engine"],
+            Release(tuple(release["number"]), release["edition"], release["text"]),
+            answers,
+            refused=document.get("refused", {}),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ToolkitError(
+            "this is not a facts file", code="TK-0106", hint="create one with `dbatk doctor --facts-out FILE`"
+        ) from None

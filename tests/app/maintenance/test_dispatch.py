@@ -22,7 +22,7 @@ from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import plan_targets_of, run_plan
 from toolkit.app.maintenance.cluster import cluster_at
-from toolkit.app.maintenance.threads import Dispatcher, Threads
+from toolkit.app.maintenance.plan_run import Dispatcher, Threads
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord

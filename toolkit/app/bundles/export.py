@@ -14,15 +14,9 @@ from string import Template
 from toolkit import __version__, resources
 from toolkit.app.approvals import TargetPolicy
 from toolkit.app.bundles import rman as rman_bundle
-from toolkit.app.folders import write_folder
+from toolkit.app.files import write_folder
 from toolkit.app.runs import licensing
-from toolkit.app.runs.planning import (
-    check_plan,
-    facts_from_text,
-    facts_to_text,
-    read_planning,
-    with_licences,
-)
+from toolkit.app.runs.planning import check_plan, read_planning, with_licences
 from toolkit.app.runs.repair import database_of
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
@@ -38,7 +32,7 @@ from toolkit.model.bill import Bill, bill_to_text
 from toolkit.model.bundle import MANIFEST, BundleTrial, Manifest
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment, PlannedTrial
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, facts_from_text, facts_to_text
 from toolkit.model.operations import declaration
 from toolkit.model.records import new_run_id, run_key
 from toolkit.model.values import Scalar

@@ -13,14 +13,13 @@ from pathlib import Path
 
 from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.bundles.reading import PROVENANCE, Folder, Recorder, open_folder
-from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.bundle import APART
 from toolkit.model.bill import ARTIFACT as BILL
 from toolkit.model.bundle import MANIFEST, Manifest
 from toolkit.model.experiment import Experiment, PlannedTrial
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, facts_from_text
 from toolkit.model.operations import degree_level
 from toolkit.model.records import Artifact, RunHead, TrialRecord
 from toolkit.model.values import Row, Scalar

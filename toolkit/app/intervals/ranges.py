@@ -10,7 +10,7 @@ from itertools import pairwise
 from toolkit.analysis.repository_interval import cluster_interval, interval_of_rows
 from toolkit.app.intervals.names import Range
 from toolkit.app.runs.planning import read_base_facts, with_licences
-from toolkit.app.snapshots.sources import snapshot_source_of
+from toolkit.app.snapshots.providers import snapshot_source_of
 from toolkit.app.targets import ResolvedTarget
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle import snapshot_sources

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
-from toolkit.app.runs.planning import facts_from_text
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
+from toolkit.model.facts import facts_from_text
 from toolkit.model.operations import declaration
 from toolkit.model.plan import RowCount
 from toolkit.model.protocols import Connection, DatabaseError

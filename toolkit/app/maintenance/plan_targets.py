@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from toolkit.app.approvals import Approvals, check_experiment
 from toolkit.app.results import find_run
-from toolkit.app.runs.fitting import fitted
-from toolkit.app.targets import Prompt, ResolvedTarget, find_target
+from toolkit.app.targets import Prompt, ResolvedTarget, find_target, fitted
 from toolkit.config.profiles import Profile, load_profiles
 from toolkit.design.plan_step import experiment_of
 from toolkit.errors import ToolkitError

@@ -6,17 +6,17 @@ import random
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from toolkit import __version__
-from toolkit.app.approvals import Approvals, TargetPolicy, check_experiment, check_production
+from toolkit.analysis.advice import advice
+from toolkit.app.approvals import Approvals, TargetPolicy, check_approved, check_experiment, check_production
 from toolkit.app.auditing import run_noted
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt
-from toolkit.app.runs.explaining import keep_explanation, warn_of_drift
-from toolkit.app.runs.keeping import keep_best
-from toolkit.app.runs.planning import Plan, check_plan, describe, read_planning, script
+from toolkit.app.runs.planning import check_plan, check_within, collect_facts, read_planning
+from toolkit.app.runs.preview import keep_explanation, warn_of_drift
 from toolkit.app.runs.repair import (
     database_of,
     next_attempt,
@@ -27,9 +27,7 @@ from toolkit.app.runs.repair import (
     undo_script,
 )
 from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes
-from toolkit.app.snapshots.providers import providers_of, snapshot_source_of_run
-from toolkit.app.snapshots.sources import keep_snapshot_source
-from toolkit.app.within import check_approved, check_within
+from toolkit.app.snapshots.providers import keep_snapshot_source, providers_of, snapshot_source_of_run
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.repositories import SnapshotSource
@@ -40,7 +38,8 @@ from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
 from toolkit.model.records import RunHead, TrialRecord, new_run_id
-from toolkit.model.words import CountedRows, Keep, RunState
+from toolkit.model.values import Factor
+from toolkit.model.words import CountedRows, Keep, Mode, Outcome, RunState
 from toolkit.runner import (
     Changes,
     PlanningContext,
@@ -52,18 +51,50 @@ from toolkit.runner import (
     missing,
 )
 from toolkit.runner.leftovers import need_backup
+from toolkit.runner.trial import run_trial
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
-__all__ = [
-    "Approvals",
-    "Plan",
-    "TargetPolicy",
-    "describe",
-    "resume",
-    "script",
-    "start",
-]
+
+def keep_best(context: RunContext) -> None:
+    """Run the best cell of a measurement as a job; its trial is stored with repeat 0, out of the numbers.
+
+    A resume that finds it done does not do it twice.
+
+    Raises:
+        ToolkitError: TK-0205 when the object exists by now; TK-0203 when the job fails; TK-0130 when it is
+            stopped.
+    """
+    stored = context.store.load_run(context.run)
+    if any(_kept(trial) for trial in stored.trials if trial.trial > stored.head.trials_planned):
+        return
+    cell = advice(stored).best
+    if cell is None:
+        context.warn("no configuration succeeded, so there is no best one to keep")
+        return
+    factors = tuple(Factor(name, (level,)) for name, level in cell.items())
+    job = replace(context.experiment, mode=Mode.JOB, factors=factors, repeat=1, warmup=0, keep=Keep.NONE)
+    own = replace(context, planning=collect_facts(job, context.dialect, context.sessions))
+    planner = own.planner()
+    own.operation.check(planner)
+    number = 1 + max(trial.trial for trial in stored.trials)
+    planned = PlannedTrial(number, cell, 0)
+    context.store.begin_trial(context.run, number, context.attempt, cell, 0, datetime.now(UTC))
+    pieces = own.operation.pieces(planner, cell)
+    record = run_trial(own, planned, context.attempt, pieces, own.operation.plan(planner, cell)).record
+    context.store.end_trial(context.run, record)
+    context.sessions.close()
+    if record.outcome is Outcome.INTERRUPTED:
+        raise ToolkitError(
+            f"run {context.run} was interrupted while keeping the best configuration", code="TK-0130"
+        )
+    if record.outcome is not Outcome.OK:
+        raise ToolkitError(f"the best configuration ({cell}) could not be kept: {record.reason}", code="TK-0203")
+    context.events.emit(Event("kept", f"kept the best configuration ({cell}) as `{pieces[0].label}`"))
+
+
+def _kept(trial: TrialRecord) -> bool:
+    return trial.outcome is Outcome.OK or any(item.outcome is Outcome.OK for item in trial.items)
 
 
 def start(

@@ -1,17 +1,31 @@
-"""What a user reads before a run: what its result depends on, and what it would process."""
+"""What a user reads before a run: what it would do, its script, what its result depends on; kept to explain it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from toolkit.executors import Sessions
+from toolkit.app.approvals import TargetPolicy, on_live
+from toolkit.app.runs import licensing, space
+from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_licences
+from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.repositories import SnapshotSource
+from toolkit.executors import Script, Sessions, print_script
+from toolkit.model.bill import Bill
+from toolkit.model.experiment import Experiment, PlannedTrial
+from toolkit.model.facts import Facts, facts_from_text, facts_to_text
 from toolkit.model.operations import declaration
-from toolkit.model.protocols import DatabaseError
-from toolkit.model.values import Row
-from toolkit.model.words import Mode
+from toolkit.model.protocols import DatabaseError, Event
+from toolkit.model.records import Artifact
+from toolkit.model.values import Cell, Row, Support
+from toolkit.model.words import Effect, EngineName, Keep, Mode
 from toolkit.operations.backup.plan import backups_of
+from toolkit.operations.place import reads_of
 from toolkit.rendering import step_of
-from toolkit.runner import PlanningContext
+from toolkit.runner import PlanningContext, RunContext, environment_of
+from toolkit.snapshots.brackets import LONG_SECONDS
 from toolkit.targets.base import Target
 from toolkit.units import byte_size, counted
 
@@ -94,3 +108,243 @@ def _lines(rows: tuple[Row, ...]) -> Iterator[str]:
             shown = "".join(char if char.isprintable() else " " for char in line).rstrip()
             if shown:
                 yield f"  {shown}"
+
+
+# -- what a run would do ----------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do: cells with their support, trials in their order, sentences about time and space."""
+
+    experiment: Experiment
+    facts: Facts
+    cells: tuple[tuple[Cell, Support], ...]
+    trials: tuple[PlannedTrial, ...]
+    notes: tuple[str, ...]
+    bill: Bill | None = None
+    """What of it is paid for; engines without licences have none."""
+
+
+def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None = None) -> Plan:
+    """Return what a run would do on this target; connects and reads only.
+
+    Args:
+        experiment: what would be run.
+        target: where.
+        policy: what the target's profile says.
+
+    Raises:
+        ToolkitError: whatever would refuse the run.
+    """
+    policy = policy or TargetPolicy()
+    sessions = Sessions(target, "dbatk plan", read_only=True)
+    try:
+        planning = read_planning(experiment, dialect_of(target.engine), sessions, policy)
+    finally:
+        sessions.close()
+    check_plan(planning)
+    bill = licensing.check(planning.scripts, experiment, planning.facts, policy)
+    notes = (*_notes(planning.facts, planning.trials), *degree_notes(planning), *remarks_of(planning))
+    return Plan(experiment, planning.facts, planning.support, planning.trials, notes, bill)
+
+
+def _notes(facts: Facts, trials: Sequence[PlannedTrial]) -> list[str]:
+    notes = [f"{counted(len(trials), 'trial')}, {sum(trial.warmup for trial in trials)} of them warm-ups"]
+    size = facts.value("source", "byte_count") or facts.value("target", "byte_count")
+    if isinstance(size, int | float) and size > 0:
+        notes.append(f"each trial works on about {byte_size(float(size))}")
+    notes.append("the time will be estimated after the first sweep")
+    return notes
+
+
+# -- the script ----------------------------------------------------------------------------------------------
+def script(
+    experiment: Experiment,
+    target: Target | None,
+    *,
+    engine: EngineName | None = None,
+    assume: str | None = None,
+    facts_text: str | None = None,
+    policy: TargetPolicy | None = None,
+) -> tuple[str, Bill | None]:
+    """Return the whole script of an experiment, and its licence bill of materials where the engine has one.
+
+    Args:
+        experiment: what would be run.
+        target: read for facts, on a read-only connection; None with `assume` or `facts_text`.
+        engine: the engine to spell for when there is no target.
+        assume: release and edition to assume instead of connecting.
+        facts_text: facts to take instead of reading them.
+        policy: what the target's profile says, its licences above all.
+
+    Raises:
+        ToolkitError: TK-0112 when the script depends on facts that are not there, TK-0304 when no cell can be had
+            (the run would be refused too), TK-0303 when it would need a
+            licence nobody declared.
+    """
+    dialect = dialect_of(engine or (target.engine if target is not None else "duckdb"))
+    policy = policy or TargetPolicy()
+    if facts_text is None and assume is None:
+        assert target is not None
+        sessions = Sessions(target, "dbatk dry-run", read_only=True)
+        try:
+            planning = read_planning(experiment, dialect, sessions, policy)
+            snapshot_source = snapshot_source_of_run(planning, sessions)
+        finally:
+            sessions.close()
+    else:
+        facts = facts_from_text(facts_text) if facts_text is not None else dialect.assume(assume or "")
+        planning = PlanningContext(experiment, dialect, with_licences(facts, policy.licences))
+        snapshot_source = snapshot_source_by_facts(planning)
+    check_plan(planning)
+    return script_of(planning, snapshot_source, policy, target)
+
+
+def script_of(
+    planning: PlanningContext,
+    snapshot_source: SnapshotSource | None,
+    policy: TargetPolicy,
+    target: Target | None = None,
+) -> tuple[str, Bill | None]:
+    """Return the whole script of what was planned, and its licence bill of materials.
+
+    Args:
+        planning: what would be run.
+        snapshot_source: named in the head where there was a choice.
+        policy: what the target's profile says.
+        target: asked what the works would process; None leaves that out.
+
+    Raises:
+        ToolkitError: TK-0303 when it would need a licence nobody declared.
+    """
+    chosen = snapshot_source if snapshot_source is not None and snapshot_source.choice else None
+    scripts = _with_snapshots(planning.scripts, planning.dialect, chosen)
+    bill = licensing.check(scripts, planning.experiment, planning.facts, policy)
+    ahead = ahead_of(planning)
+    lines = [
+        *_head(planning, scripts),
+        *degree_notes(planning),
+        *_about_snapshots(chosen),
+        *([ahead] if ahead is not None else ()),
+        *remarks_of(planning),
+        *preview_of(planning, target),
+        *(bill.sentences() if bill is not None else ()),
+    ]
+    return print_script(planning.dialect.engine, lines, scripts), bill
+
+
+def _about_snapshots(snapshot_source: SnapshotSource | None) -> list[str]:
+    if snapshot_source is None:
+        return []
+    lines = [f"snapshots by {snapshot_source.provider} ({snapshot_source.why})"]
+    if snapshot_source.repository is not None:
+        seconds = int(LONG_SECONDS)
+        lines.append(f"also before and after each trial expected to take more than {seconds} s")
+    return lines
+
+
+def _with_snapshots(
+    scripts: Sequence[Script], dialect: Dialect, snapshot_source: SnapshotSource | None
+) -> list[Script]:
+    """Put the snapshots around everything into the script; each bears the run where it can."""
+    if snapshot_source is None or snapshot_source.repository is None:
+        return list(scripts)
+    first, last = (step_of(dialect, snapshot_source.repository.snap(f"RUN {number}")) for number in (1, 2))
+    return [
+        one if one.stages is None else replace(
+            one,
+            stages=replace(
+                one.stages, setup=(*one.stages.setup, first), cleanup=(last, *one.stages.cleanup)
+            ),
+        )
+        for one in scripts
+    ]  # fmt: skip
+
+
+def _head(planning: PlanningContext, scripts: Sequence[Script]) -> list[str]:
+    experiment, facts = planning.experiment, planning.facts
+    files = dict.fromkeys(query.file for query in reads_of(planning.operation, planning.planner()))
+    reads = ", ".join(f"sql/{facts.engine}/{file}.sql" for file in files)
+    known = f"{'assumed ' if facts.assumed else ''}{facts.engine} {facts.release}"
+    lines = [f"dbatk {experiment.operation}, {experiment.mode}", known, f"read before: {reads}"]
+    if experiment.mode is Mode.MEASUREMENT:
+        sweeps = f"{counted(experiment.repeat, 'repeat')} and {counted(experiment.warmup, 'warm-up sweep')}"
+        lines.append(f"{sweeps}, interleaved; shown once per configuration")
+        if any(_makes_objects(one) for one in scripts):
+            lines.append("objects named DBATK_RUN_* are dropped again; RUN stands for the run's id")
+    return lines
+
+
+def _makes_objects(one: Script) -> bool:
+    """Tell whether a script makes scratch objects."""
+    if one.stages is None:
+        return False
+    timed = (step for item in one.stages.timed.items for step in item.steps)
+    made = (*one.stages.setup, *one.stages.prepare, *timed)
+    return any(step.effect is Effect.CREATES and step.object is not None and step.object.scratch for step in made)
+
+
+_STAYS = {
+    Keep.NONE: "every object is a scratch object and is dropped",
+    Keep.BEST: "every object is a scratch object and is dropped; the best configuration is run once more and kept",
+    Keep.ALL: "every object is a scratch object and is kept",
+}
+
+
+def keep_explanation(context: RunContext, policy: TargetPolicy) -> None:
+    """Keep what explains the run: environment, licences, the script as shown; and last the facts."""
+    store, run, planning = context.store, context.run, context.planning
+    whole = space.whole_bytes(context.experiment, context.facts)
+    local = host_is_ours(context.target)
+    store.set_environment(run, environment_of(context.facts, host_is_ours=local) | whole)
+    shown, bill = script_of(planning, snapshot_source_by_facts(planning), policy)
+    licensing.keep(store, run, bill)
+    store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
+    store.save_facts(run, facts_to_text(context.facts))
+    _announce(context)
+
+
+def _announce(context: RunContext) -> None:
+    """Say before the run begins what it will do, and what its result depends on."""
+    planning, events = context.planning, context.events
+    ours = "restored at the end" if on_live(context.experiment) else _STAYS[context.experiment.keep]
+    if only_reads(planning):
+        ours = "it only reads and creates nothing"
+    mode = "a job: what it creates is kept" if context.job else f"a measurement: {ours}"
+    shown = {"run": context.run, "mode": context.experiment.mode.value}
+    events.emit(Event("mode", f"run {context.run}, {mode}", shown))
+    ahead = ahead_of(planning)
+    if ahead is not None:
+        events.emit(Event("estimate", ahead))
+    for sentence in degree_notes(planning):
+        events.emit(Event("warning", sentence))
+    for sentence in remarks_of(planning):
+        context.warn(sentence)
+    for sentence in too_few(len(planning.cells), context.experiment.repeat):
+        events.emit(Event("warning", sentence))
+
+
+# -- between two attempts -----------------------------------------------------------------------------------------
+_TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
+_TIDAL = ("doctor_", "space_", "stats_")
+
+
+def warn_of_drift(context: RunContext) -> None:
+    """Warn of what differs from the first attempt: catalogue and environment. Its facts become the record."""
+    facts = context.facts
+    before = context.store.load_facts(context.run)
+    if before is not None:
+        old = context.record = facts_from_text(before)
+        changed = [
+            key
+            for key in facts.answers
+            if key not in _TIDES and not key.startswith(_TIDAL) and old.answers.get(key) != facts.answers[key]
+        ]
+        if changed:
+            context.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")
+    now = environment_of(facts, host_is_ours=host_is_ours(context.target))
+    then = context.store.load_run(context.run).environment
+    differ = sorted(
+        name for name in now if name in then and str(then[name]) != str(now[name]) and name != "host_load_1min"
+    )
+    if differ:
+        context.warn(f"the environment has changed since the first attempt: {', '.join(differ)}")

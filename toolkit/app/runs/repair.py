@@ -8,7 +8,6 @@ from pathlib import Path
 
 from toolkit.app.auditing import Notes
 from toolkit.app.bundles.reading import PROVENANCE
-from toolkit.app.runs.proving import prove_after_crash
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -16,16 +15,35 @@ from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.engines import engine
 from toolkit.model.experiment import PlannedTrial
-from toolkit.model.facts import Facts, Query
+from toolkit.model.facts import Facts, Query, facts_from_text
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.records import RunHead, RunRecord
+from toolkit.model.records import RunHead, RunRecord, run_key
 from toolkit.model.words import Mode, Outcome, Role, RunState
-from toolkit.runner import Changes, Undone, UndoScript, end_orphaned_sessions, interrupted
+from toolkit.runner import Changes, PlanningContext, Undone, UndoScript, end_orphaned_sessions, interrupted
+from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.runner.leftovers import need_backup, note_completed
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 from toolkit.targets.base import Target
+
+
+def prove_after_crash(
+    head: RunHead, store: Store, dialect: Dialect, sessions: Sessions, changes: Changes, events: Events
+) -> None:
+    """Compare the statistics with those recorded at the run's beginning, before anything is put back."""
+    experiment = head.experiment
+    recorded = store.load_facts(head.run)
+    unfinished = bool(store.journal(head.run).open_entries())
+    if not declaration(experiment.operation).publishes_statistics or experiment.mode is not Mode.MEASUREMENT:
+        return
+    if recorded is None or not unfinished:
+        return
+    facts = facts_from_text(recorded)
+    planning = PlanningContext(experiment, dialect, facts)
+    found = prove(planning.planner(run_key(head.run), 0), planning.cells[0], facts, sessions, changes)
+    if found is not None:
+        publish(store, head.run, found, events)
 
 
 # -- the undo script ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Whether the objects of a run fit: looked at before the first trial."""
+"""Whether what a run makes fits: looked at before the first trial, and for backups between trials too."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from toolkit.app.runs import backup_space, index_space
 from toolkit.dialects.answers import Room
+from toolkit.dialects.backups import too_small
 from toolkit.dialects.base import Dialect
+from toolkit.dialects.expressions import names_in
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.operations import SpaceEstimate, declaration
-from toolkit.model.values import Level
+from toolkit.model.values import Level, Row, Scalar
 from toolkit.model.words import Mode
+from toolkit.operations.backup.plan import backups_of
+from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
 from toolkit.units import byte_size
 
-_KEY_SHARE = 0.3
 _OF_INDEXES = frozenset({SpaceEstimate.INDEX_BUILD, SpaceEstimate.INDEX_REBUILD})
 
 
@@ -30,9 +32,9 @@ def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
     if declared.space is SpaceEstimate.NONE:
         return None
     if declared.space is SpaceEstimate.BACKUP:
-        return backup_space.needed_bytes(experiment, facts)
+        return needed_for_backup(experiment, facts)
     if declared.space in _OF_INDEXES:
-        return index_space.needed_bytes(experiment, facts, _sessions(experiment))
+        return needed_for_indexes(experiment, facts, _sessions(experiment))
     sizes = [
         float(size) * _share(experiment, key)
         for key, answer in facts.answers.items()
@@ -67,7 +69,7 @@ def needed_temporary_bytes(experiment: Experiment, facts: Facts) -> float:
     """Estimate the bytes of keys that are sorted at once: an index holds about a third of its table."""
     declared = declaration(experiment.operation)
     if declared.space in _OF_INDEXES:
-        return index_space.sorted_bytes(experiment, facts, _sessions(experiment))
+        return sorted_bytes(experiment, facts, _sessions(experiment))
     keys = len(facts.rows("table_indexes")) if not experiment.options.get("bare") else 0
     if not declared.sorts_keys or not keys:
         return 0.0
@@ -103,7 +105,7 @@ def _schema(experiment: Experiment, dialect: Dialect) -> str | None:
 def free_disk_bytes(facts: Facts, target: Target) -> float | None:
     """Return the free bytes now under an embedded database's file, or where a backup goes; None elsewhere."""
     if "destination" in facts.answers:
-        return backup_space.free_bytes(facts)
+        return free_folder_bytes(facts)
     if engine(target.engine).embedded:
         place = str(facts.value("space", "place", ""))
         if place and place != ":memory:" and Path(place).parent.is_dir():
@@ -119,7 +121,7 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
     """
     declared = declaration(experiment.operation)
     if declared.space is SpaceEstimate.BACKUP:
-        backup_space.check(experiment, facts)
+        check_backup_space(experiment, facts)
         return
     room, needed = room_of(experiment, facts, target), needed_bytes(experiment, facts)
     if needed is None:
@@ -132,11 +134,127 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
             code="TK-0305",
             hint="free space, choose another location (--work-schema, --tablespace), or use a smaller source",
         )
-    sorted_bytes = needed_temporary_bytes(experiment, facts)
-    if room.temporary_bytes is not None and sorted_bytes > room.temporary_bytes:
+    temporary = needed_temporary_bytes(experiment, facts)
+    if room.temporary_bytes is not None and temporary > room.temporary_bytes:
         raise ToolkitError(
-            f"{what} about {byte_size(sorted_bytes)} of temporary space to sort its keys, but only "
+            f"{what} about {byte_size(temporary)} of temporary space to sort its keys, but only "
             f"{byte_size(room.temporary_bytes)} are free",
             code="TK-0305",
             hint=declared.temporary_hint,
         )
+
+
+def needed_for_backup(experiment: Experiment, facts: Facts) -> float | None:
+    """Return the size of the largest backup among the cells: one exists at a time."""
+    planning = PlanningContext(experiment, dialect_of(facts.engine), facts)
+    ways = backups_of(planning.planner())
+    found = (ways.needed_bytes(piece.work, facts) for piece in planning.all_pieces())
+    sizes = [size for size in found if size is not None]
+    return max(sizes, default=None)
+
+
+def whole_bytes(experiment: Experiment, facts: Facts) -> dict[str, Scalar]:
+    """Return the size of the whole database where only a part is backed up: what its rate means for all of it."""
+    scope = experiment.options.get("scope", "database")
+    if declaration(experiment.operation).space is not SpaceEstimate.BACKUP or scope in ("database", "archivelog"):
+        return {}
+    sizes = [row.get("byte_count") for row in facts.rows("backup_files")]
+    known = sum(size for size in sizes if isinstance(size, int | float))
+    return {"database_bytes": known} if known else {}
+
+
+def free_folder_bytes(facts: Facts) -> float | None:
+    """Return what is free now in the folder of this host that a backup goes to; None elsewhere."""
+    place = facts.value("destination", "path")
+    if place is None:
+        return None
+    try:
+        return float(shutil.disk_usage(str(place)).free)
+    except OSError:
+        return None
+
+
+def check_backup_space(experiment: Experiment, facts: Facts) -> None:
+    """Refuse a backup that cannot fit; what is not known is not refused.
+
+    Raises:
+        ToolkitError: TK-0305 with both sizes.
+    """
+    planning = PlanningContext(experiment, dialect_of(facts.engine), facts)
+    ways, needed = backups_of(planning.planner()), needed_for_backup(experiment, facts)
+    work = planning.pieces(planning.cells[0])[0].work
+    free = ways.free_bytes(work, facts)
+    if needed is not None and free is not None and needed > free:
+        raise too_small(needed, free, str(facts.value("destination", "path", "") or work.object.name.schema or ""))
+
+
+_KEY_SHARE = 0.3
+"""Of a table's bytes, where nothing is known of its columns."""
+_ENTRY_BYTES = 12
+"""Of each entry beside its key: the row's address and the entry's head."""
+_FILLED = 0.9
+"""Of each block, as PCTFREE 10 leaves it."""
+_EXPRESSION_BYTES = 20
+_SORTED = 1.2
+"""Temporary space for each byte of keys that do not fit in memory (1.2 to 2 is seen; the least is refused)."""
+
+
+def built_bytes(experiment: Experiment, facts: Facts) -> float | None:
+    """Estimate the bytes of an index to build; None when the size of its table is not known."""
+    rows, size = facts.value("target", "row_estimate"), facts.value("target", "byte_count")
+    texts = experiment.options.get("columns", ())
+    keys = [_key_bytes(text, facts.rows("columns")) for text in (texts if isinstance(texts, tuple) else (texts,))]
+    known = [key for key in keys if key is not None]
+    if isinstance(rows, int | float) and len(known) == len(keys):
+        return float(rows) * (_ENTRY_BYTES + sum(known)) / _FILLED
+    return float(size) * _KEY_SHARE if isinstance(size, int | float) else None
+
+
+def _key_bytes(text: object, columns: tuple[Row, ...]) -> float | None:
+    """Return the average length of a part of the key, its length byte included."""
+    lengths = {str(row["column_name"]).lower(): row.get("average_length") for row in columns}
+    words = [word.lower() for word in names_in(str(text)) if word.lower() in lengths]
+    if not words:
+        return _EXPRESSION_BYTES
+    found = [lengths[word] for word in words]
+    numbers = [float(each) for each in found if isinstance(each, int | float)]
+    return sum(numbers) + 1 if len(numbers) == len(found) else None
+
+
+def rebuilt_sizes(facts: Facts) -> tuple[float, ...]:
+    """Return the bytes of what a rebuild takes one by one, the biggest first."""
+    whole: dict[tuple[object, object], float] = {}
+    parts: dict[tuple[object, object], list[float]] = {}
+    for key, rows in facts.answers.items():
+        name = key.partition(":")[0]
+        for row in rows:
+            size = row.get("byte_count")
+            if name == "indexes" and isinstance(size, int | float):
+                whole[row.get("schema_name"), row.get("index_name")] = float(size)
+            elif name in ("index_partitions", "index_subpartitions") and isinstance(size, int | float):
+                parts.setdefault((row.get("of_schema"), row.get("of_index")), []).append(float(size))
+    sizes = [size for owner, total in whole.items() for size in parts.get(owner, [total])]
+    return tuple(sorted(sizes, reverse=True))
+
+
+def needed_for_indexes(experiment: Experiment, facts: Facts, sessions: int) -> float | None:
+    """Estimate the bytes of an index operation that exist at once beside what is there before it."""
+    on_copy = experiment.mode is Mode.MEASUREMENT and not experiment.options.get("on_live_objects")
+    table = facts.value("target", "byte_count") if on_copy else 0
+    if not isinstance(table, int | float):
+        return None
+    if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
+        made = built_bytes(experiment, facts)
+        return None if made is None else float(table) + made
+    sizes = rebuilt_sizes(facts)
+    if not sizes:
+        return None
+    copies = float(table) + sum(sizes) if on_copy else 0.0
+    return copies + sum(sizes[:sessions])
+
+
+def sorted_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float:
+    """Estimate the temporary space of the keys that are sorted at once; 0 when nothing is known."""
+    if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
+        return _SORTED * (built_bytes(experiment, facts) or 0.0)
+    return _SORTED * sum(rebuilt_sizes(facts)[:sessions])

@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from toolkit.app.auditing import Notes
 from toolkit.app.runs.planning import read_base_facts, with_licences
 from toolkit.app.runs.repair import database_of
-from toolkit.app.snapshots.providers import host_is_ours
-from toolkit.app.snapshots.sources import REPOSITORIES, snapshot_source_of
+from toolkit.app.snapshots.providers import REPOSITORIES, host_is_ours, snapshot_source_of
 from toolkit.app.targets import ResolvedTarget
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of, states_of
