@@ -101,7 +101,11 @@ def seconds(value: float | None) -> str:
 
 def seconds_span(low: float | None, high: float | None) -> str:
     """Spell a range of times, the unit once where both ends have the same: `5.16 to 5.34 s`."""
-    first, last = seconds(low), seconds(high)
+    return span(seconds(low), seconds(high))
+
+
+def span(first: str, last: str) -> str:
+    """Join two spelled quantities to a range, the unit once where both have the same."""
     one_unit = first.count(" ") == 1 and first.partition(" ")[2] == last.partition(" ")[2]
     return f"{first.partition(' ')[0] if one_unit else first} to {last}"
 
@@ -154,34 +158,34 @@ _FROM_SPELLED_AS_TIMES = 1.995
 """A ratio that would round to 100 % more is spelled as a multiple."""
 
 
-def time_change(low: float, high: float | None = None) -> str:
-    """Spell a ratio of times, or a range of ratios, in words.
+def value_change(low: float, high: float | None = None, of: str = "time") -> str:
+    """Spell a ratio of values, or a range of ratios, in words.
 
-    0.7 is `30 % less time`, 1.4 `40 % more time`, 3.4 `3.4 times the time`; 0.7 to 1.4 is
+    Of times, 0.7 is `30 % less time`, 1.4 `40 % more time`, 3.4 `3.4 times the time`; 0.7 to 1.4 is
     `30 % less to 40 % more time`.
     """
-    first = _change_words(low)
+    first = _change_words(low, of)
     if high is None:
         return " ".join(first)
-    last = _change_words(high)
+    last = _change_words(high, of)
     if first == last:
         return " ".join(first)
     if first[1] != last[1]:
         # only the last piece names what changes: `30 % less to 40 % more time`
-        return f"{' '.join(first).removesuffix(' the time').removesuffix(' time')} to {' '.join(last)}"
+        return f"{' '.join(first).removesuffix(f' the {of}').removesuffix(f' {of}')} to {' '.join(last)}"
     less, more = (last, first) if low < 1 else (first, last)
     return f"{less[0].removesuffix(' %')} to {' '.join(more)}"
 
 
-def _change_words(ratio: float) -> tuple[str, str]:
+def _change_words(ratio: float, of: str) -> tuple[str, str]:
     if ratio > 100:
-        return "more than 100", "times the time"
+        return "more than 100", f"times the {of}"
     if ratio >= _FROM_SPELLED_AS_TIMES:
-        return number(ratio, 2), "times the time"
+        return number(ratio, 2), f"times the {of}"
     pct = abs(ratio - 1) * 100
     if pct < 0.05:
-        return "just", "the same time"
-    return f"{pct:.{1 if pct < 0.95 else 0}f} %", "less time" if ratio < 1 else "more time"
+        return "just", f"the same {of}"
+    return f"{pct:.{1 if pct < 0.95 else 0}f} %", f"{'less' if ratio < 1 else 'more'} {of}"
 
 
 def ratio(value: float | None) -> str:

@@ -130,8 +130,11 @@ def test_work_without_a_database_is_a_sweep_like_any_other(store: Store) -> None
     told = {metric.name for trial in record.trials for metric in trial.metrics}
     assert declaration("pause").judged_by.metric in told
     assert store.journal(run).open_entries() == ()
-    assert str(advice(record).best) == "milliseconds=1"
-    assert "pause" in render([record], Format.TEXT)
+    told = advice(record)
+    assert str(told.best) == "milliseconds=60", "the longer one waits a greater share of its time"
+    shown = render([record], Format.TEXT)
+    assert "median share of waiting" in shown
+    assert "compared by share of waiting (`share_waited`): higher is better" in " ".join(shown.split())
 
 
 @pytest.mark.usefixtures("this_host")

@@ -8,21 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell, run_of, sweep, sweep_trials, trial
-from toolkit.analysis.cells import analyse, cells, observations
+from toolkit.analysis.cells import analyse, cells
 from toolkit.analysis.fit import fit
+from toolkit.analysis.judged import Judged
+from toolkit.model.operations import JudgedBy
 from toolkit.model.values import Factor
 from toolkit.model.words import Outcome
+
+TIME = Judged(JudgedBy())
 
 
 def test_a_cell_is_summarised_by_its_median_interval_and_speed_up() -> None:
     found = cells(sweep({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}))
-    assert [summary.median_seconds for summary in found] == [8.1, 4.05, 2.04]
+    assert [summary.median for summary in found] == [8.1, 4.05, 2.04]
     assert [summary.speedup for summary in found] == [1.0, 2.0, pytest.approx(8.1 / 2.04)]
     assert [summary.efficiency for summary in found] == [1.0, 1.0, pytest.approx(8.1 / 2.04 / 4)]
     for summary in found:
         assert summary.ci_low is not None
         assert summary.ci_high is not None
-        assert summary.ci_low < (summary.median_seconds or 0) < summary.ci_high
+        assert summary.ci_low < (summary.median or 0) < summary.ci_high
     assert found[0].speedup_low is None
     assert (found[1].speedup_low or 9) < 2.0 < (found[1].speedup_high or 0)
 
@@ -50,7 +54,7 @@ def test_warm_ups_disturbed_and_failed_trials_are_kept_out_but_told() -> None:
         ]
     )
     (summary,) = cells(run)
-    assert (summary.n, summary.median_seconds, summary.seconds) == (1, 4.0, (4.0,))
+    assert (summary.n, summary.median, summary.values) == (1, 4.0, (4.0,))
     assert summary.outcomes == {Outcome.OK: 2, Outcome.DOWNGRADED: 1}
     assert summary.disturbed == 1
     assert summary.reasons == ("2 asked, 1 granted",)
@@ -88,7 +92,7 @@ def test_an_analysis_keeps_its_run_and_finds_each_cell() -> None:
 
 def test_the_interval_of_a_speed_up_is_that_of_the_difference_of_the_logs() -> None:
     found = cells(sweep({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}))
-    fitted = fit(observations(sweep({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]})))
+    fitted = fit(TIME.observed(sweep({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}).trials))
     middle = fitted.means[cell(degree=1)] - fitted.means[cell(degree=4)]
     half = 2.7764451 * math.sqrt(fitted.noise.variance * 2 / 3)
     assert found[2].speedup_low == pytest.approx(math.exp(middle - half))
@@ -98,8 +102,8 @@ def test_the_interval_of_a_speed_up_is_that_of_the_difference_of_the_logs() -> N
 def test_times_that_are_not_positive_do_not_enter() -> None:
     run = run_of([trial(1, cell(degree=1), 1, 0.0), trial(2, cell(degree=1), 2, 3.0)])
     (summary,) = cells(run)
-    assert summary.seconds == (3.0,)
-    assert [(seen.block, seen.value) for seen in observations(run)] == [(2, 3.0)]
+    assert summary.values == (3.0,)
+    assert [(seen.block, seen.value) for seen in TIME.observed(run.trials)] == [(2, 3.0)]
 
 
 def test_efficiency_is_against_the_lowest_level_that_was_measured() -> None:
@@ -132,5 +136,5 @@ def test_a_median_never_stands_outside_its_interval(times: list[list[float]]) ->
     for summary in cells(sweep({2**index: row for index, row in enumerate(times)})):
         assert summary.ci_low is not None
         assert summary.ci_high is not None
-        assert summary.median_seconds is not None
-        assert summary.ci_low <= summary.median_seconds <= summary.ci_high
+        assert summary.median is not None
+        assert summary.ci_low <= summary.median <= summary.ci_high

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.make import cell, metric, run_of, sweep, trial
-from toolkit.analysis.compare import compare, verdict_of
+from toolkit.analysis.compare import compare
 from toolkit.analysis.fit import ConfidenceInterval
+from toolkit.analysis.judged import Judged
 from toolkit.errors import ToolkitError
+from toolkit.model.operations import JudgedBy
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Verdict
 
@@ -65,8 +67,8 @@ def test_a_side_without_a_time_still_shows_the_other() -> None:
     ],
 )  # fmt: skip
 def test_an_interval_that_reaches_one_tells_nothing(low: float, high: float, verdict: Verdict) -> None:
-    assert verdict_of(ConfidenceInterval(low, high)) is verdict
-    assert verdict_of(None) is Verdict.INCONCLUSIVE
+    assert Judged(JudgedBy()).verdict(ConfidenceInterval(low, high)) is verdict
+    assert Judged(JudgedBy()).verdict(None) is Verdict.INCONCLUSIVE
 
 
 def test_a_run_against_itself_tells_nothing() -> None:

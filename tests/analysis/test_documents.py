@@ -15,7 +15,7 @@ def test_the_document_of_a_run_has_the_published_keys() -> None:
     document = run_document(sweep(TIMES))
     assert list(document) == [
         *("format", "run", "label", "mode", "state", "target", "engine", "operation", "began_at", "ended_at"),
-        *("seed", "environment", "warnings", "licences", "trials", "cells"),
+        *("seed", "environment", "warnings", "licences", "trials", "judged_by", "cells"),
     ]
     assert document["format"] == 1
     assert list(document["trials"][0]) == [  # type: ignore[index,call-overload,arg-type]
@@ -24,7 +24,7 @@ def test_the_document_of_a_run_has_the_published_keys() -> None:
         *("bytes", "disturbed", "phases", "items", "metrics"),
     ]
     assert list(document["cells"][0]) == [  # type: ignore[index,call-overload,arg-type]
-        *("factors", "n", "median_seconds", "ci_low", "ci_high", "speedup", "efficiency"),
+        *("factors", "n", "median", "median_seconds", "ci_low", "ci_high", "speedup", "efficiency"),
     ]
 
 
@@ -36,6 +36,8 @@ def test_the_document_of_a_comparison_has_the_published_keys() -> None:
             "factors",
             "n_a",
             "n_b",
+            "median_a",
+            "median_b",
             "median_a_seconds",
             "median_b_seconds",
             "ratio",

@@ -114,7 +114,7 @@ def test_a_ratio_is_spelled_as_a_change_with_its_sign(ratio: float | None, text:
     ],
 )
 def test_a_range_of_ratios_is_spelled_in_words(low: float, high: float | None, text: str) -> None:
-    assert units.time_change(low, high) == text
+    assert units.value_change(low, high) == text
 
 
 def test_a_change_that_rounds_to_nothing_has_no_minus() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from statistics import median
 
 from toolkit.analysis.backups import backup_sentences
 from toolkit.analysis.cells import RunAnalysis, analyse, scale_level
@@ -19,19 +18,17 @@ from toolkit.analysis.doubts import (
     other_groups,
     outcomes_not_ok,
     quieter_or_more,
-    span,
     spelled_difference,
-    spelled_time,
+    spelled_median,
     super_linear,
 )
 from toolkit.model.operations import declaration
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome
-from toolkit.units import ratio
 
 CLOSE = 1.25
-"""A smaller degree is good enough when, at 95 %, it takes at most this times the time of the best."""
+"""A smaller degree is good enough when, at 95 %, it is at most this times worse than the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Advice:
         headline: the one sentence to read.
         sentences: what stands behind it, most useful first.
         doubts: what to keep in mind: outcomes that are not ok, noise, an odd baseline.
-        best: the cell with the lowest median, which may be chance.
+        best: the cell with the best median, which may be chance.
         recommended: the smallest degree that is as good as the best; None when nothing can be told.
     """
 
@@ -71,12 +68,10 @@ def _advise(found: RunAnalysis) -> Advice:
     measured = [summary.cell for summary in found.cells if summary.n]
     doubts = (*outcomes_not_ok(found), *super_linear(found), *gathered_differently(found))
     if not measured:
-        done = any(each.outcome is Outcome.OK and each.elapsed_seconds is None for each in found.run.trials)
-        why = "it was done, but its end was not recorded" if done else "no trial succeeded"
-        return Advice(f"{why}: there is no time to judge by", doubts=doubts)
+        return Advice(f"{_why_not(found)}: there is no {found.judged.by.title} to judge by", doubts=doubts)
     if len(measured) == 1:
         return Advice(_alone(found, measured[0]), doubts=doubts, best=measured[0])
-    best = min(measured, key=lambda cell: median(found.by_cell[cell].seconds))
+    best = min(measured, key=found.rank)
     if found.fit.value_interval(best) is None:
         return _too_few(found, best, doubts)
     recommended = _recommended(found, measured, best)
@@ -85,15 +80,22 @@ def _advise(found: RunAnalysis) -> Advice:
     return _told(found, measured, best, recommended, doubts)
 
 
+def _why_not(found: RunAnalysis) -> str:
+    if any(trial.counts for trial in found.run.trials):
+        return f"no trial tells `{found.judged.by.metric}`"
+    done = any(each.outcome is Outcome.OK and each.elapsed_seconds is None for each in found.run.trials)
+    return "it was done, but its end was not recorded" if done else "no trial succeeded"
+
+
 def _alone(found: RunAnalysis, cell: Cell) -> str:
-    summary = found.by_cell[cell]
-    if found.run.head.mode is Mode.JOB or summary.n == 1:
-        return f"done once, {spelled_time(summary)}: a single execution does not show the spread"
-    return f"{named(cell)} takes {spelled_time(summary)}; there is no other configuration to compare it with"
+    told = spelled_median(found, cell)
+    if found.run.head.mode is Mode.JOB or found.by_cell[cell].n == 1:
+        return f"done once, {told}: a single execution does not show the spread"
+    return f"{named(cell)} {found.judged.reaches} {told}; there is no other configuration to compare it with"
 
 
 def _lowest(found: RunAnalysis, best: Cell) -> str:
-    return f"{named(best)} had the lowest median, {spelled_time(found.by_cell[best])}, possibly by chance"
+    return f"{named(best)} had the {found.judged.best_median}, {spelled_median(found, best)}, possibly by chance"
 
 
 def _too_few(found: RunAnalysis, best: Cell, doubts: tuple[str, ...]) -> Advice:
@@ -109,7 +111,7 @@ def _too_noisy(found: RunAnalysis, measured: list[Cell], best: Cell, doubts: tup
     repeats = min(found.by_cell[cell].n for cell in measured)
     smallest = found.fit.noise.times(2 / repeats).minimum_detectable_pct() or 0.0
     headline = (
-        "this run is inconclusive: the times vary so much that the minimum detectable effect is "
+        f"this run is inconclusive: the {found.judged.values} vary so much that the minimum detectable effect is "
         f"{spelled_difference(smallest)}"
     )
     sentences = (quieter_or_more(found), _lowest(found, best))
@@ -117,12 +119,12 @@ def _too_noisy(found: RunAnalysis, measured: list[Cell], best: Cell, doubts: tup
 
 
 def _recommended(found: RunAnalysis, measured: list[Cell], best: Cell) -> Cell:
-    """Return the smallest degree that is close to the best; of two at the same degree the faster one."""
+    """Return the smallest degree that is close to the best; of two at the same degree the better one."""
     level = scale_level(best, found.scale)
     if level is None:
         return best
     near = [
-        (degree, median(found.by_cell[cell].seconds), cell.levels, cell)
+        (degree, found.rank(cell), cell.levels, cell)
         for cell in measured
         if (degree := scale_level(cell, found.scale)) is not None
         and degree <= level
@@ -159,25 +161,31 @@ def _told(
 
 
 def _headline(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
-    use = f"use {named(chosen)}: {spelled_time(found.by_cell[chosen])}"
+    use = f"use {named(chosen)}: {spelled_median(found, chosen)}"
     base = lowest_of_its_kind(found, chosen, measured)
     if base == chosen:
         return f"{use}; {_no_higher(found, measured, chosen)}"
     if base is None:
-        base = max(measured, key=lambda cell: median(found.by_cell[cell].seconds))
+        base = max(measured, key=found.rank)
     value, interval = found.ratio(base, chosen)
     if interval is None or inconclusive(interval):
-        return f"{use}, the lowest median, though not measurably faster than {named(base)} ({span(interval)})"
-    return f"{use}, {ratio(value)} as fast as {named(base)} ({ratio(interval.low)} to {ratio(interval.high)})"
+        good, by = found.judged.good, found.judged.changed(interval)
+        return f"{use}, the {found.judged.best_median}, though not measurably {good} than {named(base)} ({by})"
+    return f"{use}, {found.judged.times_better(value, interval, named(base))}"
 
 
 def _no_higher(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
     start = scale_level(chosen, found.scale) or 0
     higher = [cell for cell in measured if (scale_level(cell, found.scale) or 0) > start]
     if not higher:
-        return "the lowest median"
-    slower = all((interval := found.ratio(cell, chosen)[1]) and interval.low > 1 for cell in higher)
-    return f"every higher {found.scale} is slower" if slower else f"no higher {found.scale} is measurably faster"
+        return f"the {found.judged.best_median}"
+    judged = found.judged
+    worse = all((interval := found.ratio(cell, chosen)[1]) and interval.low > 1 for cell in higher)
+    return (
+        f"every higher {found.scale} is {judged.bad}"
+        if worse
+        else f"no higher {found.scale} is measurably {judged.good}"
+    )
 
 
 def _smaller(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> list[str]:
@@ -191,5 +199,5 @@ def _smaller(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> list[str
         and cell != lowest
         and inconclusive(found.ratio(cell, chosen)[1])
     ]
-    spans = "; ".join(f"{named(cell)}: {span(found.ratio(cell, chosen)[1])}" for cell in maybe[:3])
+    spans = "; ".join(f"{named(cell)}: {found.judged.changed(found.ratio(cell, chosen)[1])}" for cell in maybe[:3])
     return [f"a smaller {found.scale} may do as well: more repeats would show ({spans})"] if maybe else []

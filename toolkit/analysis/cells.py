@@ -7,35 +7,35 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from toolkit.analysis.fit import ConfidenceInterval, Fit, Observation, fit
+from toolkit.analysis.fit import ConfidenceInterval, Fit, fit
+from toolkit.analysis.judged import Judged, judged_of
 from toolkit.model.experiment import Experiment
+from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell, Level
-from toolkit.model.words import Outcome
-
-SCALE_FACTORS = ("degree", "channels", "users")
-"""Factors that say how many work at once: speed-up is against the lowest level of the first one present."""
+from toolkit.model.words import OperationName, Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class CellSummary:
     """The numbers of one cell.
 
-    `n` counts trials that are ok, no warm-up and not disturbed; `seconds` are their times in the order run.
-    Without enough trials for an interval its ends are None. Speed-up is against the lowest level of the scale
-    factor at equal other levels; efficiency divides it by the ratio of the levels.
+    `n` counts trials that are ok, no warm-up and not disturbed; `values` are theirs in the order run, of what the
+    operation is judged by; `median` and the interval are in its unit. Without enough trials for an interval its
+    ends are None. Speed-up, how many times better, is against the lowest level of the scale factor at equal other
+    levels; efficiency divides it by the ratio of the levels.
     """
 
     cell: Cell
     n: int
-    median_seconds: float | None
+    median: float | None
     ci_low: float | None
     ci_high: float | None
     speedup: float | None
     speedup_low: float | None
     speedup_high: float | None
     efficiency: float | None
-    seconds: tuple[float, ...]
+    values: tuple[float, ...]
     outcomes: Mapping[Outcome, int]
     disturbed: int
     reasons: tuple[str, ...]
@@ -50,16 +50,25 @@ class RunAnalysis:
     cells: tuple[CellSummary, ...]
     scale: str | None
     by_cell: Mapping[Cell, CellSummary]
+    judged: Judged
 
     def ratio(self, cell: Cell, base: Cell) -> tuple[float, ConfidenceInterval | None]:
-        """Return time of `cell` over time of `base` (medians) and its interval, blocks taken out."""
-        value = median(self.by_cell[cell].seconds) / median(self.by_cell[base].seconds)
+        """Return how many times worse `cell` is than `base` (medians) and its interval, blocks taken out.
+
+        Of times it is that of `cell` over that of `base`; of what should be high, the other way round.
+        """
+        over, under = self.judged.worse_first(cell, base)
+        value = median(self.by_cell[over].values) / median(self.by_cell[under].values)
         interval = None
         if cell != base:
-            centre, noise = self.fit.ratio(cell, base)
+            centre, noise = self.fit.ratio(over, under)
             found = noise.interval(centre)
             interval = None if found is None else found.reaching(value)
         return value, interval
+
+    def rank(self, cell: Cell) -> float:
+        """Return a number that is the lower the better the median of a measured cell is."""
+        return self.judged.rank(median(self.by_cell[cell].values))
 
 
 def cells(run: RunRecord) -> tuple[CellSummary, ...]:
@@ -73,37 +82,20 @@ def analyse(run: RunRecord) -> RunAnalysis:
     for trial in run.trials:
         by_cell.setdefault(trial.cell, []).append(trial)
     ordered = in_order(by_cell, run.head.experiment)
-    fitted = fit(observations(run))
-    scale = scale_factor(ordered)
+    judged = judged_of(run)
+    fitted = fit(judged.observed(run.trials))
+    scale = scale_factor(ordered, run.head.experiment.operation)
     bases = _bases(ordered, scale)
-    raw = {cell: counted_seconds(by_cell[cell]) for cell in ordered}
-    gains = {cell: _gain(cell, bases.get(cell), scale, raw, fitted) for cell in ordered}
+    raw = {cell: tuple(seen.value for seen in judged.observed(by_cell[cell])) for cell in ordered}
+    gains = {cell: _gain(cell, bases.get(cell), scale, raw, fitted, judged) for cell in ordered}
     found = tuple(_summary(cell, by_cell[cell], raw[cell], fitted, gains[cell]) for cell in ordered)
-    return RunAnalysis(run, fitted, found, scale, {summary.cell: summary for summary in found})
+    return RunAnalysis(run, fitted, found, scale, {summary.cell: summary for summary in found}, judged)
 
 
-def observations(run: RunRecord) -> tuple[Observation, ...]:
-    """Return the times that enter the numbers, sweep by sweep."""
-    return tuple(
-        Observation(trial.cell, trial.repeat, trial.elapsed_seconds)
-        for trial in run.trials
-        if trial.counts and trial.elapsed_seconds is not None and trial.elapsed_seconds > 0
-    )
-
-
-def counted_seconds(trials: Iterable[TrialRecord]) -> tuple[float, ...]:
-    """Return the times of the trials that enter the numbers, in the order given."""
-    return tuple(
-        trial.elapsed_seconds
-        for trial in trials
-        if trial.counts and trial.elapsed_seconds is not None and trial.elapsed_seconds > 0
-    )
-
-
-def scale_factor(found: Iterable[Cell]) -> str | None:
-    """Return the factor that says how many work at once, if the cells have one."""
-    names = {name for cell in found for name in cell}
-    return next((name for name in SCALE_FACTORS if name in names), None)
+def scale_factor(found: Iterable[Cell], operation: OperationName) -> str | None:
+    """Return the factor that says how many work at once, if the cells have it: speed-up is against its lowest."""
+    factor = degree_factor(operation)
+    return factor if factor and any(factor in cell for cell in found) else None
 
 
 def scale_level(cell: Cell, scale: str | None) -> float | None:
@@ -151,38 +143,44 @@ class _Gain:
 
 
 def _gain(
-    cell: Cell, base: Cell | None, scale: str | None, raw: Mapping[Cell, tuple[float, ...]], fitted: Fit
+    cell: Cell,
+    base: Cell | None,
+    scale: str | None,
+    raw: Mapping[Cell, tuple[float, ...]],
+    fitted: Fit,
+    judged: Judged,
 ) -> _Gain:
     if base is None or not raw[cell] or not raw[base]:
         return _Gain()
-    speedup = median(raw[base]) / median(raw[cell])
+    over, under = judged.worse_first(base, cell)
+    speedup = median(raw[over]) / median(raw[under])
     level, lowest = scale_level(cell, scale), scale_level(base, scale)
     efficiency = speedup * lowest / level if level and lowest else None
     if cell == base:
         return _Gain(speedup, None, efficiency)
-    centre, noise = fitted.ratio(base, cell)
+    centre, noise = fitted.ratio(over, under)
     interval = noise.interval(centre)
     return _Gain(speedup, None if interval is None else interval.reaching(speedup), efficiency)
 
 
 def _summary(
-    cell: Cell, trials: list[TrialRecord], times: tuple[float, ...], fitted: Fit, gain: _Gain
+    cell: Cell, trials: list[TrialRecord], values: tuple[float, ...], fitted: Fit, gain: _Gain
 ) -> CellSummary:
-    middle = median(times) if times else None
+    middle = median(values) if values else None
     interval = None if middle is None else fitted.value_interval(cell)
     if interval is not None and middle is not None:
         interval = interval.reaching(middle)
     return CellSummary(
         cell=cell,
-        n=len(times),
-        median_seconds=middle,
+        n=len(values),
+        median=middle,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         speedup=gain.speedup,
         speedup_low=gain.interval.low if gain.interval else None,
         speedup_high=gain.interval.high if gain.interval else None,
         efficiency=gain.efficiency,
-        seconds=times,
+        values=values,
         outcomes=dict(Counter(trial.outcome for trial in trials if not trial.warmup)),
         disturbed=sum(trial.disturbed and not trial.warmup for trial in trials),
         reasons=tuple(dict.fromkeys(trial.reason for trial in trials if trial.reason)),

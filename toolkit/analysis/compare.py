@@ -8,15 +8,16 @@ between the surroundings of the runs is shown first, and is never a reason to re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import median
 
 from toolkit.analysis.cells import in_order
 from toolkit.analysis.fit import ConfidenceInterval, Fit, Noise, Observation, fit
+from toolkit.analysis.judged import Judged, judged_of
 from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
 from toolkit.errors import ToolkitError
-from toolkit.model.records import RunRecord, TrialRecord
+from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Scalar, spell_level
 from toolkit.model.words import Verdict
 from toolkit.units import percent
@@ -92,12 +93,11 @@ def _others(run: RunRecord) -> float | None:
 
 
 # -- the comparison ---------------------------------------------------------------------------------------------
-ELAPSED = "elapsed_seconds"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One cell of A against one cell of B; `ratio` is B over A, so below 1 B is faster."""
+    """One cell of A against one cell of B; `ratio` is B over A: of times, below 1 B is faster."""
 
     cell_a: Cell
     cell_b: Cell
@@ -122,6 +122,11 @@ class Comparison:
     pairs: tuple[Pair, ...]
     notes: tuple[str, ...] = ()
     chosen: tuple[tuple[Cell, Cell], ...] = ()
+
+    @property
+    def judged(self) -> Judged:
+        """What both are compared by."""
+        return judged_of(self.a)
 
 
 def compare(
@@ -154,7 +159,7 @@ def compare(
             hint="compare like with like, or add `--force` to compare them anyway",
         )
     forced = tuple(f"compared although the work differs: {reason}" for reason in reasons)
-    pairs = compare_values(a, b, chosen, elapsed_of)
+    pairs = compare_values(a, b, chosen, judged_of(a))
     metrics_a, metrics_b = metrics_by_cell(a), metrics_by_cell(b)
     with_metrics = tuple(
         replace(pair, metrics=metric_pairs(metrics_a.get(pair.cell_a, ()), metrics_b.get(pair.cell_b, ())))
@@ -170,34 +175,28 @@ def compare(
     )
 
 
-def elapsed_of(trial: TrialRecord) -> float | None:
-    """Return the time of a trial."""
-    return trial.elapsed_seconds
-
-
 def compare_values(
     a: RunRecord,
     b: RunRecord,
     chosen: Iterable[tuple[Cell, Cell]],
-    value_of: Callable[[TrialRecord], float | None],
+    judged: Judged,
 ) -> tuple[Pair, ...]:
     """Compare one measured value of the chosen cells; values that are not positive do not enter."""
-    seen_a, seen_b = _observed(a, value_of), _observed(b, value_of)
+    seen_a, seen_b = judged.observed(a.trials), judged.observed(b.trials)
     fit_a = fit(seen_a)
     within = a.head.run == b.head.run
     single = Noise(0.0, 0.0) if within else fit_a.components.pooled_with(fit(seen_b).components).single()
     values_a, values_b = _by_cell(seen_a), _by_cell(seen_b)
     return tuple(
-        _pair(cells, values_a.get(cells[0], ()), values_b.get(cells[1], ()), fit_a if within else None, single)
+        _pair(
+            cells,
+            values_a.get(cells[0], ()),
+            values_b.get(cells[1], ()),
+            fit_a if within else None,
+            single,
+            judged,
+        )
         for cells in chosen
-    )
-
-
-def _observed(run: RunRecord, value_of: Callable[[TrialRecord], float | None]) -> tuple[Observation, ...]:
-    return tuple(
-        Observation(trial.cell, trial.repeat, value)
-        for trial in run.trials
-        if trial.counts and (value := value_of(trial)) is not None and value > 0
     )
 
 
@@ -214,6 +213,7 @@ def _pair(
     values_b: tuple[float, ...],
     within: Fit | None,
     single: Noise,
+    judged: Judged,
 ) -> Pair:
     cell_a, cell_b = cells
     if not values_a or not values_b:
@@ -238,20 +238,13 @@ def _pair(
         median(values_b),
         value,
         interval,
-        verdict_of(interval),
+        judged.verdict(interval),
         noise.minimum_detectable_pct(),
     )
 
 
 def _mean_log(values: tuple[float, ...]) -> float:
     return sum(math.log(value) for value in values) / len(values)
-
-
-def verdict_of(interval: ConfidenceInterval | None) -> Verdict:
-    """Return what an interval of B over A tells: nothing while it holds 1."""
-    if interval is None or interval.holds(1.0):
-        return Verdict.INCONCLUSIVE
-    return Verdict.FASTER if interval.high < 1 else Verdict.SLOWER
 
 
 def _chosen(

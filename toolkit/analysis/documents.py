@@ -1,6 +1,7 @@
 """The JSON documents of runs and comparisons: the published format, version 1.
 
-Absent values are null, times seconds, sizes bytes, instants ISO 8601 in UTC.
+Absent values are null, medians and intervals of cells in the unit of `judged_by`, times seconds, sizes bytes,
+instants ISO 8601 in UTC.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import cast
 
 from toolkit.analysis.cells import CellSummary, cells
 from toolkit.analysis.compare import Comparison, Pair
+from toolkit.analysis.judged import Judged, judged_of
 from toolkit.model.bill import bill_among, bill_document
 from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
 from toolkit.model.values import Cell, Level, Scalar
@@ -25,6 +27,7 @@ JsonObject = dict[str, Json]
 def run_document(run: RunRecord) -> JsonObject:
     """Return the document of a run: head, environment, every trial in the order run, and the cells."""
     trials = sorted(run.trials, key=lambda trial: (trial.trial, trial.attempt))
+    judged = judged_of(run)
     return {
         "format": FORMAT,
         **_head(run.head),
@@ -33,7 +36,8 @@ def run_document(run: RunRecord) -> JsonObject:
         "warnings": list(run.warnings),
         "licences": _licences(run),
         "trials": [_trial(trial) for trial in trials],
-        "cells": [_cell(summary) for summary in cells(run)],
+        "judged_by": _judged(judged),
+        "cells": [_cell(summary, judged) for summary in cells(run)],
     }
 
 
@@ -58,7 +62,8 @@ def comparison_document(comparison: Comparison) -> JsonObject:
         "format": FORMAT,
         "a": comparison.a.head.run,
         "b": comparison.b.head.run,
-        "pairs": [_pair(pair) for pair in comparison.pairs],
+        "judged_by": _judged(comparison.judged),
+        "pairs": [_pair(pair, comparison.judged) for pair in comparison.pairs],
         "differences": [
             {"name": found.name, "a": _scalar(found.a), "b": _scalar(found.b)} for found in comparison.differences
         ],
@@ -137,11 +142,22 @@ def _item(item: ItemRecord) -> JsonObject:
     }
 
 
-def _cell(summary: CellSummary) -> JsonObject:
+def _judged(judged: Judged) -> JsonObject:
+    """What medians, intervals and verdicts are of."""
+    by = judged.by
+    return {"metric": by.metric, "unit": by.unit, "better": "lower" if by.lower_is_better else "higher"}
+
+
+def _seconds(value: float | None, judged: Judged) -> float | None:
+    return value if judged.by.unit == "seconds" else None
+
+
+def _cell(summary: CellSummary, judged: Judged) -> JsonObject:
     return {
         "factors": _levels(summary.cell),
         "n": summary.n,
-        "median_seconds": _scalar(summary.median_seconds),
+        "median": _scalar(summary.median),
+        "median_seconds": _scalar(_seconds(summary.median, judged)),
         "ci_low": _scalar(summary.ci_low),
         "ci_high": _scalar(summary.ci_high),
         "speedup": _scalar(summary.speedup),
@@ -149,13 +165,15 @@ def _cell(summary: CellSummary) -> JsonObject:
     }
 
 
-def _pair(pair: Pair) -> JsonObject:
+def _pair(pair: Pair, judged: Judged) -> JsonObject:
     document: JsonObject = {
         "factors": _levels(pair.cell_a),
         "n_a": pair.n_a,
         "n_b": pair.n_b,
-        "median_a_seconds": _scalar(pair.median_a),
-        "median_b_seconds": _scalar(pair.median_b),
+        "median_a": _scalar(pair.median_a),
+        "median_b": _scalar(pair.median_b),
+        "median_a_seconds": _scalar(_seconds(pair.median_a, judged)),
+        "median_b_seconds": _scalar(_seconds(pair.median_b, judged)),
         "ratio": _scalar(pair.ratio),
         "ci_low": _scalar(pair.interval.low if pair.interval else None),
         "ci_high": _scalar(pair.interval.high if pair.interval else None),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
-from statistics import median
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis, other_levels, scale_level
 from toolkit.analysis.fit import FEWEST_DEGREES, ConfidenceInterval, Noise
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Outcome
-from toolkit.units import count, number, percent, ratio, seconds, seconds_span, time_change
+from toolkit.units import count, number, percent
 
 TARGET_PCT = 5.0
 """The difference a DBA wants told when nothing could be."""
@@ -24,14 +23,15 @@ _MOST_SENTENCES = 8
 _NOT_OK = tuple(outcome for outcome in Outcome if outcome is not Outcome.OK)
 
 
-def spelled_time(summary: CellSummary) -> str:
+def spelled_median(found: RunAnalysis, cell: Cell) -> str:
     """Spell a median with its spread: its interval, else the range of the trials; never the median alone."""
-    middle = seconds(summary.median_seconds)
+    summary, judged = found.by_cell[cell], found.judged
+    middle = judged.spell(summary.median)
     if summary.ci_low is not None and summary.ci_high is not None:
-        return f"{middle} ({seconds_span(summary.ci_low, summary.ci_high)} at 95 %)"
+        return f"{middle} ({judged.span(summary.ci_low, summary.ci_high)} at 95 %)"
     if summary.n == 1:
         return f"{middle} (one trial)"
-    return f"{middle} ({seconds_span(min(summary.seconds), max(summary.seconds))} in {summary.n} trials)"
+    return f"{middle} ({judged.span(min(summary.values), max(summary.values))} in {summary.n} trials)"
 
 
 def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
         ]
         if parts:
             why = f": {summary.reasons[0]}" if summary.reasons else ""
-            gone = "" if summary.n else "; it has no measured time"
+            gone = "" if summary.n else f"; it has no measured {found.judged.by.title}"
             said.append(f"`{summary.cell}`: {', '.join(parts)}{gone}{why}")
     more = len(said) - _MOST_SENTENCES
     if more > 0:
@@ -130,7 +130,10 @@ def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
     repeats = min(summary.n for summary in measured)
     least = _repeats_for(len(measured), lambda _: True)
     if noise.degrees <= 0:
-        return (f"repeat each configuration at least {least} times: a single time does not show the noise",)
+        return (
+            f"repeat each configuration at least {least} times: "
+            f"a single {found.judged.by.title} does not show the noise",
+        )
     needed = repeats_needed(noise, len(measured))
     more = f"about {needed} repeats" if needed else f"more than {_MOST_REPEATS} repeats"
     if noise.degrees < FEWEST_DEGREES:
@@ -150,7 +153,7 @@ def quieter_or_more(found: RunAnalysis) -> str:
 
 
 def spelled_difference(pct: float) -> str:
-    """Spell the size of a difference between two times: `13 %`, `2.9 times`."""
+    """Spell the size of a difference between two values: `13 %`, `2.9 times`."""
     return percent(pct) if pct < 99.5 else f"{number(1 + pct / 100, 2)} times"
 
 
@@ -191,13 +194,8 @@ def named(cell: Cell) -> str:
 
 
 def inconclusive(interval: ConfidenceInterval | None) -> bool:
-    """Whether an interval of a ratio leaves open which is faster."""
+    """Whether an interval of a ratio leaves open which is better."""
     return interval is None or interval.holds(1.0)
-
-
-def span(interval: ConfidenceInterval | None) -> str:
-    """Spell an interval of a ratio of times in words."""
-    return "no interval" if interval is None else time_change(interval.low, interval.high)
 
 
 def lowest_of_its_kind(found: RunAnalysis, cell: Cell, measured: Sequence[Cell]) -> Cell | None:
@@ -236,17 +234,18 @@ def beyond(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> tuple[
                 if (interval.low > 1) is loses and (cpus is not None and level > cpus) is too_many
             }
             if chosen_ones:
-                said.append(_beyond(found.scale or "", chosen_ones, loses, cpus if too_many else None))
+                said.append(_beyond(found, chosen_ones, loses, cpus if too_many else None))
     return said, frozenset(level for level, _ in above.values())
 
 
-def _beyond(scale: str, levels: dict[float, ConfidenceInterval], loses: bool, cpus: int | None) -> str:
+def _beyond(found: RunAnalysis, levels: dict[float, ConfidenceInterval], loses: bool, cpus: int | None) -> str:
+    scale = found.scale or ""
     many = len(levels) > 1
     who = f"{scale} {', '.join(spell_level(level) for level in levels)}"
     where = "" if cpus is None else f"exceed{'' if many else 's'} the {number(cpus)} CPUs and "
-    what = ("lose time" if many else "loses time") if loses else f"bring{'' if many else 's'} no measurable gain"
+    what = found.judged.loses(many) if loses else f"bring{'' if many else 's'} no measurable gain"
     spans = "; ".join(
-        f"{f'{scale} {spell_level(level)}: ' if many else ''}{span(interval)}"
+        f"{f'{scale} {spell_level(level)}: ' if many else ''}{found.judged.changed(interval)}"
         for level, interval in levels.items()
     )
     return f"{who} {where}{what} ({spans})"
@@ -260,19 +259,19 @@ def other_groups(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> 
     groups.pop(other_levels(chosen, found.scale), None)
     said = []
     for group in groups.values() if found.scale else ():
-        quickest = min(group, key=lambda cell: median(found.by_cell[cell].seconds))
-        base = lowest_of_its_kind(found, quickest, group)
-        if base is not None and base != quickest:
-            said.append(f"{named(quickest)} is the best of its kind: {_against(found, quickest, base)}")
+        best = min(group, key=found.rank)
+        base = lowest_of_its_kind(found, best, group)
+        if base is not None and base != best:
+            said.append(f"{named(best)} is the best of its kind: {_against(found, best, base)}")
     return _shortened(said)
 
 
 def _against(found: RunAnalysis, cell: Cell, base: Cell) -> str:
-    """Say how much faster a cell is than another, or that it cannot be told."""
+    """Say how much better a cell is than another, or that it cannot be told."""
     value, interval = found.ratio(base, cell)
     if interval is None or inconclusive(interval):
-        return f"no measurable difference from {named(base)} ({span(found.ratio(cell, base)[1])})"
-    return f"{ratio(value)} as fast as {named(base)} ({ratio(interval.low)} to {ratio(interval.high)})"
+        return f"no measurable difference from {named(base)} ({found.judged.changed(found.ratio(cell, base)[1])})"
+    return found.judged.times_better(value, interval, named(base))
 
 
 def other_factors(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> list[str]:
@@ -284,14 +283,14 @@ def other_factors(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) ->
             name = changed[0]
             _, interval = found.ratio(cell, chosen)
             swap = f"`{name}={spell_level(cell[name])}` instead of `{name}={spell_level(chosen[name])}`"
-            said.append(f"{swap} {_swapped(interval)} ({span(interval)})")
+            said.append(f"{swap} {_swapped(found, interval)} ({found.judged.changed(interval)})")
     return _shortened(said)
 
 
-def _swapped(interval: ConfidenceInterval | None) -> str:
+def _swapped(found: RunAnalysis, interval: ConfidenceInterval | None) -> str:
     if interval is None or inconclusive(interval):
         return "makes no measurable difference"
-    return "takes longer" if interval.low > 1 else "takes less"
+    return found.judged.swapped(worse=interval.low > 1)
 
 
 def _shortened(said: list[str]) -> list[str]:

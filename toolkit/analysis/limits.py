@@ -6,9 +6,10 @@ import difflib
 import re
 from dataclasses import dataclass
 
-from toolkit.analysis.compare import ELAPSED, Comparison, Pair, compare_values
+from toolkit.analysis.compare import Comparison, Pair, compare_values
+from toolkit.analysis.judged import ELAPSED, Judged
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.model.records import TrialRecord
+from toolkit.model.operations import JudgedBy
 from toolkit.model.words import Verdict
 from toolkit.units import change
 
@@ -85,16 +86,12 @@ def judge(comparison: Comparison, limit: Limit) -> LimitResult:
 
 
 def _pairs(comparison: Comparison, metric: str) -> tuple[Pair, ...]:
-    if metric == ELAPSED:
+    if metric == comparison.judged.by.metric:
         return comparison.pairs
-
-    def value_of(trial: TrialRecord) -> float | None:
-        return next((found.value for found in trial.metrics if found.name == metric), None)
-
     known = {found.name for run in (comparison.a, comparison.b) for trial in run.trials for found in trial.metrics}
-    if metric not in known:
+    if metric not in {ELAPSED, *known}:
         raise _unknown(metric, known)
-    return compare_values(comparison.a, comparison.b, comparison.chosen, value_of)
+    return compare_values(comparison.a, comparison.b, comparison.chosen, Judged(JudgedBy(metric)))
 
 
 def _unknown(metric: str, known: set[str]) -> ToolkitError:

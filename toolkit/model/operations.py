@@ -54,15 +54,19 @@ class SpaceEstimate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedBy:
-    """The metric by which configurations of an operation are compared; the elapsed time by default."""
+    """The metric by which configurations of an operation are compared; the elapsed time by default.
+
+    Attributes:
+        metric: its name among the metrics of a trial; values are above 0.
+        unit: of its values, as `toolkit.units.quantity` spells them.
+        lower_is_better: whether less of it is better.
+        title: what reports call it, in the singular.
+    """
 
     metric: str = "elapsed_seconds"
     unit: str = "seconds"
     lower_is_better: bool = True
-
-    @property
-    def better(self) -> str:
-        return "lower" if self.lower_is_better else "higher"
+    title: str = "time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +186,12 @@ def degree_factor(name: OperationName) -> str:
     """Name the factor by which an operation works in parallel; speed-up and efficiency are judged by it."""
     found = _OPERATIONS.get(name)
     return "degree" if found is None else found.degree
+
+
+def judged_by(name: OperationName) -> JudgedBy:
+    """Return what an operation is judged by; the elapsed time for one that is not known here."""
+    found = _OPERATIONS.get(name)
+    return JudgedBy() if found is None else found.judged_by
 
 
 def degree_level(levels: Mapping[str, object]) -> object:

@@ -116,10 +116,12 @@ class Keep(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a comparison can tell; `faster` means B needs less time than A."""
+    """What a comparison tells of B: by a time `faster` or `slower`, by anything else `better` or `worse`."""
 
     FASTER = "faster"
     SLOWER = "slower"
+    BETTER = "better"
+    WORSE = "worse"
     INCONCLUSIVE = "inconclusive"
 
 

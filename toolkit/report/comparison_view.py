@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.doubts import spelled_difference
+from toolkit.analysis.judged import Judged
 from toolkit.model.words import Verdict
 from toolkit.report.chart import Chart
 from toolkit.report.metric_tables import PairMetrics, comparison_metrics, cost_pairs
 from toolkit.report.ratio_chart import ratio_chart
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, scalar, table
-from toolkit.units import MISSING, count, number, percent, ratio, seconds, time_change
+from toolkit.units import MISSING, count, number, percent, ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,9 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
     )
     return ComparisonView(
         title=clean(f"B {b} against A {a}" if a != b else f"Configurations of {a}"),
-        headline=clean(_headline(comparison.pairs)),
+        headline=clean(_headline(comparison.pairs, comparison.judged)),
         told=any(pair.verdict is not Verdict.INCONCLUSIVE for pair in comparison.pairs),
-        verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison.pairs)),
+        verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison.pairs, comparison.judged)),
         differences=differences,
         chart=ratio_chart(comparison, pairs),
         pairs=pairs,
@@ -63,6 +64,7 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
 
 
 def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
+    judged = comparison.judged
     same = comparison.a.head.run == comparison.b.head.run
     noise = (
         "Both configurations are of one run, so the drift between sweeps is removed."
@@ -70,33 +72,32 @@ def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
         else "Between two runs the drift between sweeps does not cancel out: it counts as noise, pooled over both."
     )
     return (
-        "B / A compares medians: below 1 B needs less time. The verdict is faster or slower only when the 95 % "
-        "interval (Student's t on the logarithms of the times, widened to the ratio of the medians) excludes 1.",
+        f"B / A compares medians: {judged.in_short}. The verdict is {judged.good} or {judged.bad} only when the "
+        f"95 % interval (Student's t on the logarithms of the {judged.values}, widened to the ratio of the "
+        "medians) excludes 1.",
         noise,
         "Detectable: the minimum detectable effect, which this many repeats find with a power of 80 %.",
     )
 
 
-def _headline(pairs: Sequence[Pair]) -> str:
+def _headline(pairs: Sequence[Pair], judged: Judged) -> str:
     """Say what the pairs tell together; a single pair speaks for itself."""
     if len(pairs) == 1:
-        return verdict_sentence(pairs[0])
-    counts = {verdict: sum(pair.verdict is verdict for pair in pairs) for verdict in Verdict}
+        return verdict_sentence(pairs[0], judged)
+    counts = {verdict: sum(pair.verdict is verdict for pair in pairs) for verdict in judged.verdicts}
     if counts[Verdict.INCONCLUSIVE] == len(pairs):
         return f"inconclusive in all of {count(len(pairs))} configurations"
-    faster, slower, inconclusive = (
-        counts[verdict] for verdict in (Verdict.FASTER, Verdict.SLOWER, Verdict.INCONCLUSIVE)
-    )
-    said = [f"faster in {count(faster)}"] if faster else []
-    said += [f"slower in {count(slower)}"] if slower else []
+    said = [f"{verdict} in {count(counts[verdict])}" for verdict in (judged.good, judged.bad) if counts[verdict]]
+    inconclusive = counts[Verdict.INCONCLUSIVE]
     rest = f"; inconclusive in {count(inconclusive)}" if inconclusive else ""
     return f"of {count(len(pairs))} configurations B is {' and '.join(said)}{rest}"
 
 
-def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
+def _verdicts(pairs: Sequence[Pair], judged: Judged) -> Iterator[str]:
     """Give the pairs that tell something first, then the others, then what would have shown."""
     if len(pairs) > 1:
-        yield from map(verdict_sentence, sorted(pairs, key=lambda pair: pair.verdict is Verdict.INCONCLUSIVE))
+        for pair in sorted(pairs, key=lambda pair: pair.verdict is Verdict.INCONCLUSIVE):
+            yield verdict_sentence(pair, judged)
     inconclusive = [
         pair for pair in pairs if pair.verdict is Verdict.INCONCLUSIVE and pair.minimum_detectable_pct is not None
     ]
@@ -105,18 +106,20 @@ def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
         yield f"the minimum detectable effect with this many repeats is {spelled_difference(smallest)}"
 
 
-def verdict_sentence(pair: Pair) -> str:
+def verdict_sentence(pair: Pair, judged: Judged) -> str:
     """Say what a pair tells, with its interval; never more than the interval does."""
     name = _pair_name(pair)
     if pair.ratio is None:
         return f"`{name}`: no result, because one side has no trial that counts"
     if pair.interval is None:
-        return f"`{name}`: too few repeats for a verdict; by the medians {time_change(pair.ratio)}"
-    span = time_change(pair.interval.low, pair.interval.high)
+        return f"`{name}`: too few repeats for a verdict; by the medians {judged.change(pair.ratio)}"
+    span = judged.change(pair.interval.low, pair.interval.high)
     if pair.verdict is Verdict.INCONCLUSIVE:
         return f"`{name}`: inconclusive ({span})"
-    told = time_change(pair.ratio)
-    unit = next((unit for unit in (" less time", " more time") if told.endswith(unit)), "")
+    told = judged.change(pair.ratio)
+    unit = next(
+        (unit for unit in (f" less {judged.by.title}", f" more {judged.by.title}") if told.endswith(unit)), ""
+    )
     return f"`{name}`: B is {pair.verdict.value}, {told} ({span.removesuffix(unit)})"
 
 
@@ -127,11 +130,12 @@ def _pair_name(pair: Pair) -> str:
 
 def _short_pairs_table(comparison: Comparison) -> Table:
     """Return the pairs for 80 columns: what the sentences have said already is left out."""
+    judged = comparison.judged
     rows = [
         [
             _pair_name(pair),
-            seconds(pair.median_a),
-            seconds(pair.median_b),
+            judged.spell(pair.median_a),
+            judged.spell(pair.median_b),
             ratio(pair.ratio),
             _between(pair),
             pair.verdict.value,
@@ -139,7 +143,7 @@ def _short_pairs_table(comparison: Comparison) -> Table:
         for pair in comparison.pairs
     ]
     columns = left("configuration") + right("A", "B", "B / A", "95 % interval") + left("verdict")
-    return table("Configurations compared, medians", columns, rows)
+    return table(f"Configurations compared, {'medians' if judged.is_time else judged.median}", columns, rows)
 
 
 def _between(pair: Pair) -> str:
@@ -147,11 +151,12 @@ def _between(pair: Pair) -> str:
 
 
 def _pairs_table(comparison: Comparison) -> Table:
+    judged = comparison.judged
     rows = [
         [
             _pair_name(pair),
-            seconds(pair.median_a),
-            seconds(pair.median_b),
+            judged.spell(pair.median_a),
+            judged.spell(pair.median_b),
             ratio(pair.ratio),
             _between(pair),
             pair.verdict.value,
@@ -162,7 +167,7 @@ def _pairs_table(comparison: Comparison) -> Table:
     ]
     columns = [
         *left("configuration"),
-        *right("median A", "median B", "B / A", "95 % interval"),
+        *right(f"{judged.median} A", f"{judged.median} B", "B / A", "95 % interval"),
         *left("verdict"),
         *right("detectable", "trials"),
     ]

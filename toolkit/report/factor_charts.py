@@ -1,4 +1,4 @@
-"""Charts against a factor: time, speed-up and efficiency, one line for each level of the other factors."""
+"""Charts against a factor: the value judged by, speed-up, efficiency; one line for each level of the others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis, scale_level
+from toolkit.analysis.judged import Judged
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.report.chart import (
     BOTTOM,
@@ -30,7 +31,7 @@ from toolkit.report.chart import (
 )
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, spread, spread_title, table
-from toolkit.units import MISSING, percent, ratio, seconds, time_unit
+from toolkit.units import MISSING, percent, ratio
 
 _DODGE, _SPREAD = 12.0, 44.0
 _INSET = 18.0
@@ -46,6 +47,7 @@ class _Layout:
     places: dict[Level, float]
     series: dict[str, list[CellSummary]]
     left_out: int
+    judged: Judged
 
 
 def factor_charts(found: RunAnalysis) -> tuple[Chart, ...]:
@@ -75,7 +77,13 @@ def _layout(found: RunAnalysis) -> _Layout | None:
         grouped.setdefault(str(Cell(tuple(others))), []).append(summary)
     kept = dict(list(grouped.items())[:MOST_SERIES])
     return _Layout(
-        factor, [factor, *(name for name in varied if name != factor)], x, places, kept, len(grouped) - len(kept)
+        factor,
+        [factor, *(name for name in varied if name != factor)],
+        x,
+        places,
+        kept,
+        len(grouped) - len(kept),
+        found.judged,
     )
 
 
@@ -127,32 +135,36 @@ def _left_out(layout: _Layout) -> tuple[str, ...]:
 
 def _time_chart(layout: _Layout) -> Chart:
     shown = [summary for group in layout.series.values() for summary in group]
-    highest = max(max(*summary.seconds, summary.ci_high or 0.0) for summary in shown)
-    unit = time_unit((highest,))
+    highest = max(max(*summary.values, summary.ci_high or 0.0) for summary in shown)
+    judged = layout.judged
+    unit = judged.axis((highest,))
     y = linear(0.0, highest * unit.per_second, BOTTOM, TOP)
     lines, bars, raw, middles = [], [], [], []
     for index, group in enumerate(layout.series.values()):
         points = []
         for summary in group:
             x = _dodged(layout, index, summary)
-            raw += [_raw((x, y(value * unit.per_second)), index, summary, value) for value in summary.seconds]
+            raw += [
+                _raw((x, y(value * unit.per_second)), index, summary, judged.spell(value))
+                for value in summary.values
+            ]
             if summary.ci_low is not None and summary.ci_high is not None:
                 bars.append(
                     ChartInterval(
                         x, y(summary.ci_low * unit.per_second), y(summary.ci_high * unit.per_second), index
                     )
                 )
-            points.append((x, y((summary.median_seconds or 0.0) * unit.per_second)))
-            middles.append(ChartMark(*points[-1], _shape(index), index, "mid", _cell_label(summary)))
+            points.append((x, y((summary.median or 0.0) * unit.per_second)))
+            middles.append(ChartMark(*points[-1], _shape(index), index, "mid", _cell_label(summary, judged)))
         lines.append(ChartLine(tuple(points), index))
     middle = "median and 95 % interval" if bars else "median"
     drawn = thin(raw, MOST_MARKS - len(middles))
     return Chart(
         key="time",
-        title=f"Time against {clean(layout.factor)}",
+        title=f"{_title(judged)} against {clean(layout.factor)}",
         description=_describe_time(layout),
         x_label=clean(layout.factor),
-        y_label=f"time, {unit.label}",
+        y_label=f"{judged.by.title}, {unit.label}",
         x=layout.x,
         y=y,
         lines=tuple(lines),
@@ -164,45 +176,54 @@ def _time_chart(layout: _Layout) -> Chart:
     )
 
 
-def _raw(place: tuple[float, float], index: int, summary: CellSummary, value: float) -> ChartMark:
+def _raw(place: tuple[float, float], index: int, summary: CellSummary, spelled: str) -> ChartMark:
     # beside the interval bar, so that a trial never hides behind it
     x, y = place
-    return ChartMark(round(x - 7.5, 1), y, "dot", index, "raw", f"{clean(str(summary.cell))}: {seconds(value)}")
+    return ChartMark(round(x - 7.5, 1), y, "dot", index, "raw", f"{clean(str(summary.cell))}: {spelled}")
 
 
-def _cell_label(summary: CellSummary) -> str:
-    return f"{clean(str(summary.cell))}: median {seconds(summary.median_seconds)}, {spread(summary)}"
+def _title(judged: Judged) -> str:
+    return judged.by.title[:1].upper() + judged.by.title[1:]
+
+
+def _cell_label(summary: CellSummary, judged: Judged) -> str:
+    return f"{clean(str(summary.cell))}: median {judged.spell(summary.median)}, {spread(summary, judged)}"
 
 
 def _describe_time(layout: _Layout) -> str:
-    ends = []
+    ends, spell = [], layout.judged.spell
     for label, group in layout.series.items():
         lead = f"{clean(label)}: " if len(layout.series) > 1 else ""
         first, last = group[0], group[-1]
         ends.append(
-            f"{lead}from {seconds(first.median_seconds)} at {clean(str(first.cell))} "
-            f"to {seconds(last.median_seconds)} at {clean(str(last.cell))}"
+            f"{lead}from {spell(first.median)} at {clean(str(first.cell))} "
+            f"to {spell(last.median)} at {clean(str(last.cell))}"
         )
-    return f"Median time {'; '.join(ends)}. Small dots are single trials, bars are intervals."
+    return f"Median {layout.judged.by.title} {'; '.join(ends)}. Small dots are single trials, bars are intervals."
 
 
 def _time_table(layout: _Layout, shown: Sequence[CellSummary]) -> Table:
     rows = [
-        [*_levels(layout, summary), seconds(summary.median_seconds), spread(summary), _trials(summary)]
+        [
+            *_levels(layout, summary),
+            layout.judged.spell(summary.median),
+            spread(summary, layout.judged),
+            _trials(summary, layout.judged),
+        ]
         for summary in shown
     ]
     columns = left(*layout.varied) + right("median", spread_title(shown)) + left("trials")
-    return table(f"Time against {layout.factor}", columns, rows)
+    return table(f"{_title(layout.judged)} against {layout.factor}", columns, rows)
 
 
 def _levels(layout: _Layout, summary: CellSummary) -> list[str]:
     return [spell_level(summary.cell[name]) if name in summary.cell else MISSING for name in layout.varied]
 
 
-def _trials(summary: CellSummary, most: int = 8) -> str:
-    unit = time_unit(summary.seconds)
-    shown = ", ".join(unit.spell(value) for value in summary.seconds[:most])
-    more = f" and {len(summary.seconds) - most} more" if len(summary.seconds) > most else ""
+def _trials(summary: CellSummary, judged: Judged, most: int = 8) -> str:
+    unit = judged.axis(summary.values)
+    shown = ", ".join(unit.spell(value) for value in summary.values[:most])
+    more = f" and {len(summary.values) - most} more" if len(summary.values) > most else ""
     return f"{shown}{more} {unit.label}"
 
 
@@ -223,6 +244,7 @@ def _speedup_chart(layout: _Layout, found: RunAnalysis) -> Chart:
         ]
         for label, group in layout.series.items()
     }
+    gain = layout.judged.gain.capitalize()
     every = [value for group in points.values() for point in group for value in _reach(point)]
     levels = [level for cell in found.by_cell if (level := scale_level(cell, found.scale))]
     lowest, highest = min(levels), max(levels)
@@ -238,14 +260,14 @@ def _speedup_chart(layout: _Layout, found: RunAnalysis) -> Chart:
     )
     return Chart(
         key="speedup",
-        title=f"Speed-up against {clean(layout.factor)}",
-        description=f"Times as fast as the lowest {clean(layout.factor)}: {described}.",
+        title=f"{gain} against {clean(layout.factor)}",
+        description=f"{layout.judged.times_as.capitalize()} as the lowest {clean(layout.factor)}: {described}.",
         x_label=clean(layout.factor),
-        y_label="times as fast",
+        y_label=layout.judged.times_as,
         x=layout.x,
         y=y,
         legend=_legend(layout, *((Legend("ideal", look="ideal"),) if layout.x.logarithmic else ())),
-        table=_gain_table(layout, "Speed-up", points, ratio),
+        table=_gain_table(layout, gain, points, ratio),
         notes=_left_out(layout),
         **_drawn(layout, points, y, (line,) if layout.x.logarithmic else (), ratio),
     )
@@ -267,7 +289,7 @@ def _efficiency_chart(layout: _Layout) -> Chart:
     return Chart(
         key="efficiency",
         title=f"Efficiency against {clean(layout.factor)}",
-        description=f"Speed-up as a share of the ideal: {described}.",
+        description=f"{layout.judged.gain.capitalize()} as a share of the ideal: {described}.",
         x_label=clean(layout.factor),
         y_label="% of ideal",
         x=layout.x,

@@ -1,4 +1,4 @@
-"""B over A, pair by pair: the ratio of the times and its interval around 1."""
+"""B over A, pair by pair: the ratio of the values and its interval around 1."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from toolkit.analysis.compare import Comparison, Pair
+from toolkit.analysis.judged import Judged
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.model.words import Verdict
 from toolkit.report.chart import (
@@ -23,7 +24,7 @@ from toolkit.report.chart import (
 )
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table
-from toolkit.units import number, ratio, time_change
+from toolkit.units import number, ratio
 
 MOST_PAIRS = 24
 _ROW, _HEAD, _FOOT = 30.0, 34.0, 48.0
@@ -37,6 +38,8 @@ _APART = 40.0
 _LOOKS = {
     Verdict.FASTER: ("B is faster", 2, "circle", "mid"),
     Verdict.SLOWER: ("B is slower", 1, "square", "mid"),
+    Verdict.BETTER: ("B is better", 2, "circle", "mid"),
+    Verdict.WORSE: ("B is worse", 1, "square", "mid"),
     Verdict.INCONCLUSIVE: ("inconclusive", 5, "diamond", "hollow"),
 }
 
@@ -53,11 +56,14 @@ def ratio_chart(comparison: Comparison, table: Table) -> Chart | None:
     bottom = _HEAD + _ROW * len(shown)
     frame = Frame(height=bottom + _FOOT, left=left, top=_HEAD, bottom=bottom)
     x = _axis(shown, left)
+    judged = comparison.judged
+    below, above = (judged.good, judged.bad) if judged.by.lower_is_better else (judged.bad, judged.good)
+    title = judged.by.title
     return Chart(
         key="ratio",
-        title="Time of B over time of A",
-        description=_described(shown),
-        x_label="B / A: below 1, B takes less time",
+        title=f"{title.capitalize()} of B over {title} of A",
+        description=_described(shown, judged),
+        x_label=f"B / A: {judged.in_short}",
         y_label="",
         x=x,
         y=Scale(0.0, 1.0, frame.bottom, frame.top, tuple(map(Tick, rows, names))),
@@ -69,8 +75,8 @@ def ratio_chart(comparison: Comparison, table: Table) -> Chart | None:
         ),
         marks=tuple(_mark(pair, x, y) for pair, y in zip(shown, rows, strict=True)),
         words=(
-            ChartLabel(x(1.0) - 8, frame.top - 12, "B faster", "end"),
-            ChartLabel(x(1.0) + 8, frame.top - 12, "B slower", "start"),
+            ChartLabel(x(1.0) - 8, frame.top - 12, f"B {below}", "end"),
+            ChartLabel(x(1.0) + 8, frame.top - 12, f"B {above}", "start"),
         ),
         legend=_legend(shown),
         frame=frame,
@@ -157,14 +163,16 @@ def _spelled(pair: Pair) -> str:
     return f"{ratio(pair.ratio)} ({number(pair.interval.low)} to {number(pair.interval.high)})"
 
 
-def _described(shown: Sequence[Pair]) -> str:
-    counted = [f"{sum(pair.verdict is verdict for pair in shown)} {verdict.value}" for verdict in Verdict]
-    said = [f"{_full_name(pair)} {_in_words(pair)}" for pair in shown[:12]]
-    return f"Ratio of the times with its 95 % interval, B over A: {', '.join(counted)}. {'; '.join(said)}."
+def _described(shown: Sequence[Pair], judged: Judged) -> str:
+    counted = [f"{sum(pair.verdict is verdict for pair in shown)} {verdict.value}" for verdict in judged.verdicts]
+    said = [f"{_full_name(pair)} {_in_words(pair, judged)}" for pair in shown[:12]]
+    return (
+        f"Ratio of the {judged.values} with its 95 % interval, B over A: {', '.join(counted)}. {'; '.join(said)}."
+    )
 
 
-def _in_words(pair: Pair) -> str:
-    return time_change(pair.interval.low, pair.interval.high) if pair.interval else _spelled(pair)
+def _in_words(pair: Pair, judged: Judged) -> str:
+    return judged.change(pair.interval.low, pair.interval.high) if pair.interval else _spelled(pair)
 
 
 def _legend(shown: Sequence[Pair]) -> tuple[Legend, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from toolkit.analysis.advice import advise
 from toolkit.analysis.cells import analyse
+from toolkit.analysis.judged import Judged, judged_of
 from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.words import Mode, Outcome
@@ -59,12 +60,15 @@ def _job(run: RunRecord) -> list[str]:
     if not run.trials:
         return ["nothing was executed", *_doubts(run.warnings)]
     word = degree_factor(run.head.experiment.operation)
-    return [*(line for trial in run.trials for line in _execution(trial, word)), *_doubts(run.warnings)]
+    judged = judged_of(run)
+    return [*(line for trial in run.trials for line in _execution(trial, word, judged)), *_doubts(run.warnings)]
 
 
-def _execution(trial: TrialRecord, word: str) -> Iterator[str]:
+def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
     """Say how a job ended, and name the items that did not end ok; `word` is what its degree is called."""
     said = [seconds(trial.elapsed_seconds) if trial.elapsed_seconds is not None else "no time"]
+    value = judged.of(trial)
+    said += [judged.spell(value)] if value is not None and not judged.is_time else []
     said += [f"{count(trial.rows)} rows"] if trial.rows is not None else []
     said += [byte_size(trial.bytes)] if trial.bytes else []
     said += [_degree(trial, word)] if trial.granted_degree else []

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis
+from toolkit.analysis.judged import Judged, judged_of
 from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell, Scalar, spell_level
 from toolkit.model.words import Outcome
 from toolkit.report.safe import clean
-from toolkit.units import MISSING, byte_size, count, number, percent, quantity, ratio, seconds, seconds_span
+from toolkit.units import MISSING, byte_size, count, number, percent, quantity, ratio, seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +60,15 @@ def left(*titles: str) -> list[Column]:
     return [Column(title) for title in titles]
 
 
-def spread(summary: CellSummary) -> str:
+def spread(summary: CellSummary, judged: Judged) -> str:
     """Spell the interval of a cell, or the range of its trials where there is none."""
     if summary.ci_low is not None and summary.ci_high is not None:
-        return seconds_span(summary.ci_low, summary.ci_high)
-    if not summary.seconds:
+        return judged.span(summary.ci_low, summary.ci_high)
+    if not summary.values:
         return MISSING
     if summary.n == 1:
         return "one trial"
-    return seconds_span(min(summary.seconds), max(summary.seconds))
+    return judged.span(min(summary.values), max(summary.values))
 
 
 def spread_title(summaries: Iterable[CellSummary]) -> str:
@@ -77,16 +78,16 @@ def spread_title(summaries: Iterable[CellSummary]) -> str:
 
 def cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None) -> Table:
     """Return the table of cells: levels, median and interval, speed-up and efficiency, how many trials."""
-    names = _factor_names(found.run)
+    names, judged = _factor_names(found.run), found.judged
     with_speed = _with_speed(found)
-    columns = [*_factor_columns(found.run), *right("median", spread_title(found.cells))]
-    columns += right("speed-up", "efficiency") if with_speed else []
+    columns = [*_factor_columns(found.run), *right(judged.median, spread_title(found.cells))]
+    columns += right(judged.gain, "efficiency") if with_speed else []
     rows = []
     for summary in found.cells:
         speed = [_speedup(summary), percent(_pct(summary.efficiency))] if with_speed else []
-        times = [seconds(summary.median_seconds), spread(summary)]
-        remark = _remark(summary, best, recommended, ("lowest median", "recommended"))
-        rows.append([*_levels(summary.cell, names), *times, *speed, count(summary.n), remark])
+        values = [judged.spell(summary.median), spread(summary, judged)]
+        remark = _remark(summary, best, recommended, (judged.best_median, "recommended"))
+        rows.append([*_levels(summary.cell, names), *values, *speed, count(summary.n), remark])
     return table("Cells", columns + right("trials") + left("remark"), rows, _cell_marks(found, recommended))
 
 
@@ -95,20 +96,20 @@ _WIDEST_LEVELS = 24
 
 def short_cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None) -> Table:
     """Return the same for 80 columns: short titles, and one column `cell` where the factors' own are too wide."""
-    names, factors = _factor_names(found.run), _factor_columns(found.run)
+    names, factors, judged = _factor_names(found.run), _factor_columns(found.run), found.judged
     levels = [_levels(summary.cell, names) for summary in found.cells]
     widths = [max(map(len, (name, *column))) for name, *column in zip(names, *levels, strict=True)]
     if len(names) != 1 and sum(widths) + 2 * len(widths) > _WIDEST_LEVELS:
         factors, levels = left("configuration"), [[str(summary.cell)] for summary in found.cells]
     with_speed = _with_speed(found)
-    columns = [*factors, *right("median", spread_title(found.cells))]
-    columns += right("speed-up", "eff.") if with_speed else []
+    columns = [*factors, *right(judged.median, spread_title(found.cells))]
+    columns += right(judged.gain, "eff.") if with_speed else []
     rows = []
     for summary, level in zip(found.cells, levels, strict=True):
         speed = [ratio(summary.speedup), percent(_pct(summary.efficiency))] if with_speed else []
-        times = [seconds(summary.median_seconds), spread(summary)]
-        remark = _remark(summary, best, recommended, ("lowest median", "use"))
-        rows.append([*level, *times, *speed, count(summary.n), remark])
+        values = [judged.spell(summary.median), spread(summary, judged)]
+        remark = _remark(summary, best, recommended, (judged.best_median, "use"))
+        rows.append([*level, *values, *speed, count(summary.n), remark])
     return table("Cells", columns + right("n") + left("remark"), rows, _cell_marks(found, recommended))
 
 
@@ -203,6 +204,8 @@ def trials_table(run: RunRecord, *, narrow: bool = False) -> Table:
     names = _factor_names(run)
     trials = sorted(run.trials, key=lambda trial: (trial.trial, trial.attempt))
     columns = [*right("trial"), *_factor_columns(run), *left("sweep", "outcome"), *right("time")]
+    judged = judged_of(run)
+    columns += [] if judged.is_time else right(judged.by.title)
     degree = degree_factor(run.head.experiment.operation)
     columns += [] if narrow else right(f"{degree} granted", "parallelism", "rows", "size")
     rows = [
@@ -212,6 +215,7 @@ def trials_table(run: RunRecord, *, narrow: bool = False) -> Table:
             "warm-up" if trial.warmup else str(trial.repeat),
             _outcome(trial),
             seconds(trial.elapsed_seconds),
+            *([] if judged.is_time else [judged.spell(judged.of(trial))]),
             *([] if narrow else _evidence(trial)),
             _reason(trial),
         ]

@@ -64,7 +64,7 @@ def _comparison(view: ComparisonView) -> list[str]:
         *_headed("What differs", differences),
         *_headed("Result", [*wrapped(view.headline), *bullets(view.verdicts)]),
         *_headed("Limitations", bullets(view.notes)),
-        *_headed("Configurations compared, medians", text_table(view.short_pairs)),
+        *_headed(view.short_pairs.caption, text_table(view.short_pairs)),
         *_headed("Cost of both, medians", text_table(view.costs) if view.costs.rows else []),
         *_headed("Metrics of both, medians", _pair_metrics(view.metrics) if view.metrics else []),
         *_headed("How to read it", bullets(view.method)),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from toolkit.analysis.cells import RunAnalysis
+from toolkit.analysis.judged import Judged
 from toolkit.model.records import TrialRecord
 from toolkit.model.words import Outcome
 from toolkit.report.chart import (
@@ -27,13 +28,13 @@ from toolkit.report.chart import (
 )
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
-from toolkit.units import counted, number, percent, seconds, time_unit
+from toolkit.units import counted, number, percent, time_unit
 
 
 def order_chart(found: RunAnalysis) -> Chart | None:
     """Return the trials in time order, each against the median of its cell, so that drift shows."""
     trials = sorted(found.run.trials, key=lambda trial: (trial.began_at, trial.trial))
-    medians = {cell: median(summary.seconds) for cell, summary in found.by_cell.items() if summary.seconds}
+    medians = {cell: median(summary.values) for cell, summary in found.by_cell.items() if summary.values}
     # with one trial a cell each is its own median: nothing to see
     if len(trials) < 3 or all(summary.n < 2 for summary in found.cells):
         return None
@@ -41,7 +42,7 @@ def order_chart(found: RunAnalysis) -> Chart | None:
     at = [(trial.began_at - begin).total_seconds() for trial in trials]
     clock = time_unit(at)
     x = linear(0.0, max(at) * clock.per_second, LEFT, RIGHT)
-    levels = [_level(trial, medians.get(trial.cell)) for trial in trials]
+    levels = [_level(found.judged.of(trial), medians.get(trial.cell)) for trial in trials]
     known = [level for level in levels if level is not None]
     # zoomed in on the drift; a trial without a time stands on the axis, one far off at the top with its number
     cut = _cut(known)
@@ -50,7 +51,7 @@ def order_chart(found: RunAnalysis) -> Chart | None:
     )
     over = [level if level is not None and level > y.high else None for level in levels]
     marks = [
-        _order_mark(trial, x(when * clock.per_second), y, level)
+        _order_mark(found.judged, trial, x(when * clock.per_second), y, level)
         for trial, when, level in zip(trials, at, levels, strict=True)
     ]
     notable = [index for index, mark in enumerate(marks) if mark.look != "mid"]
@@ -68,7 +69,7 @@ def order_chart(found: RunAnalysis) -> Chart | None:
         legend=_order_legend(drawn),
         words=_numbers_at_the_top([mark.x for mark in marks], over),
         notes=(*thinned_note(len(drawn), len(marks)), *_over_note(trials, over)),
-        table=_sweeps_table(trials, levels),
+        table=_sweeps_table(found.judged, trials, levels),
     )
 
 
@@ -107,8 +108,8 @@ def _over_note(trials: Sequence[TrialRecord], over: Sequence[float | None]) -> t
     return (f"above the scale: {', '.join(found[:5])}{more}",)
 
 
-def _level(trial: TrialRecord, middle: float | None) -> float | None:
-    return None if trial.elapsed_seconds is None or middle is None else trial.elapsed_seconds / middle * 100
+def _level(value: float | None, middle: float | None) -> float | None:
+    return None if value is None or middle is None else value / middle * 100
 
 
 _LOOKS = {
@@ -119,17 +120,18 @@ _LOOKS = {
 }
 
 
-def _look(trial: TrialRecord) -> str:
-    if trial.outcome is not Outcome.OK or trial.elapsed_seconds is None:
+def _look(judged: Judged, trial: TrialRecord) -> str:
+    if trial.outcome is not Outcome.OK or judged.of(trial) is None:
         return "bad"
     return "hollow" if trial.warmup else "disturbed" if trial.disturbed else "mid"
 
 
-def _order_mark(trial: TrialRecord, x: float, y: Scale, level: float | None) -> ChartMark:
-    look = _look(trial)
+def _order_mark(judged: Judged, trial: TrialRecord, x: float, y: Scale, level: float | None) -> ChartMark:
+    look = _look(judged, trial)
     _, series, shape = _LOOKS[look]
-    took = seconds(trial.elapsed_seconds) if trial.elapsed_seconds is not None else trial.outcome.value
-    label = f"trial {trial.trial}, {clean(str(trial.cell))}: {took}"
+    value = judged.of(trial)
+    told = judged.spell(value) if value is not None else trial.outcome.value
+    label = f"trial {trial.trial}, {clean(str(trial.cell))}: {told}"
     return ChartMark(x, y(0.0 if level is None else level), shape, series, look, label)
 
 
@@ -149,14 +151,14 @@ def _describe_order(trials: Sequence[TrialRecord], levels: Sequence[float | None
     )
 
 
-def _sweeps_table(trials: Sequence[TrialRecord], levels: Sequence[float | None]) -> Table:
+def _sweeps_table(judged: Judged, trials: Sequence[TrialRecord], levels: Sequence[float | None]) -> Table:
     """Return the drift sweep by sweep: the single trials stand in the table of trials."""
     sweeps: dict[int, list[float]] = {}
     aside: dict[int, int] = {}
     for trial, level in zip(trials, levels, strict=True):
         sweeps.setdefault(trial.repeat, [])
         aside.setdefault(trial.repeat, 0)
-        if level is not None and _look(trial) in {"mid", "hollow"}:
+        if level is not None and _look(judged, trial) in {"mid", "hollow"}:
             sweeps[trial.repeat].append(level)
         else:
             aside[trial.repeat] += 1

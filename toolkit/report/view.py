@@ -188,6 +188,10 @@ def _method(found: RunAnalysis) -> Iterator[str]:
     run = found.run
     experiment = run.head.experiment
     yield "Only the statement itself is timed, including its commit; setup and cleanup are not."
+    if not found.judged.is_time:
+        by = found.judged.by
+        better = "lower" if by.lower_is_better else "higher"
+        yield clean(f"Configurations are compared by {by.title} (`{by.metric}`): {better} is better.")
     if run.head.mode is Mode.MEASUREMENT:
         yield (
             "Every repeat is one full sweep over all configurations in random order "
@@ -198,13 +202,13 @@ def _method(found: RunAnalysis) -> Iterator[str]:
         "the others are listed but not counted."
     )
     yield (
-        "Intervals are 95 %: Student's t on the logarithms of the times, the variance pooled over all "
-        "configurations, the effect of sweeps removed. An interval always includes its median; none is given with "
-        "fewer than "
+        f"Intervals are 95 %: Student's t on the logarithms of the {found.judged.values}, the variance pooled "
+        "over all configurations, the effect of sweeps removed. An interval always includes its median; none is "
+        "given with fewer than "
         f"{FEWEST_DEGREES} degrees of freedom (here {found.fit.noise.degrees:g})."
     )
     yield (
-        "Speed-up is the median of the lowest level over the median of the configuration; "
+        f"{found.judged.gain.capitalize()} is {found.judged.gain_formula}; "
         "efficiency divides it by the ratio of the levels."
     )
     version = clean(run.head.tool_version) or "of unknown version"

@@ -14,6 +14,6 @@ DECLARATION = OperationDeclaration(
     ),
     planned_by="tests.adding.pause.plan",
     degree="",
-    judged_by=JudgedBy("pauses_per_second", "1/s", lower_is_better=False),
+    judged_by=JudgedBy("share_waited", "%", lower_is_better=False, title="share of waiting"),
     complete_when_timed=True,
 )

@@ -46,12 +46,16 @@ class PauseOfHost(Implementation):
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
-        argv = ("sleep", str(int(str(work.option("milliseconds") or 0)) / 1000))
+        argv = ("sleep", str(_asked(work)))
         return (Call("sleep", kind=StepKind.COMMAND, session=Role.WORKER, argv=argv),)
 
     def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
-        del work, kept, deltas
-        return TrialFindings((Metric("pauses_per_second", 1 / seconds, "1/s", "the clock"),))
+        del kept, deltas
+        return TrialFindings((Metric("share_waited", _asked(work) / seconds * 100, "%", "the clock"),))
+
+
+def _asked(work: Work) -> float:
+    return int(str(work.option("milliseconds") or 0)) / 1000
 
 
 OPERATION = Pause()

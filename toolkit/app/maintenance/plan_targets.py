@@ -139,7 +139,7 @@ def _check_conditions(step: PlanStep, resolved: ResolvedTarget) -> None:
 
 def _best_levels(step: PlanStep, store: Store) -> dict[str, Level]:
     """Return the levels that measurements recommend: of the best cell that ended ok."""
-    from toolkit.analysis.cells import cells
+    from toolkit.analysis.cells import analyse
 
     levels: dict[str, Level] = {}
     for factor, ref in step.best_of.items():
@@ -150,12 +150,13 @@ def _best_levels(step: PlanStep, store: Store) -> dict[str, Level]:
                 code="TK-0107",
                 hint="name a measurement of the same operation",
             )
-        good = [each for each in cells(run) if each.n > 0 and factor in each.cell]
+        found = analyse(run)
+        good = [each.cell for each in found.cells if each.n > 0 and factor in each.cell]
         if not good:
             raise ToolkitError(
                 f"run `{ref}` has no successful configuration with `{factor}`",
                 code="TK-0107",
                 hint="measure again, or give a level",
             )
-        levels[factor] = min(good, key=lambda each: each.median_seconds or float("inf")).cell[factor]
+        levels[factor] = min(good, key=found.rank)[factor]
     return levels
