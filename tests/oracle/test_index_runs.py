@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import break_connection
 from tests.oracle.standin.state import Made
@@ -180,6 +182,7 @@ def test_temporary_space_too_small_for_the_sort_is_found_before_anything_is_buil
         assert not any(text.startswith("CREATE") for text in standin.statements)
 
 
+@pytest.mark.full
 def test_every_statement_of_a_schema_rebuild_and_a_build_stands_before_two_grammars(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
         index(standin, "TRADES_IX").shape.parts[0].subs[0].status = "UNUSABLE"

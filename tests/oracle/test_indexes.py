@@ -125,6 +125,7 @@ def statements() -> dict[str, str]:
     return found
 
 
+@pytest.mark.full
 def test_every_form_of_every_release_stands_before_two_grammars(tmp_path: Path) -> None:
     found = statements()
     assert len(found) > 60

@@ -10,6 +10,8 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 from tests.oracle.make import EVERY_RELEASE, SOURCE, assumed, steps, work
 from tests.oracle.test_judge import judge
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -155,6 +157,7 @@ def known(text: str) -> str:
     return re.sub(r"(PARTITION BY LIST \([^)]*\)\n)\s+AUTOMATIC\n", r"\1", text)
 
 
+@pytest.mark.full
 def test_every_load_and_every_copy_stands_before_two_grammars(tmp_path: Path) -> None:
     found: dict[str, str] = {}
     for item, facts in loads():

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.oracle.make import (
     EVERY_RELEASE,
     OURS,
@@ -122,6 +124,7 @@ def _enter(found: dict[str, str], step: Step, origin: str) -> None:
         found.setdefault(text, f"{origin} {step.name} undo")
 
 
+@pytest.mark.full
 def test_every_option_on_every_release_stands_before_two_grammars(tmp_path: Path) -> None:
     found = statements()
     assert len(found) > 100

@@ -32,6 +32,7 @@ def blocks(**changes: object) -> list[str]:
     return [render_call(DIALECT, call) for call in jobs(job(**changes), "DBATK_OS", NOW)]
 
 
+@pytest.mark.full
 def test_every_job_stands_before_two_grammars(tmp_path: Path) -> None:
     odd = job(command=("/opt/it's/dbatk", "run", 'it\'s a "plan" & 100%.toml'), environment=())
     made = [

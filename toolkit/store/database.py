@@ -205,12 +205,19 @@ def _sqlite(path: Path, busy_seconds: float) -> Engine:
 
 
 def _set_up_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-    """Leave transactions to us and make every commit survive a power cut."""
+    """Leave transactions to us and make every commit survive a power cut.
+
+    A damaged file fails here, and SQLAlchemy 2.0.44 leaves the connection open, and its WAL files behind.
+    """
     connection.isolation_level = None
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA foreign_keys = ON")
-    cursor.execute("PRAGMA synchronous = FULL")
-    cursor.close()
+    try:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.close()
+    except sqlite3.Error:
+        connection.close()
+        raise
 
 
 def _begin_sqlite(connection: Connection) -> None:
