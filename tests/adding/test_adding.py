@@ -29,7 +29,6 @@ from toolkit.model.values import QualifiedName
 from toolkit.model.words import Mode, ObjectKind, Outcome, RunState, SupportState
 from toolkit.report.render import Format, render
 from toolkit.runner import Stop
-from toolkit.store import open_store
 from toolkit.store.store import Store
 
 ALLOWED = Approvals(not_production=True)
@@ -39,12 +38,6 @@ ALLOWED = Approvals(not_production=True)
 def arena(tmp_path: Path) -> Iterator[Arena]:
     with duckdb_arena(tmp_path) as found:
         yield found
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "store" / "store.sqlite") as opened:
-        yield opened
 
 
 def vacuuming(arena: Arena, repeat: int | None = None) -> Experiment:

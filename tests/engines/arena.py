@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +13,9 @@ from tests.oracle.make import target
 from tests.oracle.standin import Scenario, running_standin
 from tests.servers.postgresql import Server
 from toolkit.config.urls import parse_url
+from toolkit.model.experiment import OptionValue
 from toolkit.model.protocols import Event
-from toolkit.model.words import EngineName
+from toolkit.model.words import EngineName, OperationName
 from toolkit.targets.base import Access, Target
 from toolkit.targets.duckdb import DuckdbTarget
 from toolkit.targets.postgresql import PostgresqlTarget
@@ -47,6 +48,8 @@ class Arena:
     statements: list[str] = field(default_factory=list)
     columns: tuple[str, ...] = ("idname", "k")
     """Those of GTEST that an index is built on."""
+    cases: Mapping[OperationName, Mapping[str, OptionValue]] = field(default_factory=dict)
+    """Options of operations that only this engine has."""
 
     def target(self) -> Target:
         """Return a target that records what is sent."""
@@ -56,7 +59,8 @@ class Arena:
 
     def leftovers(self) -> list[str]:
         """Return names of objects that a run left behind."""
-        return [str(row[0]) for row in self.ask(_LEFT[self.engine]) if "dbatk" in str(row[0]).lower()]
+        listing = _LEFT.get(self.engine)
+        return [str(row[0]) for row in (self.ask(listing) if listing else ()) if "dbatk" in str(row[0]).lower()]
 
 
 _LEFT = {

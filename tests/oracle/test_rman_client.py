@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.make import BACKUP, assumed, realdata, steps, work
+from toolkit.dialects.backups import backups_of
 from toolkit.dialects.oracle.backup import client
 from toolkit.dialects.oracle.backup.facts import needed_bytes, same_configuration
 from toolkit.dialects.oracle.backup.order import order_of
@@ -132,8 +133,7 @@ def test_a_changed_configuration_is_told_by_what_is_new_and_what_is_gone() -> No
 
 def test_a_trials_folder_goes_only_after_its_backup() -> None:
     asked = work("backup", 1, write=True, destination=("/b/1", "/b/2"))
-    ways = DIALECT.backups
-    assert ways is not None
+    ways = backups_of(DIALECT.work, "backup")
     ref = ways.object(asked.options, BACKUP.name.name, measuring=True)
     names = [step.name for step in steps(DIALECT.drop(ref))]
     assert names == ["oracle/backup_delete", "oracle/folder_remove", "oracle/folder_remove"]

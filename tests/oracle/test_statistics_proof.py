@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.oracle.make import OURS, SCHEMA, assumed, texts, work
-from toolkit.dialects.oracle.statistics import STATISTICS
-from toolkit.dialects.statistics import Proof
+from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.dialects.statistics import Proof, live_statistics_of
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row
 
@@ -28,7 +28,9 @@ def before(*rows: Row) -> Facts:
 
 
 def proof(*now: Row) -> Proof:
-    return STATISTICS.proven([work("stats-gather", ref=SCHEMA)], before(RECORDED), {KEY: now}, OURS)
+    ways = live_statistics_of(DIALECT.work, "stats-gather")
+    assert ways is not None
+    return ways.proven([work("stats-gather", ref=SCHEMA)], before(RECORDED), {KEY: now}, OURS)
 
 
 def test_the_same_state_is_proven() -> None:

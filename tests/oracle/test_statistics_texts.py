@@ -21,7 +21,7 @@ from tests.oracle.make import (
 from tests.oracle.standin import grammar
 from tests.oracle.test_judge import judge
 from toolkit.dialects.oracle.dialect import DIALECT
-from toolkit.dialects.oracle.statistics import STATISTICS
+from toolkit.dialects.statistics import LiveStatistics
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
@@ -41,6 +41,12 @@ _RECORD: tuple[Row, ...] = (
     {"kind": "table", "recorded_table": TABLE.name.name, "objects": 1, "analyzed": 1, "ages": 1, "rows_told": 1,
      "newest": "2026-01-01 00:00:00"},
 )  # fmt: skip
+
+
+def _ways() -> LiveStatistics:
+    found = DIALECT.work.of("stats-gather")
+    assert isinstance(found, LiveStatistics)
+    return found
 
 
 def levels() -> Iterator[tuple[str, OptionValue]]:
@@ -87,10 +93,10 @@ def calls(item: Work, facts: Facts) -> Iterator[Call]:
         *DIALECT.work.timed(item, facts),
         *DIALECT.work.evidence(item, facts),
     )
-    yield from (*DIALECT.work.settle(item, facts), *STATISTICS.preview(item, facts), *STATISTICS.proof([item]))
+    yield from (*DIALECT.work.settle(item, facts), *_ways().preview(item, facts), *_ways().proof([item]))
     if item.mode is Mode.MEASUREMENT and not item.object.scratch:
-        yield from STATISTICS.isolate([item], OURS, "mark", facts)
-        yield from STATISTICS.end_isolation([item], facts)
+        yield from _ways().isolate([item], OURS, "mark", facts)
+        yield from _ways().end_isolation([item], facts)
 
 
 def mends(oldest: str) -> Iterator[Call]:
@@ -100,7 +106,7 @@ def mends(oldest: str) -> Iterator[Call]:
     facts = assumed(**{"stats_clock": (clock,), "stats_record:APP": _RECORD})
     item = work(STATS, ref=SCHEMA)
     moved = tuple({**row, "newest": "2026-11-21 06:00:00"} for row in _RECORD)
-    yield from STATISTICS.proven([item], facts, {"stats_record:APP": moved}, OURS).mend
+    yield from _ways().proven([item], facts, {"stats_record:APP": moved}, OURS).mend
 
 
 def statements() -> dict[str, str]:

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from toolkit.dialects.answers import TrialFindings
+from toolkit.dialects.implementations import Implementation, Implementations, Options
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import Metric
 from toolkit.model.steps import FolderAct, ObjectRef, content_of, path_of
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Effect, Keep, Mode, ObjectKind, ProbeKind, Role, StepKind
+from toolkit.model.words import Effect, Keep, Mode, ObjectKind, OperationName, ProbeKind, Role, StepKind
 from toolkit.units import byte_size
 
-Options = Mapping[str, OptionValue]
 
+class Backups(Implementation):
+    """An engine's implementation of backups: besides how one is spelled, what it is and where it goes."""
 
-class Backups(Protocol):
-    """What the neutral operation asks an engine; how a backup is spelled is asked of its dialect as usual."""
-
+    @abstractmethod
     def reads(self, options: Options, facts: Facts) -> tuple[Query, ...]:
         """Say what must be read of the database before planning."""
-        ...
 
-    def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
-        """Say what must be known of this host before planning; `facts` hold the answers to `reads`."""
-        ...
-
+    @abstractmethod
     def object(self, options: Options, name: str, *, measuring: bool) -> ObjectRef:
         """Name the backup of a trial, or of a job.
 
@@ -40,39 +35,50 @@ class Backups(Protocol):
             name: generated, and used by nothing else.
             measuring: whether it is a trial's.
         """
-        ...
 
+    @abstractmethod
     def label(self, work: Work) -> str:
         """Return how people call the backup: the path or tag under which it stays, or what is measured."""
-        ...
 
+    @abstractmethod
     def refuse(self, work: Work, facts: Facts) -> None:
         """Refuse what cannot be right, before anything is written.
 
         Raises:
             ToolkitError: TK-0102, TK-0107, TK-0204, TK-0205 or TK-0305.
         """
-        ...
 
+    @abstractmethod
     def refuse_keeping(self, keep: Keep) -> None:
         """Refuse `--keep` where a measured backup would count among the real ones.
 
         Raises:
             ToolkitError: TK-0107.
         """
-        ...
 
+    @abstractmethod
     def drops(self, work: Work) -> bool:
         """Tell whether a trial makes something that its end removes; validating makes nothing."""
-        ...
 
+    @abstractmethod
     def needed_bytes(self, work: Work, facts: Facts) -> float | None:
         """Estimate the size of the backup; None when it is not known or nothing is written."""
-        ...
 
+    @abstractmethod
     def free_bytes(self, work: Work, facts: Facts) -> float | None:
         """Return what is free where it goes, as far as it is known without asking anew."""
-        ...
+
+
+def backups_of(work: Implementations, operation: OperationName) -> Backups:
+    """Return how an engine backs up.
+
+    Raises:
+        ToolkitError: TK-0304 where it does not, with the sentence.
+    """
+    found = work.of(operation)
+    if isinstance(found, Backups):
+        return found
+    raise ToolkitError(work.absence(operation), code="TK-0304")
 
 
 # -- a backup in a folder of this host ----------------------------------------------------------------------------

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Room, Watching
-from toolkit.dialects.backups import Backups
 from toolkit.dialects.counting import Counting
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.statistics import LiveStatistics
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
@@ -263,10 +261,6 @@ class Dialect(Identifiers, Server, Judging, Watched, Catalogue, ScratchObjects, 
     engine: EngineName
     work: Implementations
     """How the operations are done; an operation it has no implementation of is unsupported."""
-    backups: Backups | None
-    """How the engine's databases are backed up; None where it is not done."""
-    statistics: LiveStatistics | None
-    """How statistics of live objects are kept from moving, and the proof; None where an engine cannot."""
     gathers_schemas: bool
     """Whether statistics of a whole schema are one call (its `Work` names the schema)."""
     online_rebuilds_apart: bool

@@ -12,11 +12,13 @@ from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine
-from toolkit.model.facts import Facts
+from toolkit.model.experiment import OptionValue
+from toolkit.model.facts import Facts, Probe
 from toolkit.model.values import Row, Support
 from toolkit.model.words import EngineName, OperationName, SupportState
 
 Kept = Mapping[str, tuple[Row, ...]]
+Options = Mapping[str, OptionValue]
 
 
 class Implementation(ABC):
@@ -24,6 +26,15 @@ class Implementation(ABC):
 
     degree_by_sessions: bool = False
     """Whether degree n is n sessions working through the objects; their `Work` has degree 1."""
+
+    def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
+        """Say what must be known of this host before planning; `facts` hold the answers of the catalogue.
+
+        Args:
+            options: with the levels of a cell.
+            facts: of the server, with the answers to what the operation reads.
+        """
+        return ()
 
     @abstractmethod
     def support(self, work: Work, facts: Facts) -> Support:
@@ -84,8 +95,8 @@ class Implementation(ABC):
 class NotImplementedHere(Implementation):
     """Stands for an operation that an engine has no implementation of: unsupported, whatever is asked."""
 
-    def __init__(self, title: str, operation: OperationName) -> None:
-        self.sentence = f"{title} has no implementation of `{operation}` in dbatk"
+    def __init__(self, sentence: str) -> None:
+        self.sentence = sentence
 
     def support(self, work: Work, facts: Facts) -> Support:
         return Support(SupportState.UNSUPPORTED, self.sentence)
@@ -111,7 +122,11 @@ class Implementations:
 
     def of(self, operation: OperationName) -> Implementation:
         """Return the implementation of an operation, or what stands for its absence."""
-        return self._known.get(operation) or NotImplementedHere(engine(self._engine).title, operation)
+        return self._known.get(operation) or NotImplementedHere(self.absence(operation))
+
+    def absence(self, operation: OperationName) -> str:
+        """Say that there is no implementation of an operation."""
+        return f"{engine(self._engine).title} has no implementation of `{operation}` in dbatk"
 
     @contextmanager
     def registered(self, operation: OperationName, implementation: Implementation) -> Iterator[None]:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Room, Watching
-from toolkit.dialects.backups import Backups, failed
+from toolkit.dialects.backups import failed
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import count_source, count_target
-from toolkit.dialects.statistics import LiveStatistics
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine as declared
@@ -33,8 +32,6 @@ class Quiet:
     place_files: tuple[str, ...] = ()
     space_files: tuple[str, ...] = ()
     gathers_schemas = False
-    backups: Backups | None = None
-    statistics: LiveStatistics | None = None
     copy_files: tuple[str, ...] = ()
     doctor_files: tuple[str, ...] = ()
     scheduler_files: tuple[str, ...] = ()

@@ -2,19 +2,21 @@
 
 A measurement on live objects must leave the statistics that plans are made from as they were. An engine that can
 keep new ones apart says how (`isolate`), and proves afterwards from the catalogue that nothing moved (`proof`,
-`proven`). An engine without all this has no `LiveStatistics`.
+`proven`). The implementation of an engine without all this is no `LiveStatistics`.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from toolkit.dialects.implementations import Implementation, Implementations
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import OperationName
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +36,13 @@ class Proof:
     mend: tuple[Call, ...] = ()
 
 
-class LiveStatistics(Protocol):
-    """An engine's ways around the gathering of statistics; works are those of one cell."""
+class LiveStatistics(Implementation):
+    """An engine's implementation of gathering that leaves statistics of live objects as they were.
 
+    Works are those of one cell.
+    """
+
+    @abstractmethod
     def reads(
         self,
         schemas: Sequence[str],
@@ -47,8 +53,8 @@ class LiveStatistics(Protocol):
         on_live: bool,
     ) -> tuple[Query, ...]:
         """Say what must be known: preferences, locks, the present state; `on_live` in a measurement."""
-        ...
 
+    @abstractmethod
     def isolate(self, works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
         """Keep new statistics apart from those that plans are made from, each change with its undo.
 
@@ -58,30 +64,35 @@ class LiveStatistics(Protocol):
             mark: its comment.
             facts: as `reads` asked.
         """
-        ...
 
+    @abstractmethod
     def end_isolation(self, works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
         """Put back what `isolate` changed, for a script; a run does it from its journal."""
-        ...
 
+    @abstractmethod
     def counts(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Ask after the clock what was gathered; rows kept under `counted...` and `objects...`.
 
         Columns of `counted`: metric_name, metric_value, metric_unit; of `objects`: label, elapsed_seconds,
         object_type, status.
         """
-        ...
 
+    @abstractmethod
     def preview(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Ask what would be gathered, gathering nothing (column `report_text`), where that can be asked."""
-        ...
 
+    @abstractmethod
     def proof(self, works: Sequence[Work]) -> tuple[Call, ...]:
         """Ask, when all is done, for the state of the statistics."""
-        ...
 
+    @abstractmethod
     def proven(
         self, works: Sequence[Work], facts: Facts, answers: Mapping[str, tuple[Row, ...]], kept: ObjectRef | None
     ) -> Proof:
         """Compare that state with the recorded one; `facts` are those of the run's very beginning."""
-        ...
+
+
+def live_statistics_of(work: Implementations, operation: OperationName) -> LiveStatistics | None:
+    """Return an engine's ways around the gathering of statistics; None where it has none."""
+    found = work.of(operation)
+    return found if isinstance(found, LiveStatistics) else None

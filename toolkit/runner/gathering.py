@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolkit.dialects.statistics import LiveStatistics, Proof
+from toolkit.dialects.statistics import LiveStatistics, Proof, live_statistics_of
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
@@ -109,7 +109,7 @@ def prove(planner: Planner, cell: Cell, facts: Facts, sessions: Sessions, change
         sessions: of the run.
         changes: of the run.
     """
-    ways = planner.dialect.statistics
+    ways = live_statistics_of(planner.dialect.work, planner.spec.operation)
     if not declaration(planner.spec.operation).publishes_statistics or ways is None:
         return None
     works = tuple(piece.work for piece in operation(planner.spec.operation).pieces(planner, cell))

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from toolkit.app.maintenance.choice import Size
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.dialects.backups import Backups
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import read_facts, refused
@@ -198,7 +199,7 @@ def _queries(job: TargetStep, server: Facts, files: SizeReads) -> Iterator[Query
 
 
 def _of_database(job: TargetStep, server: Facts) -> Iterator[Query]:
-    ways = dialect_of(server.engine).backups
-    asked = ways.reads(job.experiment.options, server) if ways is not None else ()
+    ways = dialect_of(server.engine).work.of(job.experiment.operation)
+    asked = ways.reads(job.experiment.options, server) if isinstance(ways, Backups) else ()
     found = [query for query in asked if query.key in _DATABASE]
     yield from found or (Query("backup_size", "backup_size", optional=True),)

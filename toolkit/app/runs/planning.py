@@ -15,7 +15,6 @@ from toolkit.model.facts import Facts, Query
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Support
 from toolkit.model.words import Effect, Mode, ObjectKind, Role, SupportState
-from toolkit.operations.backup.plan import Backup
 from toolkit.operations.place import check_work, reads_of
 from toolkit.runner import PlanningContext, spec_of
 
@@ -41,9 +40,11 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
     reads = reads_of(planning.operation, planning.planner())
     facts = read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts)
     planning = replace(planning, facts=facts)
-    if not isinstance(planning.operation, Backup):
+    how, planner = dialect.work.of(experiment.operation), planning.planner()
+    asked = [probe for cell in planning.cells for probe in how.probes(planner.options(cell), facts)]
+    probes = {probe.key: probe for probe in asked}.values()
+    if not probes:
         return planning
-    probes = planning.operation.probes(planning.planner())
     answers = {**facts.answers, **read_probes(probes, sessions.programs_folders)}
     return replace(planning, facts=replace(facts, answers=answers))
 

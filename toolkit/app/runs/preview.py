@@ -9,9 +9,11 @@ from toolkit.app.approvals import TargetPolicy, on_live
 from toolkit.app.runs import licensing, space
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_licences
 from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
+from toolkit.dialects.backups import backups_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.repositories import SnapshotSource
+from toolkit.dialects.statistics import live_statistics_of
 from toolkit.executors import Script, Sessions, print_script
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
@@ -21,7 +23,6 @@ from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import Artifact
 from toolkit.model.values import Cell, Row, Support
 from toolkit.model.words import Effect, EngineName, Keep, Mode
-from toolkit.operations.backup.plan import backups_of
 from toolkit.operations.place import reads_of
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, RunContext, environment_of
@@ -46,7 +47,7 @@ def only_reads(planning: PlanningContext) -> bool:
     """Tell whether no trial of a backup writes anything (RMAN's VALIDATE)."""
     if not declaration(planning.experiment.operation).backs_up:
         return False
-    ways = backups_of(planning.planner())
+    ways = backups_of(planning.dialect.work, planning.experiment.operation)
     return not any(ways.drops(piece.work) for piece in planning.all_pieces())
 
 
@@ -80,7 +81,7 @@ def ahead_of(planning: PlanningContext) -> str | None:
 
 def preview_of(planning: PlanningContext, target: Target | None) -> tuple[str, ...]:
     """Ask the engine what the first cell would process, changing nothing; no lines without a connection."""
-    ways = planning.dialect.statistics
+    ways = live_statistics_of(planning.dialect.work, planning.experiment.operation)
     if target is None or ways is None or not declaration(planning.experiment.operation).publishes_statistics:
         return ()
     works = [piece.work for piece in planning.pieces(planning.cells[0])]

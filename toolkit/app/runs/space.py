@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolkit.dialects.answers import Room
-from toolkit.dialects.backups import too_small
+from toolkit.dialects.backups import backups_of, too_small
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.expressions import names_in
 from toolkit.dialects.registry import dialect_of
@@ -18,7 +18,6 @@ from toolkit.model.facts import Facts
 from toolkit.model.operations import SpaceEstimate, declaration
 from toolkit.model.values import Level, Row, Scalar
 from toolkit.model.words import Mode
-from toolkit.operations.backup.plan import backups_of
 from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
 from toolkit.units import byte_size
@@ -147,7 +146,7 @@ def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
 def needed_for_backup(experiment: Experiment, facts: Facts) -> float | None:
     """Return the size of the largest backup among the cells: one exists at a time."""
     planning = PlanningContext(experiment, dialect_of(facts.engine), facts)
-    ways = backups_of(planning.planner())
+    ways = backups_of(planning.dialect.work, experiment.operation)
     found = (ways.needed_bytes(piece.work, facts) for piece in planning.all_pieces())
     sizes = [size for size in found if size is not None]
     return max(sizes, default=None)
@@ -181,7 +180,7 @@ def check_backup_space(experiment: Experiment, facts: Facts) -> None:
         ToolkitError: TK-0305 with both sizes.
     """
     planning = PlanningContext(experiment, dialect_of(facts.engine), facts)
-    ways, needed = backups_of(planning.planner()), needed_for_backup(experiment, facts)
+    ways, needed = backups_of(planning.dialect.work, experiment.operation), needed_for_backup(experiment, facts)
     work = planning.pieces(planning.cells[0])[0].work
     free = ways.free_bytes(work, facts)
     if needed is not None and free is not None and needed > free:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from toolkit.dialects import backups
 from toolkit.dialects.answers import TrialFindings
-from toolkit.dialects.backups import Options
+from toolkit.dialects.backups import Backups
+from toolkit.dialects.implementations import Options
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.steps import ObjectRef, content_of
@@ -31,7 +32,7 @@ def format_of(work: Work) -> str:
     return str(work.option("file_format") or "parquet")
 
 
-class DuckdbBackups:
+class DuckdbBackups(Backups):
     """Into a folder of this host, in a folder of its own."""
 
     def reads(self, options: Options, facts: Facts) -> tuple[Query, ...]:

@@ -6,8 +6,6 @@ import re
 
 from toolkit.dialects import backups
 from toolkit.dialects.answers import Check, ErrorAdvice, Watching
-from toolkit.dialects.backups import Backups
-from toolkit.dialects.duckdb import backup
 from toolkit.dialects.duckdb.errors import ERRORS
 from toolkit.dialects.duckdb.objects import keyword, marked, quote
 from toolkit.dialects.duckdb.work import WORK
@@ -36,7 +34,6 @@ class DuckdbDialect(Quiet):
     doctor_files = ("settings",)
     copy_files = ("table_definition",)
     scheduler_files: tuple[str, ...] = ()
-    backups: Backups | None = backup.DuckdbBackups()
     work = WORK
     online_rebuilds_apart = False
     keeps_identity = False

@@ -167,7 +167,7 @@ class _StatsGather(_InThreads):
         return (_change("analyze", work, table=work.object.name),)
 
 
-class _Backup(_InThreads):
+class _Backup(backup.DuckdbBackups, _InThreads):
     """EXPORT DATABASE."""
 
     def judge(self, work: Work) -> Support | None:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Room, Watching
-from toolkit.dialects.backups import Backups
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
@@ -27,10 +26,7 @@ from toolkit.dialects.oracle import (
     watching,
 )
 from toolkit.dialects.oracle.backup import client as rman
-from toolkit.dialects.oracle.backup.ways import BACKUPS
-from toolkit.dialects.oracle.statistics import STATISTICS
 from toolkit.dialects.oracle.work import WORK, loads
-from toolkit.dialects.statistics import LiveStatistics
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
@@ -52,8 +48,6 @@ class OracleDialect:
     scheduler_files: tuple[str, ...] = ("scheduler_windows", "scheduler_statistics")
     space_files: tuple[str, ...] = load_facts.PLACE_FILES
     gathers_schemas: bool = True
-    statistics: LiveStatistics | None = STATISTICS
-    backups: Backups | None = BACKUPS
     work: Implementations = WORK
     online_rebuilds_apart = False
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from toolkit.dialects import backups
 from toolkit.dialects.answers import Check, ErrorAdvice, Watching
-from toolkit.dialects.backups import Backups
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.postgresql import advice, backup, checks, names, objects, release
+from toolkit.dialects.postgresql import advice, checks, names, objects, release
 from toolkit.dialects.postgresql.backup.programs import error_of
 from toolkit.dialects.postgresql.work import WORK
 from toolkit.dialects.quiet import Quiet
@@ -25,7 +24,6 @@ class PostgresqlDialect(Quiet):
 
     engine = "postgresql"
     doctor_files = checks.FILES
-    backups: Backups | None = backup.PostgresqlBackups()
     copy_files: tuple[str, ...] = ()
     scheduler_files: tuple[str, ...] = ()
     work = WORK

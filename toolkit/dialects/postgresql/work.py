@@ -263,7 +263,7 @@ class _StatsGather(_InSession):
         return (_change("analyze", {"table": work.object.name}, work),)
 
 
-class _Backup(Implementation):
+class _Backup(backup.PostgresqlBackups):
     """pg_basebackup or pgBackRest."""
 
     def support(self, work: Work, facts: Facts) -> Support:

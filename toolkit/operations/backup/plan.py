@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolkit.design.order import cells_of
-from toolkit.dialects.backups import Backups
+from toolkit.dialects.backups import Backups, backups_of
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import mark_of
-from toolkit.model.facts import Probe, Query
+from toolkit.model.facts import Query
 from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
 from toolkit.model.words import Keep, Mode
@@ -22,27 +22,20 @@ from toolkit.operations.base import Piece, Planner, assemble
 
 
 class Backup:
-    """The neutral half: the engine's `Backups` says what is read, named, refused and dropped."""
+    """The neutral half: the engine's implementation says what is read, named, refused and dropped."""
 
     name = "backup"
     version = 1
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
-        return backups_of(planner).reads(planner.spec.options, planner.facts)
-
-    def probes(self, planner: Planner) -> tuple[Probe, ...]:
-        """Say what must be known of this host for any of the cells; the answers to `reads` are known."""
-        ways = backups_of(planner)
-        options = [planner.options(cell) for cell in cells_of(planner.spec.factors)]
-        asked = [probe for each in options for probe in ways.probes(each, planner.facts)]
-        return tuple({probe.key: probe for probe in asked}.values())
+        return _ways(planner).reads(planner.spec.options, planner.facts)
 
     def check(self, planner: Planner) -> None:
         if planner.spec.keep is not Keep.NONE:
-            backups_of(planner).refuse_keeping(planner.spec.keep)
+            _ways(planner).refuse_keeping(planner.spec.keep)
         for cell in cells_of(planner.spec.factors):
             work = self._work(planner, cell)
-            backups_of(planner).refuse(work, planner.facts)
+            _ways(planner).refuse(work, planner.facts)
             if planner.spec.keep is Keep.BEST:
                 _refuse_job(planner, replace(work, mode=Mode.JOB))
 
@@ -52,7 +45,7 @@ class Backup:
         return Work(
             self.name,
             planner.spec.mode,
-            backups_of(planner).object(options, name, measuring=planner.measuring),
+            _ways(planner).object(options, name, measuring=planner.measuring),
             options,
             degree=planner.degree(cell),
             mark=mark_of(planner.naming.key),
@@ -60,12 +53,12 @@ class Backup:
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
         work = self._work(planner, cell)
-        return (Piece(work, backups_of(planner).label(work)),)
+        return (Piece(work, _ways(planner).label(work)),)
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
         pieces = self.pieces(planner, cell)
         work = pieces[0].work
-        dropped = planner.measuring and backups_of(planner).drops(work)
+        dropped = planner.measuring and _ways(planner).drops(work)
         return assemble(planner, cell, pieces, drops=(work.object,) if dropped else ())
 
 
@@ -76,7 +69,7 @@ def _refuse_job(planner: Planner, job: Work) -> None:
         ToolkitError: as the job's.
     """
     try:
-        backups_of(planner).refuse(job, planner.facts)
+        _ways(planner).refuse(job, planner.facts)
     except ToolkitError as error:
         raise ToolkitError(
             f"`--keep best` would lead to a job that is refused: {error.message}",
@@ -85,16 +78,8 @@ def _refuse_job(planner: Planner, job: Work) -> None:
         ) from None
 
 
-def backups_of(planner: Planner) -> Backups:
-    """Return how the engine backs up.
-
-    Raises:
-        ToolkitError: TK-0304 where it does not.
-    """
-    ways = planner.dialect.backups
-    if ways is None:
-        raise ToolkitError(f"{planner.dialect.engine} has no backup in dbatk", code="TK-0304")
-    return ways
+def _ways(planner: Planner) -> Backups:
+    return backups_of(planner.dialect.work, planner.spec.operation)
 
 
 OPERATION = Backup()

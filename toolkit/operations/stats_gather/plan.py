@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.statistics import LiveStatistics, live_statistics_of
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import mark_of
@@ -33,7 +34,7 @@ class StatsGather:
 
     def _statistics(self, planner: Planner) -> tuple[Query, ...]:
         """Ask what the engine wants to know of the statistics that are there."""
-        ways = planner.dialect.statistics
+        ways = _ways(planner)
         if ways is None:
             return ()
         partition = planner.spec.text("partition")
@@ -72,7 +73,7 @@ class StatsGather:
         return (asked, *planner.dialect.index_reads(schema, table, planner.facts, suffix, copied=copied))
 
     def _copies_indexes(self, planner: Planner) -> bool:
-        return not self._live(planner) and planner.dialect.statistics is not None
+        return not self._live(planner) and _ways(planner) is not None
 
     def check(self, planner: Planner) -> None:
         if planner.spec.text("table") is not None:
@@ -166,14 +167,14 @@ class StatsGather:
         return stages if len(pieces) == 1 else replace(stages, evidence=self._counts(planner, pieces))
 
     def _isolate(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
-        ways = planner.dialect.statistics
+        ways = _ways(planner)
         if ways is None or not planner.measuring:
             return ()
         works = [piece.work for piece in pieces]
         return ways.isolate(works, holder_of(planner), mark_of(planner.naming.key), planner.facts)
 
     def _end_isolation(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
-        ways = planner.dialect.statistics
+        ways = _ways(planner)
         if ways is None or not planner.measuring:
             return ()
         back = ways.end_isolation([piece.work for piece in pieces], planner.facts)
@@ -181,10 +182,14 @@ class StatsGather:
 
     def _counts(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Step, ...]:
         """Count what each piece gathered: the degree of one session would not tell of several."""
-        ways = planner.dialect.statistics
+        ways = _ways(planner)
         if ways is None or any(piece.work.object.scratch for piece in pieces):
             return ()
         return planner.steps(call for piece in pieces for call in ways.counts(piece.work, planner.facts))
+
+
+def _ways(planner: Planner) -> LiveStatistics | None:
+    return live_statistics_of(planner.dialect.work, planner.spec.operation)
 
 
 def _of_indexes(key: str) -> bool:

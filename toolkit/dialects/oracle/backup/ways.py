@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.backups import Options
+from toolkit.dialects.backups import Backups
+from toolkit.dialects.implementations import Options
 from toolkit.dialects.oracle.backup import client
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup.order import BackupAction, act_of, order_of
@@ -16,7 +17,7 @@ from toolkit.model.values import QualifiedName
 from toolkit.model.words import Keep, ObjectKind, ProbeKind
 
 
-class OracleBackups:
+class OracleBackups(Backups):
     """A backup is known by its tag; a trial's tag stands in the names of its pieces too."""
 
     def reads(self, options: Options, facts: Facts) -> tuple[Query, ...]:
@@ -95,6 +96,3 @@ def _free_in_area(facts: Facts) -> float | None:
         return None
     limit, used, back = (float(row.get(key) or 0) for key in ("limit_bytes", "used_bytes", "reclaimable_bytes"))
     return max(0.0, limit - used + back)
-
-
-BACKUPS = OracleBackups()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from toolkit.dialects.oracle.statistics import counts, isolation, proof, reads
-from toolkit.dialects.statistics import Proof
+from toolkit.dialects.statistics import LiveStatistics, Proof
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row
 
 
-@dataclass(frozen=True)
-class OracleStatistics:
-    """Answers `toolkit.dialects.statistics.LiveStatistics`, each answer from the module that knows it."""
+class OracleStatistics(LiveStatistics):
+    """Each answer from the module that knows it."""
 
     def reads(
         self,
@@ -50,6 +48,3 @@ class OracleStatistics:
         self, works: Sequence[Work], facts: Facts, answers: Mapping[str, tuple[Row, ...]], kept: ObjectRef | None
     ) -> Proof:
         return proof.proven(works, facts, answers, kept)
-
-
-STATISTICS = OracleStatistics()

@@ -13,7 +13,9 @@ from toolkit.dialects.oracle import findings, granted, load_facts, redo, session
 from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
+from toolkit.dialects.oracle.backup.ways import OracleBackups
 from toolkit.dialects.oracle.findings import EVIDENCE
+from toolkit.dialects.oracle.statistics import OracleStatistics
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
 from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather
 from toolkit.dialects.oracle.work.base import OperationWords, shared
@@ -71,14 +73,14 @@ class _InSession(Implementation):
         return load_facts.remarks(work, facts)
 
 
-class _Statistics(_InSession):
+class _Statistics(OracleStatistics, _InSession):
     """DBMS_STATS."""
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return statistics_remarks.remarks(work, facts)
 
 
-class _Backup(Implementation):
+class _Backup(OracleBackups):
     """RMAN."""
 
     def support(self, work: Work, facts: Facts) -> Support:

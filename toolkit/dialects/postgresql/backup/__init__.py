@@ -7,7 +7,8 @@ from types import ModuleType
 
 from toolkit.dialects import backups
 from toolkit.dialects.answers import Granted, TrialFindings
-from toolkit.dialects.backups import Options
+from toolkit.dialects.backups import Backups
+from toolkit.dialects.implementations import Options
 from toolkit.dialects.postgresql.backup import basebackup, pgbackrest
 from toolkit.dialects.postgresql.backup.programs import (
     BASEBACKUP,
@@ -36,7 +37,7 @@ def by_pgbackrest(options: Options) -> bool:
     return options.get("method") == PGBACKREST
 
 
-class PostgresqlBackups:
+class PostgresqlBackups(Backups):
     """Into a folder of this host; a job of pgBackRest into the user's repository."""
 
     def reads(self, options: Options, facts: Facts) -> tuple[Query, ...]:

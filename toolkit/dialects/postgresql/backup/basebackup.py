@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from toolkit.dialects import backups
 from toolkit.dialects.answers import TrialFindings
-from toolkit.dialects.backups import Options
+from toolkit.dialects.implementations import Options
 from toolkit.dialects.postgresql.backup.programs import BASEBACKUP, VERIFY, path_to, release_of
 from toolkit.dialects.postgresql.release import major
 from toolkit.dialects.work import Call, Work

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from toolkit.dialects import backups
 from toolkit.dialects.answers import Granted, TrialFindings
-from toolkit.dialects.backups import Options
+from toolkit.dialects.implementations import Options
 from toolkit.dialects.postgresql.backup.basebackup import ACCESS
 from toolkit.dialects.postgresql.backup.programs import PGBACKREST, path_to
 from toolkit.dialects.work import Call, Work

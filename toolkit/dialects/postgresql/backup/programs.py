@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from toolkit.dialects.backups import Options
+from toolkit.dialects.implementations import Options
 from toolkit.dialects.postgresql.release import major
 from toolkit.model.facts import Facts, Probe
 from toolkit.model.protocols import DatabaseError
