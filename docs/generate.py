@@ -20,7 +20,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from toolkit.cli.main import build_app
 from toolkit.design.build import SNAPSHOTS
 from toolkit.dialects.answers import Continuation, ErrorAdvice
-from toolkit.dialects.duckdb import errors as duckdb
+from toolkit.dialects.duckdb import dialect as duckdb
 from toolkit.dialects.oracle import errors as oracle
 from toolkit.dialects.postgresql import advice as postgresql
 from toolkit.errors import CATALOGUE, ErrorEntry, ExitCode

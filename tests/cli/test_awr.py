@@ -95,7 +95,7 @@ def test_hostile_text_does_not_reach_the_terminal(tmp_path: Path, capsys: pytest
 
 
 def test_db_time_that_stands_in_the_time_model_alone_is_told_too() -> None:
-    from toolkit.cli.awr_screen import screen
+    from toolkit.cli.awr import screen
     from toolkit.readers.awr.report import read_report
 
     report = read_report(STATSPACK.encode(), "sp.lst").document()

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from toolkit.cli.listening import Progress
 from toolkit.cli.output import out_table, plain
-from toolkit.cli.progress import Progress
 from toolkit.model.protocols import Event
 
 

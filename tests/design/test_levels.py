@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.design.levels import check_levels, parse_levels
-from toolkit.design.values import parse_value, split_names
+from toolkit.design.levels import check_levels, parse_levels, parse_value, split_names
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import every_option, options_of
 from toolkit.model.options import OptionKind

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolkit.dialects.duckdb.dialect import DIALECT as DUCKDB
-from toolkit.dialects.expressions import names_in, read_key
+from toolkit.dialects.indexes import names_in, read_key
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.postgresql.dialect import DIALECT as POSTGRESQL
 from toolkit.errors import ToolkitError

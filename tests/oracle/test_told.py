@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.oracle.make import assumed, work
-from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.dialects.oracle.dialect import DIALECT, sql_id
 from toolkit.dialects.oracle.findings import read_plan
-from toolkit.dialects.oracle.watching import sql_id
 from toolkit.model.values import Row
 
 CTAS, STATS = "ctas", "stats-gather"

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.postgresql.helpers import index, table, work_of
 from toolkit.dialects.postgresql.dialect import DIALECT
-from toolkit.dialects.postgresql.granted import SERIAL_PLAN
-from toolkit.dialects.postgresql.parallel import workers_by_memory, workers_by_size
+from toolkit.dialects.postgresql.granted import SERIAL_PLAN, workers_by_memory, workers_by_size
 from toolkit.dialects.work import Work
 from toolkit.model.values import QualifiedName, Row
 

@@ -13,7 +13,7 @@ EXCEPTIONS = {
     "toolkit/cli/schedule.py: oracle": "a kind of scheduler (`--kind oracle`), not the engine",
     "toolkit/errors.py: duckdb": "a package of Python that may be missing",
     "toolkit/readers/rman/: backup": "a word of RMAN's log",
-    "toolkit/store/migrations.py: postgresql": "the database of the store, not a target",
+    "toolkit/store/opening.py: postgresql": "the database of the store, not a target",
 }
 """Where a name stands all the same, as `file: name` or `folder/: name`, and the reason."""
 

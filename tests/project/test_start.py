@@ -22,7 +22,7 @@ def loaded(imports: str) -> list[str]:
     "large", ["toolkit.dialects.oracle.dialect", "toolkit.readers.rman", "toolkit.readers.awr"]
 )
 def test_a_plan_begins_without_what_other_engines_need(large: str) -> None:
-    names = loaded("import toolkit.cli.maintenance, toolkit.app.maintenance, toolkit.dialects.postgresql")
+    names = loaded("import toolkit.cli.files, toolkit.app.maintenance, toolkit.dialects.postgresql")
     assert "toolkit.app.maintenance.plan_run" in names
     assert [name for name in names if name.startswith(large)] == []
 

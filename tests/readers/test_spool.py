@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.readers.attempts import read_attempt
-from toolkit.readers.spool import Count, Elapsed, Failure, instant_of, read_spool
+from toolkit.readers.attempts import Count, Elapsed, Failure, instant_of, read_attempt, read_spool
 
 REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere")) / "timing"
 RUN = "20261121-051342-ab3f"

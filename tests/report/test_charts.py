@@ -12,10 +12,9 @@ from toolkit.analysis.cells import analyse
 from toolkit.analysis.compare import compare
 from toolkit.model.records import RunRecord, Sample
 from toolkit.report.chart import Chart
-from toolkit.report.ratio_chart import MOST_PAIRS, ratio_chart, short_names
-from toolkit.report.sample_charts import sample_charts
+from toolkit.report.comparison_view import MOST_PAIRS, ratio_chart, short_names
 from toolkit.report.tables import left, table
-from toolkit.report.time_charts import order_chart
+from toolkit.report.time_charts import order_chart, sample_charts
 from toolkit.report.view import run_view
 
 TIMES = {1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.runner.world import World, refused
 from toolkit.model.steps import Stages, Step, Timed, TimedItem
 from toolkit.model.words import Role
-from toolkit.runner.workers import Workers, stays
+from toolkit.runner.context import Workers, stays
 
 
 def setting(text: str, undo: str | None = None) -> Step:

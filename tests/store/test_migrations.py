@@ -13,7 +13,7 @@ from tests.store.make import BEGAN, CELL, RUN, head, step, trial
 from toolkit.errors import ToolkitError
 from toolkit.model.records import Artifact, RunRecord, TrialMark
 from toolkit.store import open_store, schema
-from toolkit.store.migrations import MIGRATIONS, Migration, bring_up_to_date
+from toolkit.store.opening import MIGRATIONS, Migration, bring_up_to_date
 from toolkit.store.schema import SCHEMA_VERSION
 from toolkit.store.store import Store
 

@@ -103,8 +103,7 @@ def _operation(arguments: Arguments) -> OperationName | None:
 def _asked_work(arguments: Arguments) -> Experiment | None:
     """Return the work to be judged, when one was described."""
     from toolkit.design.build import General, build_experiment
-    from toolkit.design.levels import parse_levels
-    from toolkit.design.values import parse_value
+    from toolkit.design.levels import parse_levels, parse_value
     from toolkit.model.operations import declaration
 
     given = [name for name in _GIVEN if name in arguments]

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.cli.output import say
+from toolkit.cli.output import WIDTH, on_terminal, plain, say
 from toolkit.cli.parameters import Arguments, option
 from toolkit.errors import ToolkitError
+from toolkit.model.protocols import Event
 
 if TYPE_CHECKING:
-    from toolkit.model.protocols import Event, Events
+    from types import TracebackType
+
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    from toolkit.model.protocols import Events
     from toolkit.notify.lines import LogLines
 
 LOG = (
@@ -45,8 +54,6 @@ def listening(arguments: Arguments) -> Iterator[Events]:
     Raises:
         ToolkitError: TK-0405 for a log file that cannot be written, TK-0102 for an unknown format.
     """
-    from toolkit.cli.progress import Progress
-
     on_screen = speaks_json(arguments)
     logs = list(_logs(arguments, on_screen=on_screen))
     file = None if "log_file" not in arguments else logs[-1]
@@ -110,3 +117,141 @@ class _All:
     def emit(self, event: Event) -> None:
         for one in self._each:
             one.emit(event)
+
+
+SPARSE_SECONDS = 10.0
+_BAR = 10
+_SHOWN = frozenset({"mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo", "kept"})
+
+
+class Progress:
+    """Takes the events of a run from any thread; a terminal that goes away is not the run's business."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._terminal = not quiet and on_terminal(sys.stderr)
+        self._live: Live | None = None
+        self._lock = threading.Lock()
+        self._said_at = 0.0
+        self._line = _Line()
+
+    def __enter__(self) -> Progress:
+        if self._terminal:
+            from rich.console import Console
+            from rich.live import Live
+
+            console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+            self._live = Live(self._line, console=console, transient=True, refresh_per_second=4)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def emit(self, event: Event) -> None:
+        """Show an event, or keep it for the live line."""
+        if self._quiet:
+            return
+        with self._lock:
+            try:
+                self._line.take(event)
+                if self._worth_a_line(event):
+                    self._print(_sentence(event))
+            except (OSError, ValueError):
+                self._quiet = True
+
+    def _worth_a_line(self, event: Event) -> bool:
+        if event.kind in _SHOWN:
+            return True
+        if event.kind != "trial-ended":
+            return event.kind == "progress" and not self._terminal and self._due()
+        return event.data.get("outcome") != "ok" or (not self._terminal and self._due())
+
+    def _due(self) -> bool:
+        now = time.monotonic()
+        if self._said_at and now - self._said_at < SPARSE_SECONDS:
+            return False
+        self._said_at = now
+        return True
+
+    def _print(self, text: str) -> None:
+        if self._live is None:
+            say(text)
+            return
+        from rich.text import Text
+
+        self._live.console.print(Text(plain(text)), soft_wrap=True)
+
+
+def _sentence(event: Event) -> str:
+    if event.kind == "warning":
+        return f"warning: {event.text}"
+    if event.kind != "trial-ended":
+        return event.text
+    total, ended = event.data.get("total"), event.data.get("ended")
+    place = f"[{ended}/{total}] " if total else ""
+    seconds = event.data.get("elapsed_seconds")
+    took = f" in {_spell(float(seconds))}" if isinstance(seconds, int | float) else ""
+    return f"{place}{event.text}{took}"
+
+
+def _spell(seconds: float) -> str:
+    from toolkit.units import seconds as spell
+
+    return spell(seconds)
+
+
+class _Line:
+    """The live line: how many of how many, what runs, how long it will take."""
+
+    def __init__(self) -> None:
+        self._ended = 0
+        self._total = 0
+        self._now = ""
+        self._eta: float | None = None
+        self._eta_at = 0.0
+        self._begun = time.monotonic()
+        self._statement = ""
+
+    def take(self, event: Event) -> None:
+        if event.kind in {"statement-progress", "trial-begun", "trial-ended"}:
+            self._statement = _bar(event.data)
+        ended, total, eta = event.data.get("ended"), event.data.get("total"), event.data.get("eta_seconds")
+        if isinstance(ended, int) and isinstance(total, int):
+            self._ended, self._total = ended, total
+        if isinstance(eta, int | float):
+            self._eta, self._eta_at = float(eta), time.monotonic()
+        if event.kind in {"trial-begun", "progress", "setup", "waiting"}:
+            self._now = event.text
+
+    def __rich_console__(self, console: Console, options: object) -> list[Text]:
+        from rich.text import Text
+
+        now = time.monotonic()
+        parts = [f"{self._ended}/{self._total} trials" if self._total else "", plain(self._now)]
+        parts.append(self._statement)
+        parts.append(f"{_clock(now - self._begun)} so far")
+        if self._eta is not None:
+            parts.append(f"about {_clock(max(0.0, self._eta - (now - self._eta_at)))} left")
+        text = Text("  ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
+        text.truncate(min(console.width, WIDTH) - 1, overflow="ellipsis")
+        return [text]
+
+
+def _bar(data: Mapping[str, object]) -> str:
+    """Draw how far a statement is: `[######----] 61 % Sort Output, 0:31 left`; nothing without a percentage."""
+    percent, left = data.get("percent"), data.get("seconds_left")
+    if not isinstance(percent, int | float):
+        return ""
+    filled = int(percent * _BAR / 100)
+    text = f"[{'#' * filled}{'-' * (_BAR - filled)}] {percent:.0f} % {data.get('operation') or ''}".rstrip()
+    return f"{plain(text)}, {_clock(left)} left" if isinstance(left, int | float) and left >= 0 else plain(text)
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"

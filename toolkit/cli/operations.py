@@ -128,7 +128,7 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
 
 
 def _value(one: Option, text: str) -> OptionValue:
-    from toolkit.design.values import parse_value
+    from toolkit.design.levels import parse_value
 
     if one.kind is OptionKind.QUERY:
         from toolkit.cli.launch import read_text

@@ -145,7 +145,7 @@ def _resume(arguments: Arguments) -> int:
     from toolkit.app.runs.execute import resume
     from toolkit.cli.approving import approvals_of
     from toolkit.cli.launch import reach, show_result
-    from toolkit.cli.progress import Progress
+    from toolkit.cli.listening import Progress
 
     rows = _counted_rows(arguments.text("rows"))
     with _store(arguments) as store:

@@ -250,7 +250,7 @@ def _remove(arguments: Arguments) -> int:
 def _clean(arguments: Arguments) -> int:
     from toolkit.app.runs.repair import clean
     from toolkit.cli.launch import reach
-    from toolkit.cli.progress import Progress
+    from toolkit.cli.listening import Progress
     from toolkit.store import open_store
 
     resolved = reach(arguments.text("target"))

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from toolkit.design.build import General
-from toolkit.design.levels import check_levels
-from toolkit.design.values import check_value
+from toolkit.design.levels import check_levels, check_value
 from toolkit.documents import TomlDocument, did_you_mean, read_utf8
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue

@@ -1,11 +1,12 @@
-"""One or several runs as a report of any format; CSV is written here."""
+"""One or several runs as a report of any format: page, Markdown, text, JSON, CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -13,7 +14,12 @@ from toolkit.analysis.compare import Comparison
 from toolkit.analysis.documents import JsonObject, comparison_document, reports_document, run_document
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Scalar
-from toolkit.report.safe import csv_text
+from toolkit.report.comparison_view import ComparisonView, comparison_view
+from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
+from toolkit.report.metric_tables import Metrics, PairMetrics
+from toolkit.report.safe import csv_text, markdown
+from toolkit.report.tables import Table
+from toolkit.report.view import KeptScript, RunView, run_view
 
 
 class Format(StrEnum):
@@ -44,20 +50,14 @@ def render(
         case Format.JSON:
             return json_text(_document(runs, comparisons))
         case Format.CSV:
-            from toolkit.report.render import sheet
-
             return sheet(runs)
         case Format.HTML:
             from toolkit.report.html import page
 
             return page(runs, comparisons)
         case Format.TEXT:
-            from toolkit.report.text import text_report
-
             return text_report(runs, comparisons)
         case Format.MARKDOWN:
-            from toolkit.report.markdown import markdown_report
-
             return markdown_report(runs, comparisons)
 
 
@@ -136,3 +136,160 @@ def _spell(value: Scalar | datetime) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     return csv_text(value) if isinstance(value, str) else repr(value)
+
+
+_CODE = re.compile(r"`([^`]+)`")
+_TICKS = re.compile(r"`+")
+
+
+def markdown_report(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
+    """Return the report as Markdown with pipe tables."""
+    blocks = [block for run in runs for block in _run(run_view(run))]
+    blocks += [block for comparison in comparisons for block in _comparison(comparison_view(comparison))]
+    return "\n\n".join(blocks) + "\n"
+
+
+def markdown_table(table: Table) -> str:
+    """Return a pipe table."""
+    titles = [markdown(column.title) for column in table.columns]
+    rules = ["---:" if column.numeric else "---" for column in table.columns]
+    lines = [titles, rules, *([markdown(text) for text in row] for row in table.rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _sentence(text: str) -> str:
+    """Escape a sentence, but keep its names in code spans."""
+    pieces = _CODE.split(text)
+    return "".join(f"`{piece}`" if index % 2 else markdown_inline(piece) for index, piece in enumerate(pieces))
+
+
+def markdown_inline(text: str) -> str:
+    """Escape a piece of a line, its outer blanks kept."""
+    inner = text.strip(" ")
+    if not inner:
+        return text
+    before, after = text[: len(text) - len(text.lstrip(" "))], text[len(text.rstrip(" ")) :]
+    return f"{before}{markdown(inner)}{after}"
+
+
+def _bullets(sentences: Iterable[str]) -> str:
+    return "\n".join(f"- {_sentence(sentence)}" for sentence in sentences)
+
+
+def _headed(title: str, body: str) -> Iterator[str]:
+    if body:
+        yield f"## {title}"
+        yield body
+
+
+def _run(view: RunView) -> Iterator[str]:
+    yield f"# {markdown(view.title)}"
+    yield "\n".join(f"- {label}: {markdown(text)}" for label, text in view.facts)
+    yield from _headed("Result", f"**{_sentence(view.advice.headline)}**")
+    if view.advice.sentences:
+        yield _bullets(view.advice.sentences)
+    yield from _headed("Limitations", _bullets([*view.advice.doubts, *view.warnings]))
+    yield from _headed("Cells", markdown_table(view.cells))
+    if view.costs.rows:
+        yield from _headed("Cost of each configuration, medians", markdown_table(view.costs))
+    yield from _headed("All trials in run order", markdown_table(view.trials))
+    if view.objects.rows:
+        yield from _headed(view.objects.caption, markdown_table(view.objects))
+    if view.metrics:
+        yield "## Metrics of each configuration, medians"
+        yield from map(_sentence, view.metrics.short_key)
+        yield markdown_table(view.metrics.short)
+        yield from filter(None, [_bullets(view.metrics.short_notes)])
+    environment, more = view.short_environment
+    if environment.rows:
+        yield from _headed("Environment", markdown_table(environment))
+        yield from filter(None, [_bullets(more)])
+    yield from _headed("Executed scripts", "\n\n".join(map(_fenced, view.scripts)))
+    yield from _headed("Method", _bullets(view.method))
+    yield from _headed("Licences", _bullets(view.licences))
+
+
+def _fenced(script: KeptScript) -> str:
+    # longer than any run of back-ticks inside, so that the text cannot end the block
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(script.text)), default=0))
+    return f"{markdown(script.name)}\n\n{fence}sql\n{script.text}\n{fence}"
+
+
+def _comparison(view: ComparisonView) -> Iterator[str]:
+    yield f"# {markdown(view.title)}"
+    differences = markdown_table(view.differences) if view.differences.rows else "No recorded setting differs."
+    yield from _headed("What differs", differences)
+    yield from _headed("Result", f"**{_sentence(view.headline)}**")
+    yield from filter(None, [_bullets(view.verdicts)])
+    yield from _headed("Limitations", _bullets(view.notes))
+    yield from _headed("Configurations compared", markdown_table(view.pairs))
+    if view.costs.rows:
+        yield from _headed("Cost of both, medians", markdown_table(view.costs))
+    if view.metrics:
+        yield "## Metrics of both, medians"
+        for name, found in view.metrics.short:
+            yield f"### {markdown(name)}"
+            yield markdown_table(found)
+        yield from filter(None, [_bullets(view.metrics.short_notes)])
+    yield from _headed("How to read it", _bullets(view.method))
+
+
+def text_report(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
+    """Return the report as text; no line is longer than 80 characters."""
+    sections = [_run_text(run_view(run)) for run in runs]
+    sections += [_comparison_text(comparison_view(comparison)) for comparison in comparisons]
+    return "\n\n".join("\n".join(section) for section in sections) + "\n"
+
+
+def _headed_text(title: str, lines: Iterable[str]) -> list[str]:
+    body = list(lines)
+    return ["", title.upper(), *body] if body else []
+
+
+def _run_text(view: RunView) -> list[str]:
+    metrics = _metrics(view.metrics) if view.metrics else []
+    environment, more = view.short_environment
+    named = max(len(label) for label, _ in view.facts) + 2
+    facts = [line for label, text in view.facts for line in wrapped(text, f"{label:<{named}}")]
+    return [
+        *wrapped(view.title),
+        "=" * min(len(view.title), WIDTH),
+        *facts,
+        *_headed_text("Result", [*wrapped(view.advice.headline), *bullets(view.advice.sentences)]),
+        *_headed_text("Limitations", bullets([*view.advice.doubts, *view.warnings])),
+        *_headed_text("Cells", text_table(view.short_cells) if view.short_cells.rows else []),
+        *_headed_text("Cost of each configuration, medians", text_table(view.costs) if view.costs.rows else []),
+        *_headed_text("All trials in run order", text_table(view.short_trials)),
+        *_headed_text(
+            view.short_objects.caption, text_table(view.short_objects) if view.short_objects.rows else []
+        ),
+        *_headed_text("Metrics of each configuration, medians", metrics),
+        *_headed_text("Environment", [*text_table(environment), *bullets(more)] if view.environment.rows else []),
+        *_headed_text("Method", bullets(view.method)),
+        *_headed_text("Licences", bullets(view.licences)),
+    ]
+
+
+def _metrics(metrics: Metrics) -> list[str]:
+    key = [line for sentence in metrics.short_key for line in wrapped(sentence)]
+    return [*key, *text_table(metrics.short), *bullets(metrics.short_notes)]
+
+
+def _pair_metrics(metrics: PairMetrics) -> list[str]:
+    lines = [line for name, found in metrics.short for line in (*wrapped(name), *text_table(found), "")]
+    return [*lines, *bullets(metrics.short_notes)] if metrics.short_notes else lines[:-1]
+
+
+def _comparison_text(view: ComparisonView) -> list[str]:
+    differences = text_table(view.differences) if view.differences.rows else ["no recorded setting differs"]
+    return [
+        *wrapped(view.title),
+        "=" * min(len(view.title), WIDTH),
+        *_headed_text("What differs", differences),
+        *_headed_text("Result", [*wrapped(view.headline), *bullets(view.verdicts)]),
+        *_headed_text("Limitations", bullets(view.notes)),
+        *_headed_text(view.short_pairs.caption, text_table(view.short_pairs)),
+        *_headed_text("Cost of both, medians", text_table(view.costs) if view.costs.rows else []),
+        *_headed_text("Metrics of both, medians", _pair_metrics(view.metrics) if view.metrics else []),
+        *_headed_text("How to read it", bullets(view.method)),
+    ]

@@ -9,9 +9,9 @@ from datetime import datetime
 
 from toolkit.analysis.run_report import ReportedStep, RunReport, Trend
 from toolkit.model.plan import StepState
+from toolkit.report.backup_charts import lanes_chart
 from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
-from toolkit.report.lanes_chart import lanes_chart
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import MISSING, counted, seconds

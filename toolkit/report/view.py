@@ -20,7 +20,6 @@ from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
 from toolkit.report.metric_tables import Metrics, cost_table, object_table, run_metrics
 from toolkit.report.safe import clean, clean_lines
-from toolkit.report.sample_charts import sample_charts
 from toolkit.report.tables import (
     Table,
     cells_table,
@@ -29,7 +28,7 @@ from toolkit.report.tables import (
     short_environment,
     trials_table,
 )
-from toolkit.report.time_charts import order_chart
+from toolkit.report.time_charts import order_chart, sample_charts
 from toolkit.units import count, counted, number, seconds
 
 _SCRIPTS = "script*.sql"

@@ -24,12 +24,11 @@ from toolkit.operations.base import Piece
 from toolkit.runner import evidence, gathering
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
-from toolkit.runner.context import RunContext
+from toolkit.runner.context import RunContext, stays
 from toolkit.runner.evidence import ask_for_plan, keep_plan, plan_of, tell
 from toolkit.runner.external import external_factors
 from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.runner.monitor import Sampler, answers, give_up, in_time
-from toolkit.runner.workers import stays
 from toolkit.store import CANNOT_BE_WRITTEN
 
 

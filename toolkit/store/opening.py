@@ -1,20 +1,169 @@
-"""Open a store: make a new one, bring an older one up to date, leave a file of another program untouched."""
+"""Open a store: make a new one, bring an older one up to date, leave a newer one and files of others untouched.
+
+A new store is created as `schema.py` describes it. An older one is changed step by step, each step written here
+once and never edited again; a test holds that both ways lead to the same tables. All steps of one opening are one
+transaction: either the store is up to date or it is as it was.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, func, inspect, select, text
 from sqlalchemy.schema import CreateSchema
 
+from toolkit import __version__
 from toolkit.errors import ToolkitError
 from toolkit.store.database import POSTGRESQL_SCHEMA, Database
 from toolkit.store.location import StoreLocation, refuse_network
-from toolkit.store.migrations import bring_up_to_date, create_tables, version_of
-from toolkit.store.schema import APPLICATION_ID
+from toolkit.store.schema import APPLICATION_ID, SCHEMA_VERSION, metadata, schema_version
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step: `apply` turns a store of version `to - 1` into one of version `to`."""
+
+    to: int
+    why: str
+    apply: Callable[[Connection], None]
+
+
+def _index_lists(connection: Connection) -> None:
+    for statement in (
+        "CREATE INDEX run_newest ON run (began_at, run)",
+        "CREATE INDEX run_label ON run (label, began_at)",
+        "CREATE INDEX trial_ended ON trial (run, outcome, trial)",
+    ):
+        connection.execute(text(statement))
+
+
+def _keep_states(connection: Connection) -> None:
+    content = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    connection.execute(
+        text(
+            "CREATE TABLE snapshot_state (snapshot_id INTEGER NOT NULL, size_bytes BIGINT NOT NULL, "
+            f"content {content} NOT NULL, PRIMARY KEY (snapshot_id), "
+            "FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE)"
+        )
+    )
+
+
+def _keep_plans(connection: Connection) -> None:
+    server = connection.dialect.name == "postgresql"
+    key, real = ('TEXT COLLATE "C"', "DOUBLE PRECISION") if server else ("TEXT", "DOUBLE")
+    for statement in (
+        f"CREATE TABLE plan_run (plan_run {key} NOT NULL, plan TEXT NOT NULL, plan_hash TEXT NOT NULL, "
+        "state TEXT NOT NULL, began_at TEXT NOT NULL, ended_at TEXT, window_begin TEXT, window_end TEXT, "
+        "host TEXT NOT NULL, stopped_by TEXT, text TEXT NOT NULL, PRIMARY KEY (plan_run))",
+        f"CREATE TABLE plan_step (plan_run {key} NOT NULL, position INTEGER NOT NULL, target TEXT NOT NULL, "
+        f"step TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, run {key}, tries INTEGER NOT NULL, began_at TEXT, "
+        f"ended_at TEXT, expected_seconds {real}, slow_seconds {real}, size_bytes {real}, "
+        "PRIMARY KEY (plan_run, position), "
+        "FOREIGN KEY(plan_run) REFERENCES plan_run (plan_run) ON DELETE CASCADE)",
+        "CREATE INDEX plan_newest ON plan_run (plan, began_at)",
+        "CREATE INDEX step_history ON plan_step (step, target, ended_at)",
+    ):
+        connection.execute(text(statement))
+
+
+def _keep_what_was_verified(connection: Connection) -> None:
+    real = "DOUBLE PRECISION" if connection.dialect.name == "postgresql" else "DOUBLE"
+    for column in (f"size_rows {real}", "verified TEXT", "unverified TEXT"):
+        connection.execute(text(f"ALTER TABLE plan_step ADD COLUMN {column}"))
+
+
+def _distinguish_hosts(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE lease ADD COLUMN boot TEXT"))
+
+
+def _keep_marks(connection: Connection) -> None:
+    connection.execute(
+        text(
+            "CREATE TABLE audit_mark (path TEXT NOT NULL, log TEXT NOT NULL, line_count INTEGER NOT NULL, "
+            "last_hash TEXT NOT NULL, marked_at TEXT NOT NULL, PRIMARY KEY (path))"
+        )
+    )
+
+
+def _keep_notes_of_plan_runs(connection: Connection) -> None:
+    key = 'TEXT COLLATE "C"' if connection.dialect.name == "postgresql" else "TEXT"
+    connection.execute(
+        text(
+            f"CREATE TABLE plan_note (plan_run {key} NOT NULL, position INTEGER NOT NULL, target TEXT NOT NULL, "
+            "text TEXT NOT NULL, noted_at TEXT NOT NULL, PRIMARY KEY (plan_run, position), "
+            "FOREIGN KEY(plan_run) REFERENCES plan_run (plan_run) ON DELETE CASCADE)"
+        )
+    )
+
+
+def _name_scratch_objects(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE journal RENAME COLUMN ours TO scratch"))
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),
+    Migration(3, "what a snapshot read is one compressed document", _keep_states),
+    Migration(4, "plan runs, and what became of each step", _keep_plans),
+    Migration(5, "what was verified of a step, and the rows it worked on", _keep_what_was_verified),
+    Migration(6, "hosts of one name are distinguished by their boot", _distinguish_hosts),
+    Migration(7, "how far the audit log was seen, so that it is missed when it is cut", _keep_marks),
+    Migration(8, "what a plan run waited for, and what could not be watched", _keep_notes_of_plan_runs),
+    Migration(9, "a scratch object is called so", _name_scratch_objects),
+)
+
+
+def create_tables(connection: Connection) -> None:
+    """Create all tables of the newest version in an empty place."""
+    metadata.create_all(connection)
+    _stamp(connection, SCHEMA_VERSION)
+
+
+def version_of(connection: Connection, place: StoreLocation) -> int:
+    """Return the version of the store.
+
+    Raises:
+        ToolkitError: TK-0402 when it has none.
+    """
+    version = connection.execute(select(func.max(schema_version.c.version))).scalar()
+    if version is None:
+        raise ToolkitError(f"`{place}` is damaged: it has no version", code="TK-0402")
+    return int(version)
+
+
+def bring_up_to_date(database: Database, version: int, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Apply the migrations that a store of this version lacks.
+
+    Raises:
+        ToolkitError: TK-0403 when the store is newer than the newest migration.
+    """
+    newest = migrations[-1].to if migrations else SCHEMA_VERSION
+    if version > newest:
+        raise ToolkitError(
+            f"the store `{database.place}` has version {version}, this dbatk supports up to {newest}",
+            code="TK-0403",
+        )
+    if version == newest:
+        return
+    with database.write("a migration") as connection:
+        database.serialize(connection)
+        resolved = version_of(connection, database.place)
+        for migration in migrations:
+            if migration.to > resolved:
+                migration.apply(connection)
+                _stamp(connection, migration.to)
+
+
+def _stamp(connection: Connection, version: int) -> None:
+    connection.execute(
+        schema_version.insert().values(version=version, applied_at=datetime.now(UTC), tool_version=__version__)
+    )
+
 
 _MAGIC = b"SQLite format 3\0"
 _FILE_MODE, _FOLDER_MODE = 0o600, 0o700

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolkit.dialects.oracle.watching import sql_id
+from toolkit.dialects.oracle.dialect import sql_id
 
 if TYPE_CHECKING:
     from tests.oracle.standin.state import CatalogueRow, Session, State

@@ -23,9 +23,8 @@ from toolkit.model.steps import Step, TimedItem
 from toolkit.model.values import Row
 from toolkit.model.words import Outcome
 from toolkit.operations.base import Piece
-from toolkit.readers.attempts import AttemptRead, ItemRead, read_attempt
+from toolkit.readers.attempts import AttemptRead, Failure, ItemRead, Line, SpoolMark, read_attempt, read_spool
 from toolkit.readers.manifest import not_a_bundle, read_manifest
-from toolkit.readers.spool import Failure, Line, SpoolMark, read_spool
 from toolkit.runner import PlanningContext, gathering
 from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import BackgroundLoad

@@ -1,6 +1,6 @@
 """What a worker's session is set to before the clock, and back to after it; one statement a call.
 
-Each says how it is undone, so that from trial to trial only what differs is sent (`toolkit.runner.workers`).
+Each says how it is undone, so that from trial to trial only what differs is sent (`toolkit.runner.context`).
 """
 
 from __future__ import annotations

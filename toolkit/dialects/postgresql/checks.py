@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolkit.dialects.answers import Check
-from toolkit.dialects.postgresql.parallel import workers_by_memory, workers_by_size
+from toolkit.dialects.postgresql.granted import workers_by_memory, workers_by_size
 from toolkit.dialects.postgresql.release import NEWEST, OLDEST, major
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.expressions import names_in, read_key
-from toolkit.dialects.indexes import IndexKey
+from toolkit.dialects.indexes import IndexKey, names_in, read_key
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query

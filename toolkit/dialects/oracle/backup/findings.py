@@ -1,18 +1,20 @@
 """What a backup tells afterwards: bytes and rates, pieces of each channel, idle channels, what was left.
 
 Sources: Database Reference, V$RMAN_BACKUP_JOB_DETAILS, V$RMAN_STATUS (a validation may be in the latter alone),
-V$BACKUP_ASYNC_IO, V$BACKUP_SYNC_IO, V$BACKUP_PIECE; sets are told by `sets`. The rows under
-`rman` and `rman_pieces` come from RMAN's log.
+V$BACKUP_ASYNC_IO, V$BACKUP_SYNC_IO, V$BACKUP_PIECE, V$BACKUP_SET_DETAILS (ORIGINAL_INPUT_BYTES: the amount of
+data backed up; OUTPUT_BYTES: the size of the set). COMPRESSION_RATIO counts blocks that were left out and is no
+measure of compression, so the ratio is taken from the bytes; SET_STAMP and SET_COUNT join sets to pieces. The rows
+under `rman` and `rman_pieces` come from RMAN's log.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.backups import volume
-from toolkit.dialects.oracle.backup import sets
 from toolkit.dialects.oracle.backup.facts import same_configuration
 from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, order_of
 from toolkit.dialects.oracle.backup.work import AFTER, BEFORE
@@ -20,6 +22,8 @@ from toolkit.dialects.work import Work
 from toolkit.model.records import ItemRecord, Metric
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Outcome
+from toolkit.units import byte_size
+from toolkit.units import number as short
 
 LOG, PIECES = "rman", "rman_pieces"
 _SOURCE = "RMAN log"
@@ -31,7 +35,7 @@ def tell(work: Work, kept: Kept, seconds: float) -> TrialFindings:
     order = order_of(work)
     read, written, source = _sizes(order, kept)
     metrics = (
-        *volume(read, written, seconds, source), *sets.metrics(kept), *_of_reads(kept),
+        *volume(read, written, seconds, source), *set_metrics(kept), *_of_reads(kept),
         *_of_channels(kept, seconds), *_verdict(kept),
     )  # fmt: skip
     size = int(written) if written else None
@@ -63,7 +67,7 @@ def _sizes(order: BackupOrder, kept: Kept) -> tuple[float | None, float | None, 
     status = _sum(kept, "backup_status")
     pieces = sum(_number(row.get("byte_count")) for row in kept.get("backup_pieces", ()))
     flow = {str(row.get("io_type")): _number(row.get("byte_count")) for row in kept.get("backup_async_io", ())}
-    each = sets.sizes(kept)
+    each = set_sizes(kept)
     told = (
         (job[0], "V$RMAN_BACKUP_JOB_DETAILS"), (status[0], "V$RMAN_STATUS"), (each[0], "V$BACKUP_SET_DETAILS"),
         (flow.get("INPUT", 0.0), "V$BACKUP_ASYNC_IO"),
@@ -123,7 +127,7 @@ def _sentences(order: BackupOrder, kept: Kept) -> Iterator[str]:
     if log.get("corrupt"):
         yield f"RMAN found corrupt blocks in data file {log['corrupt']}: see V$DATABASE_BLOCK_CORRUPTION"
     if order.writes:
-        yield from sets.sentences(kept)
+        yield from set_sentences(kept)
     if log.get("autobackups") and order.act is BackupAction.WRITE:
         yield f"RMAN wrote its own control file autobackup, which is kept: {log['autobackups']}"
     if (
@@ -184,3 +188,84 @@ def _number(value: Scalar) -> float:
 
 def _maybe(value: Scalar) -> float | None:
     return float(value) if isinstance(value, int | float) else None
+
+
+SETS, SET_PIECES = "backup_sets", "backup_pieces"
+_VIEW = "V$BACKUP_SET_DETAILS"
+_HARDLY, _WELL, _MUCH = 1.1, 1.5, 0.1
+"""Hardly smaller, well compressed all in all, and a part of the input that is worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupSet:
+    """One set; bytes are 0 where the view has none."""
+
+    key: tuple[Scalar, Scalar]
+    compressed: bool
+    read: float
+    written: float
+    seconds: float
+
+
+def sets_of(kept: Kept) -> tuple[BackupSet, ...]:
+    """Return the sets that were read, each once: a set that was copied again has a row for each time."""
+    found = (_set(row) for row in kept.get(SETS, ()))
+    return tuple({one.key: one for one in found}.values())
+
+
+def set_sizes(kept: Kept) -> tuple[float, float]:
+    """Return bytes read and written of all sets."""
+    known = sets_of(kept)
+    return sum(one.read for one in known), sum(one.written for one in known)
+
+
+def set_metrics(kept: Kept) -> Iterator[Metric]:
+    """Yield how many sets there were, and between which rates the single ones were read."""
+    known = sets_of(kept)
+    if not known:
+        return
+    yield Metric("backup_sets", float(len(known)), "sets", _VIEW)
+    rates = [one.read / one.seconds for one in known if one.read and one.seconds >= 1]
+    if len(rates) > 1:
+        yield Metric("slowest_set_rate", min(rates), "bytes/s", _VIEW)
+        yield Metric("fastest_set_rate", max(rates), "bytes/s", _VIEW)
+
+
+def set_sentences(kept: Kept) -> Iterator[str]:
+    """Yield a word on sets that compression does nothing for, while it does much for the others."""
+    known = [one for one in sets_of(kept) if one.compressed and one.read and one.written]
+    poor = [one for one in known if one.read < _HARDLY * one.written]
+    rest = [one for one in known if one not in poor]
+    read, much = sum(one.read for one in poor), sum(one.read for one in known)
+    if not poor or not rest or read < _MUCH * much:
+        return
+    well = sum(one.read for one in rest) / sum(one.written for one in rest)
+    if well < _WELL:
+        return
+    files = _files(kept, {one.key for one in poor})
+    yield (
+        f"{len(poor)} of {len(known)} backup sets ({byte_size(read)} of "
+        f"{byte_size(much)}{f', data file {files}' if files else ''}) hardly shrank, the others {short(well)} "
+        "times: their contents are already compressed or encrypted, and compressing them again only costs CPU"
+    )
+
+
+def _files(kept: Kept, keys: set[tuple[Scalar, Scalar]]) -> str:
+    """Return the numbers of the data files in some sets, as far as the log tells them."""
+    handles = {row.get("handle") for row in kept.get(SET_PIECES, ()) if _key(row) in keys}
+    numbers = (row.get("datafiles") for row in kept.get(PIECES, ()) if row.get("handle") in handles)
+    return ", ".join(dict.fromkeys(str(each) for each in numbers if each))
+
+
+def _set(row: Row) -> BackupSet:
+    return BackupSet(
+        _key(row),
+        row.get("compressed") == "YES",
+        _number(row.get("input_bytes")),
+        _number(row.get("output_bytes")),
+        _number(row.get("elapsed_seconds")),
+    )
+
+
+def _key(row: Row) -> tuple[Scalar, Scalar]:
+    return row.get("set_stamp"), row.get("set_count")
