@@ -11,8 +11,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import Answer, Dbatk
-from toolkit import resources
-from toolkit.rendering import environment
+from toolkit import rendering, resources
 from toolkit.store import open_store
 
 PLAN = """
@@ -75,7 +74,7 @@ def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def forget() -> None:
     """Let a new process begin, as far as files are concerned."""
     resources._read.cache_clear()
-    environment._ENVIRONMENTS.clear()
+    rendering._ENVIRONMENTS.clear()
 
 
 def change(path: Path) -> None:

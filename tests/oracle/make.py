@@ -20,7 +20,7 @@ from toolkit.model.operations import operations
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Mode, ObjectKind, OperationName, Role
-from toolkit.rendering.environment import step_of
+from toolkit.rendering import step_of
 from toolkit.targets.base import Access, Address, SessionTag
 from toolkit.targets.oracle import OracleConnection, OracleTarget
 

@@ -19,7 +19,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
 from toolkit.model.words import Mode, Role
-from toolkit.rendering.environment import sql_file
+from toolkit.rendering import sql_file
 from toolkit.targets.oracle import OracleConnection
 
 CTAS, INSERT = "ctas", "insert"

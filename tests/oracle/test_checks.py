@@ -230,7 +230,7 @@ def test_logon_triggers_statistics_and_an_expiring_password_are_said() -> None:
 # -- what is refused --------------------------------------------------------------------------------------------
 def _views() -> list[str]:
     from tests.oracle.test_dictionary import columns_read
-    from toolkit.rendering.environment import sql_file
+    from toolkit.rendering import sql_file
 
     return sorted({view for file in FILES for view, _ in columns_read(sql_file("oracle", file))} - {"DUAL"})
 

@@ -13,7 +13,7 @@ from tests.oracle.standin import grammar, observed, repository
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.test_judge import works
 from toolkit.dialects.oracle.dialect import DIALECT
-from toolkit.rendering.environment import sql_file
+from toolkit.rendering import sql_file
 from toolkit.resources import sql_root, sql_text
 
 FILES = sorted(path.stem for path in (sql_root() / "oracle").glob("*.sql"))

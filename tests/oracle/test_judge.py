@@ -21,7 +21,7 @@ from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Step
 from toolkit.model.words import Mode
-from toolkit.rendering.environment import sql_file
+from toolkit.rendering import sql_file
 from toolkit.resources import sql_root
 
 CTAS, INSERT = "ctas", "insert"

@@ -19,7 +19,7 @@ from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, TUNING, look
 from toolkit.dialects.oracle.licences import look as look_module
 from toolkit.dialects.oracle.licences.lists import canonical, spellings
-from toolkit.rendering.environment import sql_file
+from toolkit.rendering import sql_file
 from toolkit.resources import sql_root
 
 LISTS = licences.licences()

@@ -17,7 +17,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
 from toolkit.model.words import Mode, Role, SupportState
-from toolkit.rendering.environment import sql_file
+from toolkit.rendering import sql_file
 from toolkit.targets.base import SessionTag
 
 CTAS = "ctas"

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from tests.oracle.make import BACKUP as REF
 from tests.oracle.make import steps, work
 from tests.oracle.standin.rman_program import Block, Failed, Session, commands
 from toolkit.dialects.oracle.backup.order import BackupAction, act_of, order_of
-from toolkit.dialects.oracle.backup.script import command_id, delete, delete_pieces, spell
+from toolkit.dialects.oracle.backup.script import command_id, delete, spell
 from toolkit.dialects.oracle.backup.texts import PATTERNS, fits
 from toolkit.dialects.oracle.licences import look
 from toolkit.errors import ToolkitError
@@ -132,17 +131,13 @@ def test_no_pattern_lets_a_quote_a_line_end_or_a_variable_through(name: str) -> 
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-def test_a_deletion_names_one_tag_or_handles_and_nothing_else(mode: Mode) -> None:
+def test_a_deletion_names_one_tag_and_nothing_else(mode: Mode) -> None:
     [by_tag] = steps([delete(REF)])
     assert commands_of(by_tag.text) == [
         "ALLOCATE CHANNEL dbatk1 DEVICE TYPE DISK",
         f"DELETE NOPROMPT BACKUPPIECE TAG '{REF.name.name}'",
         "RELEASE CHANNEL dbatk1",
     ]
-    [by_handle] = steps([delete_pieces(REF, ("/b/x_1", "/b/y_1"))])
-    assert "DELETE NOPROMPT BACKUPPIECE '/b/x_1';" in by_handle.text
-    with pytest.raises(jinja2.TemplateRuntimeError):
-        steps([delete_pieces(REF, ("/b/x' OR DELETE OBSOLETE",))])
 
 
 def test_channels_take_their_folders_formats_and_connect_strings_in_turn() -> None:

@@ -9,7 +9,7 @@ from tests.oracle.standin import Scenario, running_standin, scenarios
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
-from toolkit.rendering.environment import sql_file
+from toolkit.rendering import sql_file
 
 
 def asked(scenario: Scenario, text: str) -> tuple[Row, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.dialects.catalogue import CATALOGUE
+from tests.catalogue import CATALOGUE
 from toolkit.resources import sql_root, template_root
 from toolkit.targets.base import names_in
 

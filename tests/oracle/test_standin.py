@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.catalogue import CATALOGUE
 from tests.oracle.make import RUN, connect, steps, work
 from tests.oracle.standin import Scenario, Standin, running_standin
-from toolkit.dialects.catalogue import CATALOGUE
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
-from toolkit.rendering.environment import sql_file
+from toolkit.rendering import sql_file
 from toolkit.targets.oracle import OracleConnection
 
 CTAS, INSERT = "ctas", "insert"

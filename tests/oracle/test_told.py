@@ -158,7 +158,7 @@ def test_all_files_that_are_read_together_have_the_same_columns() -> None:
 def columns_of(file: str) -> tuple[str, ...]:
     import sqlglot
 
-    from toolkit.rendering.environment import sql_file
+    from toolkit.rendering import sql_file
 
     tree = sqlglot.parse_one(sql_file("oracle", file), read="oracle")
     first = tree.find(sqlglot.exp.Select)

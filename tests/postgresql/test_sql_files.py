@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.catalogue import CATALOGUE
 from tests.postgresql.helpers import Bench, open_context, target_of
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import begun_from, installed, running_postgresql
 from toolkit import resources
-from toolkit.dialects.catalogue import CATALOGUE
 from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row

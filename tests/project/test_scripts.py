@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.catalogue import CATALOGUE
 from tests.project.tree import ROOT
-from toolkit.dialects.catalogue import CATALOGUE
 from toolkit.model.engines import engines
 from toolkit.model.words import EngineName
 

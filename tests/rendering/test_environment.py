@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit import resources
+from toolkit import rendering, resources
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.rows import ALL_ROWS
@@ -17,14 +17,14 @@ from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engines
 from toolkit.model.values import QualifiedName
-from toolkit.rendering import environment, render_call
+from toolkit.rendering import render_call
 
 DIALECTS = [dialect_of(engine) for engine in engines()]
 
 
 def render(dialect: Dialect, text: str, values: Mapping[str, ContextValue]) -> str:
-    template = environment._new_environment(dialect).from_string(text)
-    return environment._tidy(template.render(**values))
+    template = rendering._new_environment(dialect).from_string(text)
+    return rendering._tidy(template.render(**values))
 
 
 @pytest.mark.parametrize("value", ["x", "1; DROP TABLE t", 1, 1.5, True, None, QualifiedName("t"), ("a", "b")])
@@ -63,7 +63,7 @@ def test_a_filter_refuses_what_it_is_not_for(name: str, value: ContextValue) -> 
 
 @given(st.text(alphabet=st.characters(blacklist_characters="\0", blacklist_categories=("Cs",))))
 def test_a_verbatim_text_keeps_every_character_and_line_end(text: str) -> None:
-    rendered = environment._tidy(str(environment._verbatim(f"SELECT {text} x")))
+    rendered = rendering._tidy(str(rendering._verbatim(f"SELECT {text} x")))
     assert rendered == f"SELECT {text} x"
 
 
@@ -82,7 +82,7 @@ def test_a_users_query_keeps_its_own_lines_in_a_template() -> None:
 @given(name=st.text(min_size=1, max_size=12), schema=st.none() | st.text(min_size=1, max_size=12))
 def test_a_name_renders_quoted_whole_or_not_at_all(dialect: Dialect, name: str, schema: str | None) -> None:
     try:
-        text = environment._tidy(f"DROP {environment._quoter(dialect)(QualifiedName(name, schema))} x")
+        text = rendering._tidy(f"DROP {rendering._quoter(dialect)(QualifiedName(name, schema))} x")
     except ToolkitError as error:
         assert error.code == "TK-0104"
         return
@@ -93,18 +93,18 @@ def test_a_name_renders_quoted_whole_or_not_at_all(dialect: Dialect, name: str, 
 
 @given(st.integers(-(2**70), 2**70))
 def test_integers_render_as_digits(value: int) -> None:
-    assert environment._integer(value) == str(value)
+    assert rendering._integer(value) == str(value)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e9, max_value=1e9))
 def test_numbers_render_as_one_plain_number(value: float) -> None:
-    assert float(environment._number(value)) == pytest.approx(value, rel=1e-9)
+    assert float(rendering._number(value)) == pytest.approx(value, rel=1e-9)
 
 
 def test_every_sql_file_loses_its_header_and_terminator_and_nothing_else() -> None:
     for engine in engines():
         for file in ("server", "instant", "sessions_of"):
-            text = environment.sql_file(engine, file)
+            text = rendering.sql_file(engine, file)
             assert not text.startswith("--")
             assert not text.rstrip().endswith((";", "/"))
             assert text.split()[-1].rstrip(";") in resources.sql_text(f"{engine}/{file}.sql")

@@ -43,9 +43,8 @@ def test_a_resumed_run_runs_again(store: Store) -> None:
 
 
 def test_what_is_known_later_is_filled_in(store: Store) -> None:
-    store.set_trials_planned(RUN, 99)
     store.set_target_name(RUN, "pg 4711")
-    assert store.load_head(RUN) == head(trials_planned=99, target_name="pg 4711")
+    assert store.load_head(RUN) == head(target_name="pg 4711")
 
 
 def test_an_interrupted_trial_does_not_count_as_ended_and_two_attempts_count_once(store: Store) -> None:
@@ -63,7 +62,6 @@ def test_an_interrupted_trial_does_not_count_as_ended_and_two_attempts_count_onc
     [
         lambda store: store.end_run(NOBODY, RunState.DONE, BEGAN),
         lambda store: store.reopen_run(NOBODY),
-        lambda store: store.set_trials_planned(NOBODY, 3),
         lambda store: store.warn(NOBODY, "noise"),
         lambda store: store.set_environment(NOBODY, {"cpu": 2}),
         lambda store: store.set_environment(NOBODY, {}),

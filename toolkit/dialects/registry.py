@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from toolkit.dialects.base import Dialect
-from toolkit.dialects.guards import GuardFiles
-from toolkit.dialects.states import States
+from toolkit.dialects.states import GuardFiles, States
 from toolkit.model.engines import engine as declared
 from toolkit.model.words import EngineName
 
@@ -25,5 +24,5 @@ def states_of(engine: EngineName) -> States:
 
 def guards_of(engine: EngineName) -> GuardFiles:
     """Return what an engine answers the guards of a plan."""
-    guards: GuardFiles = import_module(f"{declared(engine).package}.guards").GUARDS
+    guards: GuardFiles = import_module(f"{declared(engine).package}.states").GUARDS
     return guards

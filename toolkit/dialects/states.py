@@ -1,4 +1,8 @@
-"""What a snapshot reads of an engine: which statements, and what the columns of their rows are."""
+"""What is read of an engine besides its work: by snapshots, and for the guards of a plan.
+
+A guard without a file is read from the host where that is possible (space, load), or the engine has no such thing.
+Where a guard has several files, the next one is read when the one before is refused.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.work import Call
 from toolkit.model.facts import Facts
+from toolkit.model.plan import Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +76,33 @@ def plain_read(file: str, since: tuple[str, ...] = ()) -> StateRead:
 def identity_read() -> StateRead:
     """Return the read that tells which database this is, since when it counts, and what time it is there."""
     return StateRead("identity", Call("state_identity", file=True), identity=True)
+
+
+GUARD_COLUMNS: Mapping[Guard, tuple[str, ...]] = {
+    # :ours -> how many sessions of others are at work; `hidden_sessions` are those whose state is not shown
+    Guard.ACTIVE_SESSIONS: ("active_sessions", "hidden_sessions"),
+    # no binds -> each standby; `lag_seconds` null and a `problem` where it is not known
+    Guard.LAG: ("standby_name", "lag_seconds", "problem"),
+    # :places -> each of those tablespaces
+    Guard.TABLESPACE: ("place", "free_byte_count"),
+    # no binds -> where sessions of this user sort; no row where there is no such place
+    Guard.TEMP: ("place", "free_byte_count"),
+    Guard.RECOVERY_AREA: ("place", "free_byte_count"),
+    # no binds -> of the host, null where it does not tell
+    Guard.LOAD: ("load_average", "cpu_count"),
+    # no binds -> who waits for a lock behind whom; names are those of the sessions, ours are run ids
+    Guard.LOCK_WAITERS: ("waiter", "waiter_name", "waited_seconds", "blocker", "blocker_name"),
+}
+"""Lists of :ours, :places, :schemas and :tablespaces stand between bars: `|a|b|`.
+
+The file `guard_places` (:schemas, :tablespaces) is read once for where the plan's objects go: place_kind
+(`tablespace`, `temp`, `recovery_area`), place and path, a folder or file on the server's host, null where the
+server itself tells free space."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardFiles:
+    """Which files an engine has; `lacks` says of a guard what the engine has not."""
+
+    files: Mapping[Guard, tuple[str, ...]] = field(default_factory=dict)
+    lacks: Mapping[Guard, str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from toolkit.model.records import Artifact, JournalEntry
+from toolkit.model.records import JournalEntry
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import Row, Scalar
 
@@ -122,14 +122,6 @@ class Journal(Protocol):
 
     def find(self, ref: ObjectRef) -> JournalEntry | None:
         """Return the newest open entry of an object, or None."""
-        ...
-
-
-class Artifacts(Protocol):
-    """Where things are kept as received."""
-
-    def keep(self, artifact: Artifact) -> None:
-        """Store it; a second one of the same name and trial replaces the first."""
         ...
 
 

@@ -5,8 +5,11 @@ A list is one query, a run a fixed number of them, however many trials there are
 
 from __future__ import annotations
 
+import base64
+import json
 from collections import defaultdict
 from collections.abc import Mapping
+from datetime import datetime
 from difflib import get_close_matches
 
 from sqlalchemy import Connection, Select, Table, func, or_, select
@@ -17,11 +20,14 @@ from toolkit.model.values import Cell, Level, Scalar
 from toolkit.model.words import Outcome, RunState
 from toolkit.store import rows, schema
 from toolkit.store.codec import experiment_from_json
-from toolkit.store.database import StorePart, unknown_run
-from toolkit.store.rows import unpack
+from toolkit.store.database import StorePart, require_run, unknown_run
+from toolkit.store.rows import instant_text, unpack
 
 ARTIFACT_LIMIT_BYTES = 256 * 1024
 ITEM_COLUMNS = tuple(column.name for column in schema.item.c if column.name not in ("trial_id", "position"))
+_FORMAT = 1
+_OF_RUN = (schema.artifact, schema.environment, schema.facts, schema.journal, schema.warning)
+_OF_TRIAL = (schema.trial_factor, schema.item, schema.phase, schema.metric, schema.sample)
 _TEXT_TYPES = ("application/json", "application/sql", "application/toml", "application/xml")
 
 
@@ -63,6 +69,26 @@ class RunReader(StorePart):
             query = query.where(schema.run.c.target == target)
         with self._database.read() as connection:
             return [_head(row) for row in connection.execute(query.order_by(schema.run.c.began_at))]
+
+    def export_run(self, run: str) -> bytes:
+        """Return a run as one JSON document (UTF-8) with its rows, table by table; leases stay behind.
+
+        `format` counts the versions of the document, `schema_version` those of the tables.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        tables = (schema.run, schema.trial, *_OF_TRIAL, *_OF_RUN)
+        with self._database.read() as connection:
+            require_run(connection, run)
+            document = {
+                "kind": "dbatk run",
+                "format": _FORMAT,
+                "schema_version": schema.SCHEMA_VERSION,
+                "run": run,
+                "tables": {table.name: _rows_of(connection, table, run) for table in tables},
+            }
+        return json.dumps(document).encode()
 
 
 def read_run(connection: Connection, run: str, *, samples: bool = True) -> RunRecord:
@@ -276,3 +302,20 @@ def _unknown(connection: Connection, ref: str) -> ToolkitError:
     near = near or get_close_matches(ref, labels, n=3, cutoff=0.5)
     hint = "did you mean " + " or ".join(f"`{word}`" for word in near) + "?" if near else None
     return ToolkitError(f"no run is named `{ref}`", code="TK-0109", hint=hint)
+
+
+# -- a run as a document -----------------------------------------------------------------------------------------
+def _rows_of(connection: Connection, table: Table, run: str) -> list[dict[str, object]]:
+    if table in _OF_TRIAL:
+        query = select(table).join(schema.trial, schema.trial.c.trial_id == table.c.trial_id)
+        query = query.where(schema.trial.c.run == run)
+    else:
+        query = select(table).where(table.c.run == run)
+    found = connection.execute(query.order_by(*table.primary_key.columns))
+    return [{name: _plain(value) for name, value in row._mapping.items()} for row in found]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return instant_text(value)
+    return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else value

@@ -48,14 +48,6 @@ class Runs(StorePart):
         """
         self._set(run, state=RunState.RUNNING.value, ended_at=None)
 
-    def set_trials_planned(self, run: str, trials: int) -> None:
-        """Record how many trials the whole run has.
-
-        Raises:
-            ToolkitError: TK-0109 when no such run is stored.
-        """
-        self._set(run, trials_planned=trials)
-
     def set_target_name(self, run: str, target_name: str) -> None:
         """Record what identifies the database itself, once it was asked.
 

@@ -17,11 +17,10 @@ from toolkit.store.plans import Plans
 from toolkit.store.reading import Names, RunReader
 from toolkit.store.runs import Deleting, Runs
 from toolkit.store.snapshots import Snapshots
-from toolkit.store.transfer import Transfer
 from toolkit.store.trials import Trials
 
 
-class Store(Runs, Plans, Trials, Journals, Leases, RunReader, Names, Deleting, Transfer, Snapshots, AuditMarks):
+class Store(Runs, Plans, Trials, Journals, Leases, RunReader, Names, Deleting, Snapshots, AuditMarks):
     """Keeps runs. Safe to use from several threads and several processes at once.
 
     Every method is one short transaction; what is written is durable when the method returns. Methods raise

@@ -5,13 +5,13 @@ Each method is one transaction, durable when it returns. A mark without an end i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, Table, func, select, update
 
 from toolkit.errors import ToolkitError
-from toolkit.model.records import ItemRecord, Sample, TrialMark, TrialRecord
+from toolkit.model.records import ItemRecord, TrialMark, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.store import rows, schema
 from toolkit.store.database import StorePart
@@ -49,7 +49,7 @@ class Trials(StorePart):
             _put_items(connection, trial_id, record.items)
             _insert(connection, schema.phase, rows.phase_rows(trial_id, record.phases))
             _insert(connection, schema.metric, rows.metric_rows(trial_id, record.metrics))
-            _put_samples(connection, trial_id, record.samples)
+            _insert(connection, schema.sample, rows.sample_rows(trial_id, thin(record.samples)))
 
     def add_item(self, run: str, trial: int, attempt: int, item: ItemRecord) -> None:
         """Keep one item of a trial the moment it ended.
@@ -62,15 +62,6 @@ class Trials(StorePart):
             _insert(
                 connection, schema.item, rows.item_rows(trial_id, [item], _next(connection, schema.item, trial_id))
             )
-
-    def add_samples(self, run: str, trial: int, attempt: int, samples: Iterable[Sample]) -> None:
-        """Keep samples of a trial, thinned to at most 600 points of each name.
-
-        Raises:
-            ToolkitError: TK-0901 when this attempt of the trial did not begin.
-        """
-        with self._database.write(f"samples of {_name(run, trial, attempt)}") as connection:
-            _put_samples(connection, _trial_id(connection, run, trial, attempt), tuple(samples))
 
     def unended_trials(self, run: str) -> tuple[TrialMark, ...]:
         """Return the trials that began and of which no end is known, oldest first."""
@@ -133,21 +124,6 @@ def _put_items(connection: Connection, trial_id: int, items: Sequence[ItemRecord
     if replaced:
         connection.execute(table.delete().where(table.c.trial_id == trial_id, table.c.position.in_(replaced)))
     _insert(connection, table, rows.item_rows(trial_id, items, _next(connection, table, trial_id)))
-
-
-def _put_samples(connection: Connection, trial_id: int, samples: Sequence[Sample]) -> None:
-    """Add samples to those stored before; a series that grows too long is thinned as a whole."""
-    if not samples:
-        return
-    table = schema.sample
-    here = table.c.trial_id == trial_id
-    stored = [
-        Sample(row.at_seconds, row.name, row.value)
-        for row in connection.execute(select(table).where(here).order_by(table.c.position))
-    ]
-    if stored:
-        connection.execute(table.delete().where(here))
-    _insert(connection, table, rows.sample_rows(trial_id, thin([*stored, *samples])))
 
 
 def _cell(connection: Connection, trial_id: int) -> Cell:

@@ -1,5 +1,8 @@
-"""A snapshot of this host reads nothing."""
+"""A snapshot of this host reads nothing, and it answers no guard by a query."""
 
-from toolkit.dialects.states import States
+from toolkit.dialects.states import GuardFiles, States
 
 STATES = States("host", (), lambda _: ())
+
+
+GUARDS = GuardFiles()

@@ -112,11 +112,6 @@ def _value(row: object, measure: str) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def is_absent(listing: Listing[T], key: str) -> bool:
-    """Whether a row is not listed; a row listed without the value is another case: nothing is known of it."""
-    return key not in listing.rows
-
-
 # -- statements -------------------------------------------------------------------------------------------------
 _MORE_WORK, _OTHER_WORK = 1.2, 2.0
 """From the second on it is another plan or other data: all that an execution takes longer is its own."""

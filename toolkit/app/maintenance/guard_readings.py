@@ -45,7 +45,7 @@ def behind(rows: Iterable[Row], ours: Collection[str]) -> dict[str, Behind]:
     """Return who waits behind each of our runs, directly or behind one that does.
 
     Args:
-        rows: who waits behind whom, as `toolkit.dialects.guards.COLUMNS` has it.
+        rows: who waits behind whom, as `toolkit.dialects.states.COLUMNS` has it.
         ours: names of our sessions; that they wait behind each other is nobody else's matter.
     """
     after: dict[str, set[str]] = {}
@@ -107,7 +107,7 @@ def spell(guard: Guard, value: float) -> str:
     return seconds(value) if guard in (Guard.LAG, Guard.BLOCKING) else number(value)
 
 
-# -- from rows to a reading; columns as in `toolkit.dialects.guards` ------------------------------------------
+# -- from rows to a reading; columns as in `toolkit.dialects.states` ------------------------------------------
 def sessions_reading(rows: Sequence[Row]) -> GuardReading:
     """Return how many sessions of others are at work; hidden ones may be, too."""
     active, hidden = (int(_number(rows[0][name]) or 0) for name in ("active_sessions", "hidden_sessions"))

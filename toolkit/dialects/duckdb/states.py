@@ -1,10 +1,14 @@
-"""What a snapshot reads of DuckDB: it counts nothing, so that sizes, rows and settings are all there is."""
+"""What is read of DuckDB: it counts nothing, so that sizes, rows and settings are all a snapshot tells.
+
+It has no server, so guards of a plan watch only disk and load of this host.
+"""
 
 from __future__ import annotations
 
-from toolkit.dialects.states import StateRead, States, identity_read, plain_read
+from toolkit.dialects.states import GuardFiles, StateRead, States, identity_read, plain_read
 from toolkit.dialects.work import Call
 from toolkit.model.facts import Facts
+from toolkit.model.plan import Guard
 
 
 def reads(facts: Facts) -> tuple[StateRead, ...]:
@@ -39,3 +43,15 @@ def reads(facts: Facts) -> tuple[StateRead, ...]:
 
 
 STATES = States("duckstat", (), reads)
+
+
+_ALONE = "a DuckDB file belongs to a single process"
+GUARDS = GuardFiles(
+    lacks={
+        Guard.ACTIVE_SESSIONS: _ALONE,
+        Guard.LAG: "DuckDB has no standby",
+        Guard.RECOVERY_AREA: "DuckDB has no recovery area",
+        Guard.LOCK_WAITERS: _ALONE,
+        Guard.BLOCKING: _ALONE,
+    }
+)

@@ -1,10 +1,11 @@
-"""What a snapshot reads of Oracle without a licence: V$ views of this instance."""
+"""What snapshots and the guards of a plan read of Oracle without a licence: V$ views of this instance."""
 
 from __future__ import annotations
 
-from toolkit.dialects.states import StateRead, States, identity_read, plain_read
+from toolkit.dialects.states import GuardFiles, StateRead, States, identity_read, plain_read
 from toolkit.dialects.work import Call
 from toolkit.model.facts import Facts
+from toolkit.model.plan import Guard
 
 _COUNT = "count"
 _BEGUN = ("begun",)
@@ -79,3 +80,18 @@ _READS = (
 
 
 STATES = States("vstat", (), reads)
+
+
+_LOCKS = ("guard_locks", "guard_locks_instance")
+GUARDS = GuardFiles(
+    {
+        Guard.ACTIVE_SESSIONS: ("guard_sessions",),
+        Guard.LAG: ("guard_lag",),
+        Guard.TABLESPACE: ("guard_tablespaces",),
+        Guard.TEMP: ("guard_temp",),
+        Guard.RECOVERY_AREA: ("guard_recovery_area",),
+        Guard.LOAD: ("guard_load",),
+        Guard.LOCK_WAITERS: _LOCKS,
+        Guard.BLOCKING: _LOCKS,
+    }
+)

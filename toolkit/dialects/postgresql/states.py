@@ -1,11 +1,15 @@
-"""What a snapshot reads of PostgreSQL, by release and by what is installed."""
+"""What a snapshot reads of PostgreSQL, by release and by what is installed; and what guards of a plan read.
+
+Free space and load only its host tells.
+"""
 
 from __future__ import annotations
 
 from toolkit.dialects.postgresql.release import snapshot_files
-from toolkit.dialects.states import StateRead, States, identity_read, plain_read
+from toolkit.dialects.states import GuardFiles, StateRead, States, identity_read, plain_read
 from toolkit.dialects.work import Call
 from toolkit.model.facts import Facts
+from toolkit.model.plan import Guard
 from toolkit.model.values import QualifiedName
 
 _EXTENSION = "pg_stat_statements"
@@ -109,3 +113,13 @@ _ACTIVITY = StateRead(
 
 
 STATES = States("pgstat", ("extensions",), reads, hints, "state_activity")
+
+
+GUARDS = GuardFiles(
+    {
+        Guard.ACTIVE_SESSIONS: ("guard_sessions",),
+        Guard.LAG: ("guard_lag",),
+        Guard.LOCK_WAITERS: ("guard_locks",),
+        Guard.BLOCKING: ("guard_locks",),
+    }
+)

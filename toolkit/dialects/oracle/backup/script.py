@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope
 from toolkit.dialects.work import Call, ContextValue
@@ -69,12 +69,6 @@ def delete(ref: ObjectRef) -> Call:
     """Spell the deletion of one backup of ours, by its tag."""
     values = {**_bare_channel(), "tag": ref.name.name}
     return Call("backup_delete", values, kind=StepKind.RMAN, effect=Effect.DROPS, object=ref)
-
-
-def delete_pieces(ref: ObjectRef, handles: Sequence[str]) -> Call:
-    """Spell the deletion of single pieces, by their handles."""
-    values = {**_bare_channel(), "handles": tuple(handles)}
-    return Call("backup_delete_pieces", values, kind=StepKind.RMAN, effect=Effect.DROPS, object=ref)
 
 
 def formats_of(order: BackupOrder, name: str) -> tuple[str, ...]:

@@ -28,11 +28,6 @@ _WITH_METHODS = 15
 _TAR_VERIFIED = 18
 
 
-def level_range(method: str) -> tuple[int, int]:
-    """Return the levels of a method."""
-    return _METHODS[method]
-
-
 def compression(options: Options) -> str | None:
     """Return the method, None for none."""
     said = options.get("compression")

@@ -1,4 +1,4 @@
-"""The Jinja2 environment of SQL templates.
+"""Turns templates and SQL files into steps; nothing unfiltered ever reaches a statement.
 
 Only values that went through one of our filters render: each filter returns a `Rendered` text, and `finalize`
 refuses everything else. A template can therefore not let an unquoted name or value into a statement.
@@ -16,11 +16,11 @@ import jinja2
 
 from toolkit import resources
 from toolkit.dialects.base import Dialect
+from toolkit.dialects.oracle.backup.texts import BARE, PATTERNS, fits
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.model.steps import Step, spell_on_host, together
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, StepKind
-from toolkit.rendering import rman
 
 _KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\(\d{1,3}\))?")
 _LINE_END = "\0"
@@ -102,6 +102,18 @@ def _quoter(dialect: Dialect) -> Callable[[ContextValue], Rendered]:
     return identifier
 
 
+def _rman_filter(name: str) -> Callable[[ContextValue], Rendered]:
+    """Return the filter of a kind of value in RMAN scripts: it lets through what fits it, and nothing else."""
+
+    def spell(value: ContextValue) -> Rendered:
+        if not fits(name, value):
+            msg = f"`{value}` cannot be used in an RMAN script as {name.removeprefix('rman_')}"
+            raise jinja2.TemplateRuntimeError(msg)
+        return Rendered(value if name in BARE else f"'{value}'")
+
+    return spell
+
+
 _ENVIRONMENTS: dict[str, jinja2.Environment] = {}
 
 
@@ -148,7 +160,7 @@ def _new_environment(dialect: Dialect) -> jinja2.Environment:
         keyword=_keyword,
         verbatim=_verbatim,
         hint=_hint_words,
-        **rman.filters(Rendered),
+        **{name: _rman_filter(name) for name in PATTERNS},
     )
     return environment
 
@@ -159,6 +171,12 @@ def _tidy(text: str) -> str:
     # only LF ends a line: the other separators that Unicode knows may stand in a name or a literal
     lines = (line.rstrip(" \t\r") for line in body.split("\n") if line.strip())
     return "\n".join(lines).replace(_LINE_END, "\n")
+
+
+def _tidy_rman(text: str) -> str:
+    """Drop headers (comment lines) and blank lines; no value begins a line, and none holds a line end."""
+    lines = (line.rstrip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line and not line.startswith("#"))
 
 
 def render_call(dialect: Dialect, call: Call) -> str:
@@ -172,7 +190,7 @@ def render_call(dialect: Dialect, call: Call) -> str:
     ending = "rman" if call.kind is StepKind.RMAN else "sql"
     template = _environment(dialect).get_template(f"{dialect.engine}/{call.template}.{ending}.j2")
     if call.kind is StepKind.RMAN:
-        return rman.tidy(template.render(**call.values))
+        return _tidy_rman(template.render(**call.values))
     if call.inside:
         inside = [render_call(dialect, each) for each in call.inside]
         return _tidy(template.render(**call.values, statements=inside))
