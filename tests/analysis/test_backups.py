@@ -14,7 +14,8 @@ from tests.report.make import cell, metric, run_of, trial
 from toolkit.analysis.advice import advice
 from toolkit.analysis.backups import throughputs, trial_lanes
 from toolkit.analysis.cells import analyse
-from toolkit.analysis.lanes import LaneBar, lanes_of, lanes_of_log, longest_alone
+from toolkit.analysis.lanes import LaneBar, lanes_of, longest_alone
+from toolkit.analysis.rman_lanes import lanes_of_log
 from toolkit.model.records import ItemRecord, Metric, RunRecord
 from toolkit.model.words import Mode, Outcome
 from toolkit.readers.rman.log import read_log

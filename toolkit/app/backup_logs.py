@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolkit.analysis.lanes import Lanes, balance_sentences, lanes_of_log
+from toolkit.analysis.lanes import Lanes, balance_sentences
+from toolkit.analysis.rman_lanes import lanes_of_log
 from toolkit.dialects.oracle.errors import catalogue, is_frame
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.readers.rman.log import read_file

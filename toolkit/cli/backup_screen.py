@@ -6,7 +6,8 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from toolkit.analysis.lanes import Lanes, piece_label
+from toolkit.analysis.lanes import Lanes
+from toolkit.analysis.rman_lanes import piece_label
 from toolkit.app.backup_logs import FailureCause, ReadLog
 from toolkit.cli.output import WIDTH
 from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome

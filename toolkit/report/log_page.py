@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolkit.analysis.lanes import Lanes, piece_label
+from toolkit.analysis.lanes import Lanes
+from toolkit.analysis.rman_lanes import piece_label
 from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome, RmanMessage
 from toolkit.report.backup_charts import lanes_chart, lanes_table
 from toolkit.report.chart import Chart
