@@ -10,7 +10,8 @@ import pytest
 
 from tests.oracle.make import assumed, target
 from tests.oracle.standin import Scenario, running_standin, scenarios
-from tests.oracle.standin.readings import PRIVILEGES, servers
+from tests.oracle.standin.privileges import PRIVILEGES
+from tests.oracle.standin.readings import servers
 from tests.tiers import thinned
 from toolkit.app.doctor import Doctor, doctor
 from toolkit.dialects.answers import Check

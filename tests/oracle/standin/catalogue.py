@@ -72,6 +72,14 @@ _VIEWS = {
     **repository.VIEWS,
     **rman.VIEWS,
 }
+UNFILTERED = {
+    f"DBA_{name}": f"ALL_{name}"
+    for name in ("OBJECTS", "TABLES", "INDEXES", "TAB_PARTITIONS", "TAB_SUBPARTITIONS", "IND_PARTITIONS",
+                 "IND_SUBPARTITIONS")
+    if f"ALL_{name}" in _VIEWS
+}  # fmt: skip
+"""The views that show to whoever may read them what their ALL_ view shows to the owner."""
+_VIEWS |= {view: _VIEWS[shown] for view, shown in UNFILTERED.items()}
 _VIEWS["GV$SESSION"] = "INST_ID:n " + _VIEWS["V$SESSION"]
 _TYPES = {"": "VARCHAR", "n": "DOUBLE", "d": "TIMESTAMP", "i": "INTERVAL"}
 

@@ -5,13 +5,25 @@ from __future__ import annotations
 import datetime
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
+from seerdb.server.backend import BackendError
 
-from tests.oracle.standin import blocks, breaks, grammar, indexes, observed, parallel, repository, storage, tables
-from tests.oracle.standin.catalogue import VIEWS
+from tests.oracle.standin import (
+    blocks,
+    breaks,
+    grammar,
+    indexes,
+    observed,
+    parallel,
+    privileges,
+    repository,
+    storage,
+    tables,
+)
+from tests.oracle.standin.catalogue import UNFILTERED, VIEWS
 from tests.oracle.standin.duck import Rows, count, ensure_schema, fetch, quote, run, spell
 from tests.oracle.standin.errors import ora, stack
 from tests.oracle.standin.faults import Fault
@@ -85,6 +97,9 @@ class Engine(IndexWork):
         self._refuse_after_direct_load(session, translated)
         if all(name in VIEWS for name in tables):
             return self._catalogue(session, tables, translated)
+        for schema, name in translated.tables:
+            if name not in VIEWS:
+                self._readable(session, (schema, name))
         asked = translated.degree if translated.degree is not None else 1
         parallel.remember(
             session, self.scenario, "Queries Parallelized", parallel.grant(session, self.scenario, asked), 1
@@ -95,7 +110,12 @@ class Engine(IndexWork):
         """Run a statement that is no query; return the rows it touched."""
         command = grammar.recognise(text, session.user)
         observed.begin(session, command.kind, text)
-        self._misfortune(command.kind, text)
+        privileges.refuse(self.state, session, command)
+        try:
+            self._misfortune(command.kind, text)
+        except (BackendError, ConnectionAbortedError):
+            self.leave_half_done(session, text)
+            raise
         handler: Callable[[Session, duckdb.DuckDBPyConnection, Command], int | None] = getattr(
             self, f"_do_{command.kind}"
         )
@@ -105,6 +125,18 @@ class Engine(IndexWork):
         self.state.statements_run += 1
         observed.end(self.state, session, command.kind, text, done or 0)
         return done or 0
+
+    def run_as_dba(self, *statements: str) -> None:
+        """Run statements in a session of their own that may do everything."""
+        data = self.cursor()
+        session = self.begin_session(self.scenario.service)
+        session.user = privileges.DBA
+        try:
+            for text in statements:
+                self.command(session, data, text)
+        finally:
+            self.end_session(session)
+            data.close()
 
     # -- what is timed ------------------------------------------------------------------------------------------
     def _do_ctas(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> int:
@@ -249,7 +281,7 @@ class Engine(IndexWork):
         del self.state.objects["TABLE", command.name]
 
     def _do_drop_index(self, _: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
-        index = self._found("INDEX", command.name, 1418)
+        index = self._usable(command.name)
         data.execute(f"DROP INDEX {quote(index.table[0])}.{quote(index.name[1])}")
         del self.state.objects["INDEX", command.name]
 
@@ -349,7 +381,11 @@ class Engine(IndexWork):
     def rows(self, view: str, session: Session) -> list[Mapping[str, object]]:
         """Return the rows of a catalogue view, as this session sees them."""
         own = self.scenario.views.get(view)
-        found = self.state.rows_of(view, session) if own is None else own
+        if own is not None:
+            return [*own, *self.scenario.beside.get(view, ())]
+        found: Iterable[Mapping[str, object]] = self.state.rows_of(UNFILTERED.get(view, view), session)
+        if view not in UNFILTERED:
+            found = (row for row in found if privileges.shows(self.state, session, view, row))
         return [*found, *self.scenario.beside.get(view, ())]
 
     def _refuse_after_direct_load(self, session: Session, translated: Translated) -> None:
@@ -360,7 +396,7 @@ class Engine(IndexWork):
         translated = translate(command.parts["query"] or "", (), self._context(session))
         for schema, name in translated.tables:
             if name not in VIEWS:
-                self._found("TABLE", (schema, name))
+                self._readable(session, (schema, name))
         return translated.text
 
     def _query_degree(self, session: Session, command: Command) -> int:
@@ -389,6 +425,11 @@ class Engine(IndexWork):
         if made is None:
             raise ora(code, ".".join(name))
         return made
+
+    def _readable(self, session: Session, name: Name) -> None:
+        if not privileges.may_read(self.state, session, name):
+            raise ora(942, ".".join(name))
+        self._found("TABLE", name)
 
     def _must_be_columns(self, table: Made, columns: list[str]) -> None:
         known = {name for name, _, _ in table.columns}

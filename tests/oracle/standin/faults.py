@@ -1,7 +1,8 @@
 """What strikes a session at one statement: the client dies, the connection breaks, an ORA- error comes.
 
-A fault strikes just before a statement is run, or just after it was run and before the client hears of it: the
-two instants that a client can never tell apart.
+A fault strikes just before a statement is run, in the middle of it, or just after it was run and before the client
+hears of it: instants that a client can never tell apart. In the middle matters to what is not atomic: an index that
+is built ONLINE stays half-built. `somebody` is no fault: another session does something between two statements.
 """
 
 from __future__ import annotations
@@ -10,16 +11,21 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tests.oracle.standin.errors import ora
 from tests.oracle.standin.state import Session, State
 
-BEFORE, AFTER = "before", "after"
+if TYPE_CHECKING:
+    from tests.oracle.standin.engine import Engine
+
+BEFORE, DURING, AFTER = "before", "during", "after"
 
 
 class Struck(Protocol):
     """The backend of the session that a fault strikes."""
+
+    engine: Engine
 
     @property
     def session(self) -> Session | None: ...
@@ -58,6 +64,8 @@ def strike(faults: list[Fault], backend: Struck, state: State, number: int, text
     for fault in faults:
         if fault.when == when and fault.fits(number, text):
             fault.struck = text
+            if when == DURING and backend.session is not None:
+                backend.engine.leave_half_done(backend.session, text)
             fault.act(backend, state)
 
 
@@ -72,6 +80,16 @@ def kill_session(backend: Struck, state: State) -> None:
     if backend.session is not None:
         state.sessions.pop(backend.session.sid, None)
     raise ora(28)
+
+
+def somebody(*statements: str) -> Act:
+    """Let a session of the DBA run statements, to their end; nobody tells the client."""
+
+    def act(backend: Struck, state: State) -> None:
+        del state
+        backend.engine.run_as_dba(*statements)
+
+    return act
 
 
 def fail_with(number: int) -> Act:

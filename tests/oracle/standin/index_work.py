@@ -40,8 +40,41 @@ class IndexWork:
         )  # fmt: skip
         made.compression = _compression(command)
 
+    def leave_half_done(self, session: Session, text: str) -> None:
+        """Leave what an interrupted statement does: of an ONLINE build or rebuild a half-built index.
+
+        Its row stays in the dictionary as VALID, with its journal table, until SMON or
+        DBMS_REPAIR.ONLINE_INDEX_CLEAN takes it away (Error Help, ORA-08104 and ORA-08107).
+        """
+        command = grammar.recognise(text, session.user)
+        if command.kind not in ("index_build", "index_rebuild") or not command.parts["online"]:
+            return
+        if command.kind == "index_build":
+            table = grammar.qualified(command.parts["table"], session.user)
+            self._must_be_possible(self._found("TABLE", table), command)  # type: ignore[attr-defined]
+            shape = Shape("NORMAL", read_keys(command.parts["keys"] or ""))
+            index = self.state.add(  # type: ignore[attr-defined]
+                "INDEX", command.name, table=table, shape=shape, degree=degree_of(command.parts["parallel"]),
+                logging=logging_of(command.parts["logging"]),
+            )  # fmt: skip
+        else:
+            index = self._usable(command.name)
+        index.building = True
+        self.state.add("TABLE", (index.name[0], f"SYS_JOURNAL_{index.object_id}"))  # type: ignore[attr-defined]
+
+    def _usable(self, name: Name) -> Made:
+        """Return an index that nobody builds ONLINE now.
+
+        Raises:
+            BackendError: ORA-01418, ORA-08104.
+        """
+        index: Made = self._found("INDEX", name, 1418)  # type: ignore[attr-defined]
+        if index.building:
+            raise ora(8104, str(index.object_id))
+        return index
+
     def _do_index_rebuild(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
-        index = self._found("INDEX", command.name, 1418)  # type: ignore[attr-defined]
+        index = self._usable(command.name)
         shape: Shape = index.shape
         if command.parts["online"] and not self.scenario.parallel:  # type: ignore[attr-defined]
             raise ora(439)
@@ -67,7 +100,7 @@ class IndexWork:
             target.logging = logging_of(command.parts["logging"])
 
     def _do_alter_index(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
-        index = self._found("INDEX", command.name, 1418)  # type: ignore[attr-defined]
+        index = self._usable(command.name)
         word, name = (command.parts["attribute"] or "").upper(), command.parts.get("part")
         level = (command.parts.get("level") or "").upper()
         target = index.shape.find(level, unquoted(name)) if name else index

@@ -52,8 +52,6 @@ VIEWS = {
     "DBA_FLASHBACK_ARCHIVE_TABLES": "TABLE_NAME OWNER_NAME FLASHBACK_ARCHIVE_NAME ARCHIVE_TABLE_NAME STATUS",
 }  # fmt: skip
 
-PRIVILEGES = ("CREATE SESSION", "CREATE TABLE")
-
 
 def rows_of(view: str, scenario: Scenario) -> Sequence[ViewRow]:
     """Return a view's rows in a healthy database; most are empty there."""
@@ -92,7 +90,7 @@ _ROWS: dict[str, Callable[[Scenario], Sequence[ViewRow]]] = {
     "V$PX_PROCESS": lambda scenario: servers(0, min(4, scenario.max_servers)),
     "V$PX_PROCESS_SYSSTAT": _statistics,
     "V$RESOURCE_LIMIT": _limits,
-    "SESSION_PRIVS": lambda _: [{"PRIVILEGE": name} for name in PRIVILEGES],
+    "SESSION_PRIVS": lambda scenario: [{"PRIVILEGE": name} for name in scenario.privileges],
     "DBA_TEMP_FREE_SPACE": lambda _: [
         {"TABLESPACE_NAME": "TEMP", "TABLESPACE_SIZE": 8 * 2**30, "ALLOCATED_SPACE": 2**30,
          "FREE_SPACE": 8 * 2**30}

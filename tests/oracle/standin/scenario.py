@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tests.oracle.standin import privileges
+
 _BANNERS = {
     "ee": "Oracle Database 19c Enterprise Edition Release 19.0.0.0.0 - Production",
     "se2": "Oracle Database 19c Standard Edition 2 Release 19.0.0.0.0 - Production",
@@ -23,6 +25,9 @@ class Scenario:
     are a stack, the outermost first. `lose` drops the connection in the middle of one. `delay_seconds` slows timed
     statements down, those with `delay_text` if given. `denied` views answer `denied_code`, `parameters_refused`
     ORA-65040.
+
+    `privileges` and `grants` (of tables of others) are the user's: what he sees of others and may do to them
+    follows from them (`privileges`).
 
     `partitioned` adds partitioned tables with local indexes (SALES, TRADES with subpartitions).
 
@@ -56,6 +61,8 @@ class Scenario:
     lacking: frozenset[str] = frozenset()
     views: Mapping[str, Sequence[ViewRow]] = field(default_factory=dict)
     beside: Mapping[str, Sequence[ViewRow]] = field(default_factory=dict)
+    privileges: Sequence[str] = privileges.PRIVILEGES
+    grants: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=lambda: privileges.GRANTS)
 
     @property
     def banner(self) -> str:

@@ -115,7 +115,8 @@ class Backend:
         self.engine.statements.append(sql)
         self.engine.sent.append((session.sid, sql))
         number = len(self.engine.statements)
-        faults.strike(self.engine.faults, self, self.engine.state, number, sql, faults.BEFORE)
+        for when in (faults.BEFORE, faults.DURING):
+            faults.strike(self.engine.faults, self, self.engine.state, number, sql, when)
         result = self._answer(session, sql, binds)
         faults.strike(self.engine.faults, self, self.engine.state, number, sql, faults.AFTER)
         return result

@@ -37,6 +37,8 @@ class Made:
     unique: bool = False
     status: str = "VALID"
     visibility: str = "VISIBLE"
+    building: bool = False
+    """Of an index whose ONLINE build or rebuild was cut off: STATUS does not show it (IND$.FLAGS does)."""
     shape: indexes.Shape = field(default_factory=indexes.Shape)
     bounds: list[str] = field(default_factory=list)
     """Of the partitions of a table."""
