@@ -221,6 +221,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         effect=call.effect,
         object=call.object,
         undo=tuple(render_call(dialect, back) for back in call.undo),
+        restores=tuple(back.restores for back in call.undo),
         before=call.before,
         unlogged=call.unlogged,
         tolerates=call.tolerates,
@@ -231,6 +232,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         as_user=call.as_user,
         without=call.without,
         access=call.access,
+        otherwise=None if call.otherwise is None else step_of(dialect, call.otherwise),
     )
 
 

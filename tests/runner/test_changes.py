@@ -238,7 +238,9 @@ def test_one_that_cannot_be_undone_is_told_and_the_others_are_undone(kept: Store
         own.run([create(table(f"DBATK_{KEY}_{number}"))], number)
     world.fail[f'DROP TABLE "APP"."DBATK_{KEY}_2"'] = refused()
     undone = own.undo_all()
-    assert undone.left == (f"table `APP.DBATK_{KEY}_2`: ORA-01031: insufficient privileges",)
+    drop = f'DROP TABLE "APP"."DBATK_{KEY}_2" PURGE;'
+    said = f"table `APP.DBATK_{KEY}_2`: ORA-01031: insufficient privileges; to undo it by hand, run: {drop}"
+    assert undone.left == (said,)
     assert set(world.things) == {f"DBATK_{KEY}_2"}
     assert states(kept) == ["undone", "made", "undone"]
 

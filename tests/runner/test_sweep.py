@@ -480,7 +480,9 @@ def test_what_cannot_be_dropped_at_the_end_is_told(rig: Rig) -> None:
     rig.world.fail["DROP TABLE"] = refused()
     state, context = rig.run(planned(ONE))
     assert state is RunState.DONE
-    assert warnings_of(context) == [f"table `APP.DBATK_{KEY}_1`: ORA-01031: insufficient privileges"]
+    drop = f'DROP TABLE "APP"."DBATK_{KEY}_1" PURGE;'
+    said = f"table `APP.DBATK_{KEY}_1`: ORA-01031: insufficient privileges; to undo it by hand, run: {drop}"
+    assert warnings_of(context) == [said]
 
 
 def test_a_cleanup_that_cannot_run_is_told_and_the_run_still_ends(rig: Rig) -> None:

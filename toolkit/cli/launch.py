@@ -82,8 +82,9 @@ def _show_statement(text: str) -> None:
 
 
 def show_result(store: Store, run: str, arguments: Arguments) -> int:
-    """Show what came out and return the exit status: 3 when some cell has no good repetition."""
+    """Show what came out; return the exit status: 3 when a cell has no good repetition, or something is left."""
     from toolkit.app.results import ended_well, failures, find_run
+    from toolkit.app.runs.repair import undo_script_left
 
     record = find_run(store, run, samples=arguments.flag("json"))
     if arguments.flag("json"):
@@ -95,12 +96,16 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
         from toolkit.report.summary import summary_text
 
         out(summary_text(record))
-    well = ended_well(record)
+    well, undo = ended_well(record), undo_script_left(store, run)
     if not arguments.flag("quiet") and not speaks_json(arguments):
         for sentence in () if well else failures(record):
             say(f"not ok: {sentence}")
+        if undo is not None:
+            say(
+                f"not ok: not everything is undone: `dbatk clean -t {record.head.experiment.target}`, or {undo}"
+            )
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` writes a page from it")
-    return ExitCode.DONE if well else ExitCode.INCOMPLETE
+    return ExitCode.DONE if well and undo is None else ExitCode.INCOMPLETE
 
 
 # -- without running --------------------------------------------------------------------------------------------

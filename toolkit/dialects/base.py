@@ -238,6 +238,22 @@ class ScratchObjects(Protocol):
         """
         ...
 
+    def attributes(self, ref: ObjectRef) -> Call | None:
+        """Ask for the present values of what changes to an object name in `Call.restores`.
+
+        Columns: `name` (`degree`, `logging`), `part` (of a partition; null for the object itself), `value`.
+        None where no change of the engine names any.
+        """
+        ...
+
+    def unfinished(self, ref: ObjectRef) -> Call | None:
+        """Ask what a failed or interrupted statement left of an object that it was to make.
+
+        Columns: `state` (what is wrong with it, as the rest of a sentence), `remedy` (the statement to run).
+        No row where it is complete. None where a statement makes an object whole or not at all.
+        """
+        ...
+
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         """Run a statement only where an object is still the one, in a script without us.
 

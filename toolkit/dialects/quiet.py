@@ -116,6 +116,12 @@ class Quiet:
     def identity(self, ref: ObjectRef) -> Call:
         raise self._lacks("objects to identify")
 
+    def attributes(self, ref: ObjectRef) -> Call | None:
+        return None
+
+    def unfinished(self, ref: ObjectRef) -> Call | None:
+        return None
+
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         return None
 

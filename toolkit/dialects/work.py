@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.model.experiment import OptionValue
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, Mode, OperationName, Role, StepKind
 
@@ -33,12 +33,16 @@ class Call:
     effect: Effect = Effect.READS
     object: ObjectRef | None = None
     undo: tuple[Call, ...] = ()
+    restores: Attribute | None = None
+    """Of a call that undoes: which attribute it restores."""
     before: str | None = None
     unlogged: bool = False
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
     file: bool = False
     binds: Mapping[str, Scalar] = field(default_factory=dict)
+    otherwise: Call | None = None
+    """Asked instead, of a catalogue that shows more, where a row of this one says `unseen`."""
     also: tuple[Call, ...] = ()
     """Further files of the same columns, read in the same statement; a refused one is left out."""
     inside: tuple[Call, ...] = ()

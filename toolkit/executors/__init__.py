@@ -3,13 +3,14 @@
 from toolkit.executors.host import read_probes, run_command
 from toolkit.executors.printing import Script, print_script, print_steps
 from toolkit.executors.programs import end_orphans
-from toolkit.executors.sessions import Refusals, Sessions, read_facts, refused
+from toolkit.executors.sessions import Refusals, Sessions, look, read_facts, refused
 
 __all__ = [
     "Refusals",
     "Script",
     "Sessions",
     "end_orphans",
+    "look",
     "print_script",
     "print_steps",
     "read_facts",

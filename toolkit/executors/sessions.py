@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -141,6 +141,36 @@ class Sessions:
             everything, self._open = list(self._open.values()), {}
         for connection in everything:
             connection.close()
+
+
+def look(sessions: Sessions, step: Step) -> tuple[Row, ...]:
+    """Ask the catalogue for an object; what it may hide is asked of the one that shows more.
+
+    Returns:
+        The rows: none means that the object is not there, never that it is not shown.
+
+    Raises:
+        DatabaseError: of the database.
+        ToolkitError: TK-0306 when nothing that the session may read would show the object; the hint is the
+            statement that changes it.
+    """
+    rows = sessions.run(step).rows
+    hidden = next((row["unseen"] for row in rows if row.get("unseen")), None)
+    if hidden is None:
+        return rows
+    if step.otherwise is not None:
+        try:
+            return sessions.run(replace(step.otherwise, tolerates=frozenset())).rows
+        except DatabaseError as error:
+            if error.code not in step.otherwise.tolerates:
+                raise
+    schema, name = step.binds.get("schema"), step.binds.get("name")
+    what = f"{schema}.{name}" if schema else name
+    raise ToolkitError(
+        f"this user cannot see `{what}`, nor whether it exists",
+        code="TK-0306",
+        hint=f"ask for: {hidden}",
+    )
 
 
 def read_facts(

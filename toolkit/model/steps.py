@@ -28,6 +28,23 @@ class ObjectRef:
 
 
 @dataclass(frozen=True, slots=True)
+class Attribute:
+    """What a statement of an undo puts back, as the catalogue spells it: from what was set to what it was.
+
+    Attributes:
+        name: `degree` or `logging`.
+        ours: what the change that is undone sets.
+        back: what it was, and is again afterwards.
+        part: the partition whose attribute it is; None for the object itself.
+    """
+
+    name: str
+    ours: str
+    back: str
+    part: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One statement, block or command.
 
@@ -54,6 +71,8 @@ class Step:
     effect: Effect = Effect.READS
     object: ObjectRef | None = None
     undo: tuple[str, ...] = ()
+    restores: tuple[Attribute | None, ...] = ()
+    """What each statement of `undo` restores, so that a value of somebody else is left; empty when unknown."""
     before: str | None = None
     unlogged: bool = False
     tolerates: frozenset[str] = frozenset()
@@ -72,6 +91,8 @@ class Step:
     """Beginnings of the names of variables that a program must not inherit."""
     access: tuple[str, ...] = ()
     """Names of the variables by which the target lets a program in; their values are known to the target alone."""
+    otherwise: Step | None = None
+    """Asked instead where a row says `unseen`: that the session's catalogue may hide what is asked for."""
     parts: tuple[Step, ...] = ()
     """Reads of the same columns that go as one statement; `text` is all of them, joined by UNION ALL."""
 

@@ -1,7 +1,7 @@
 """The runner: takes planned trials through their stages and survives whatever happens meanwhile."""
 
 from toolkit.runner.around import environment_of
-from toolkit.runner.changes import Changes, Undone
+from toolkit.runner.changes import Changes
 from toolkit.runner.context import PlanningContext, RunContext, spec_of, trials_of
 from toolkit.runner.lease import Locks, holding_lease, holding_locks
 from toolkit.runner.leftovers import end_orphaned_sessions
@@ -9,6 +9,7 @@ from toolkit.runner.stop import Stop
 from toolkit.runner.sweep import Sweep, missing
 from toolkit.runner.trial import interrupted
 from toolkit.runner.undo_script import UndoScript
+from toolkit.runner.undoing import Undone
 
 __all__ = [
     "Changes",

@@ -9,26 +9,24 @@ step.
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, run_command
+from toolkit.executors import Sessions, look
 from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, ObjectKind
 from toolkit.rendering import step_of
-from toolkit.runner.ownership import IN_CATALOGUE, creates, is_another, is_the_one, named, ref_of
+from toolkit.runner.ownership import IN_CATALOGUE, creates, find, is_the_one, ref_of
 from toolkit.runner.stop import Stop
 from toolkit.runner.undo_script import UndoScript
+from toolkit.runner.undoing import Undoing, Undone, whole
 
 Kept = dict[str, tuple[Row, ...]]
-_REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0303"})
-"""Errors of one entry, with which the others are still undone: a command failed, a guard refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +37,7 @@ class Intended:
     object: ObjectRef
     free: bool = True
     identity: Scalar = None
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """What an undo did, and what it left, in sentences."""
-
-    done: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    creates: bool = False
 
 
 class Changes:
@@ -74,7 +65,7 @@ class Changes:
         self._sessions = sessions
         self._dialect = dialect
         self._journal = journal
-        self._allow_commands = allow_commands
+        self._undoing = Undoing(sessions, dialect, journal, allow_commands=allow_commands)
         self._script = script
         self._stop = stop or Stop()
 
@@ -92,7 +83,12 @@ class Changes:
                 self._drop(step, step.object)
                 continue
             created += self.intend((step,), trial)
-            answer = self._sessions.run(step)
+            try:
+                answer = self._sessions.run(step)
+            except DatabaseError as error:
+                if not error.lost:
+                    self.made(created, {each.object for each in created} - {step.object})
+                raise
             if step.keep_as is not None:
                 kept[step.keep_as] = answer.rows
         self.made(created)
@@ -127,7 +123,8 @@ class Changes:
                     hint="check it; dbatk neither replaces nor drops it",
                 )
             entry = self._journal.intend(step, trial=trial, proof=proof)
-            entries.append(Intended(entry, step.object, free, proof.get("identity")))
+            made = step.effect is Effect.CREATES
+            entries.append(Intended(entry, step.object, free, proof.get("identity"), made))
         if entries:
             self._tell(before_a_change=True)
         return entries
@@ -157,6 +154,9 @@ class Changes:
             proof = self._made_before(ref) or {"identity": (self._identity(ref) or {}).get("identity")}
         if step.before is not None:
             proof["before"] = step.before
+        if any(step.restores):
+            restored = [each and (each.name, each.ours, each.back, each.part) for each in step.restores]
+            proof["attributes"] = json.dumps(restored)
         if step.unlogged:
             proof |= {"unlogged": True, "born": proof["born"] if "born" in proof else self._instant()}
         return proof
@@ -174,7 +174,7 @@ class Changes:
         call = self._dialect.absence(ref)
         if call is None:
             return {"free": self._identity(ref) is None, "born": self._instant()}
-        row = self._sessions.run(step_of(self._dialect, call)).rows[0]
+        row = look(self._sessions, step_of(self._dialect, call))[0]
         return {"free": row.get("identity") is None, "born": row.get("born")}
 
     def _instant(self) -> Scalar:
@@ -183,19 +183,25 @@ class Changes:
         return rows[0].get("born") if rows else None
 
     def _identity(self, ref: ObjectRef) -> Row | None:
-        rows = self._sessions.run(step_of(self._dialect, self._dialect.identity(ref))).rows
-        return rows[0] if rows else None
+        return find(self._sessions, self._dialect, ref)
 
-    def made(self, entries: Iterable[Intended]) -> None:
-        """Write what proves that this run made each object that exists and did not exist before."""
+    def made(self, entries: Iterable[Intended], done: Collection[ObjectRef] | None = None) -> None:
+        """Write what proves that this run made each object that exists and did not exist before.
+
+        Args:
+            entries: of changes whose statements were sent, and whose answers came.
+            done: the objects whose statements ended well; None for all. What bears the name of another is not
+                ours: a statement that failed made nothing, unless the engine knows such an object as unfinished.
+        """
         self._stop.refuse_if_disowned()
         made = tuple(entries)
         for each in made:
             if each.object.kind not in IN_CATALOGUE:
                 self._journal.made(each.entry, {})
                 continue
+            failed = each.creates and done is not None and each.object not in done
             identity = each.identity
-            if identity is None and each.free:
+            if identity is None and each.free and not (failed and self._left_nothing(each.object)):
                 identity = (self._identity(each.object) or {}).get("identity")
             if identity is None:
                 self._journal.abandon(each.entry)
@@ -203,6 +209,9 @@ class Changes:
                 self._journal.made(each.entry, {"identity": identity})
         if made:
             self._tell()
+
+    def _left_nothing(self, ref: ObjectRef) -> bool:
+        return ref.kind is not ObjectKind.BACKUP and whole(self._sessions, self._dialect, ref)
 
     def _drop(self, step: Step, ref: ObjectRef) -> None:
         """Drop an object that the journal says this run made; nothing else is ever dropped.
@@ -219,7 +228,7 @@ class Changes:
         elif is_the_one(entry, found):
             self._sessions.run(step)
             if entry.scratch:
-                self._gone(entry)
+                self._undoing.gone(entry)
         self._tell()
 
     def _creation_of(self, ref: ObjectRef) -> JournalEntry | None:
@@ -232,14 +241,6 @@ class Changes:
             for each in self._journal.open_entries()
             if (each.object_kind, each.schema, each.name) == (ref.kind, ref.name.schema, ref.name.name)
         ]
-
-    def _gone(self, entry: JournalEntry) -> None:
-        """Close all entries of an object that was dropped, and of the indexes that went with their table."""
-        for other in self._journal.open_entries():
-            itself = (other.object_kind, other.schema, other.name) == (entry.object_kind, entry.schema, entry.name)
-            index = (other.table_schema, other.table_name) == (entry.schema, entry.name)
-            if itself or (index and entry.object_kind == ObjectKind.TABLE):
-                self._journal.undone(other.entry)
 
     def close_trial(self, trial: int) -> None:
         """Close what conclude has settled: changes that were put back, objects that are the user's now."""
@@ -267,115 +268,27 @@ class Changes:
         for entry in self._journal.open_entries():
             if entry.scratch or not creates(entry) or entry.trial is None:
                 continue
-            now = self._identity(ref_of(entry))
-            if now is not None and is_the_one(entry, now):
+            ref = ref_of(entry)
+            now = self._identity(ref)
+            if now is not None and is_the_one(entry, now) and whole(self._sessions, self._dialect, ref):
                 found.append((entry.trial, str(QualifiedName(entry.name, entry.schema))))
         return tuple(found)
 
     def undo_trial(self, trial: int) -> Undone:
         """Undo what one trial made and did not settle."""
-        return self._undo_entries([each for each in self._journal.open_entries() if each.trial == trial])
+        return self._undo([each for each in self._journal.open_entries() if each.trial == trial])
 
     def undo_trials(self) -> Undone:
         """Undo what trials made and did not drop; what setup made stays."""
-        return self._undo_entries([each for each in self._journal.open_entries() if each.trial is not None])
+        return self._undo([each for each in self._journal.open_entries() if each.trial is not None])
 
     def undo_all(self) -> Undone:
         """Undo every open entry of the run whose object it provably made."""
-        return self._undo_entries(self._journal.open_entries())
+        return self._undo(self._journal.open_entries())
 
-    def _undo_entries(self, entries: Sequence[JournalEntry]) -> Undone:
+    def _undo(self, entries: Sequence[JournalEntry]) -> Undone:
         self._stop.refuse_if_disowned()
-        done: list[str] = []
-        left: list[str] = []
-        # a folder must not go before the backup in it, which the database would then look for in vain
-        stuck: set[int | None] = set()
         try:
-            for entry in sorted(entries, key=lambda each: each.object_kind != ObjectKind.TABLE):
-                if entry.entry not in {each.entry for each in self._journal.open_entries()}:
-                    continue
-                if entry.object_kind == ObjectKind.BACKUP and entry.trial in stuck:
-                    left.append(f"{named(entry)} remains, along with what could not be deleted before it")
-                    continue
-                sentence, gone = self._undo_or_say(entry)
-                if entry.object_kind == ObjectKind.BACKUP and not gone:
-                    stuck.add(entry.trial)
-                if sentence:
-                    (done if gone else left).append(sentence)
+            return self._undoing.run(entries)
         finally:
             self._tell()
-        return Undone(tuple(done), tuple(left))
-
-    def _undo_or_say(self, entry: JournalEntry, *, again: bool = False) -> tuple[str, bool]:
-        """Undo one entry; when that is refused, the others are undone all the same.
-
-        A session that was lost meanwhile is opened anew, once: every undo may be run twice.
-        """
-        try:
-            return self._undo(entry)
-        except DatabaseError as error:
-            if error.lost and again:
-                raise
-            if error.lost:
-                return self._undo_or_say(entry, again=True)
-            return f"{named(entry)}: {error.sentence}", False
-        except ToolkitError as error:
-            if error.code not in _REFUSED:
-                raise
-            return f"{named(entry)}: {error.sentence}", False
-
-    def _undo(self, entry: JournalEntry) -> tuple[str, bool]:
-        """Undo one entry; return a sentence (empty when there was nothing to do) and whether it is closed."""
-        if not (creates(entry) or entry.undo or entry.proof.get("command")):
-            self._journal.undone(entry.entry)
-            return "", True
-        ref = ref_of(entry)
-        if ref.kind not in IN_CATALOGUE:
-            return self._put_back(entry)
-        found = self._identity(ref)
-        if found is None or is_another(entry, found):
-            self._journal.abandon(entry.entry)
-            return "", True
-        if not creates(entry):
-            return self._put_back(entry)
-        return self._undo_creation(entry, ref, found) if entry.scratch else self._leave_to_user(entry, found)
-
-    def _undo_creation(self, entry: JournalEntry, ref: ObjectRef, found: Row) -> tuple[str, bool]:
-        drop = step_of(self._dialect, self._dialect.drop(ref)[0])
-        if not is_the_one(entry, found):
-            return (
-                f"{named(entry)} may not belong to dbatk; if it does, run: {drop.text}{self._dialect.terminator}"
-            ), False
-        self._sessions.run(drop)
-        self._gone(entry)
-        return f"dropped {named(entry)}", True
-
-    def _leave_to_user(self, entry: JournalEntry, found: Row) -> tuple[str, bool]:
-        """The object of a job stays; what only served its making (a degree) is put back first."""
-        settled = bool(entry.undo) and is_the_one(entry, found)
-        if settled:
-            self._run_undo(entry)
-        self._journal.abandon(entry.entry)
-        return (f"settled {named(entry)}{_by(entry)}", True) if settled else ("", True)
-
-    def _put_back(self, entry: JournalEntry) -> tuple[str, bool]:
-        command = entry.proof.get("command")
-        if command is not None:
-            argv = json.loads(str(command))
-            if not self._allow_commands:
-                return f"{named(entry)}: restore it with --allow-commands, or run: {shlex.join(argv)}", False
-            run_command(argv)
-        self._run_undo(entry)
-        self._journal.undone(entry.entry)
-        before = entry.proof.get("before")
-        return f"restored {named(entry)}" + (f" to `{before}`" if before else _by(entry)), True
-
-    def _run_undo(self, entry: JournalEntry) -> None:
-        for text in entry.undo:
-            self._sessions.run(Step("undo", text, effect=Effect.CHANGES))
-
-
-def _by(entry: JournalEntry) -> str:
-    """Name the statements that put a change back; of a block its first line."""
-    firsts = [text.strip().splitlines()[0] for text in entry.undo if text.strip()]
-    return f" by {'; '.join(firsts)}" if firsts else ""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
-from toolkit.model.steps import Timed, TimedItem
+from toolkit.model.steps import ObjectRef, Timed, TimedItem
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Role
 from toolkit.runner.monitor import TIMEOUT_SECONDS
@@ -56,6 +56,12 @@ class TimedResult:
         """The first error in time, a lost connection before others."""
         errors = [each.error for each in self.items if each.error is not None]
         return next((error for error in errors if error.lost), errors[0] if errors else None)
+
+    @property
+    def done(self) -> frozenset[ObjectRef]:
+        """The objects of statements that ended well; of an item that failed, its last one did not."""
+        ended = [step for each in self.items for step in each.item.steps[: -1 if each.error else None]]
+        return frozenset(step.object for step in ended if step.object is not None)
 
 
 class _Queue:

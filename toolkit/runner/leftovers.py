@@ -17,7 +17,7 @@ from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Effect, EntryState, Keep, Mode, Outcome
 from toolkit.rendering import step_of
 from toolkit.runner.changes import Changes
-from toolkit.runner.ownership import creates, named, ref_of
+from toolkit.runner.ownership import creates, find, named, ref_of
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -147,9 +147,14 @@ def _was_dropped(entry: JournalEntry) -> bool:
 
 
 def _is_there(sessions: Sessions, dialect: Dialect, entry: JournalEntry) -> bool:
-    rows = sessions.run(step_of(dialect, dialect.identity(ref_of(entry)))).rows
+    try:
+        found = find(sessions, dialect, ref_of(entry))
+    except ToolkitError as error:
+        if error.code != "TK-0306":
+            raise
+        return True  # what cannot be seen may well be there
     known = entry.identity.get("identity") or entry.proof.get("identity")
-    return bool(rows) and known in (None, rows[0].get("identity"))
+    return found is not None and known in (None, found.get("identity"))
 
 
 def _records(sessions: Sessions, dialect: Dialect, since: Scalar) -> tuple[Row, ...] | None:

@@ -1,14 +1,28 @@
-"""Tells whether what bears a name now is what a journal entry speaks of: by identity, mark and birth."""
+"""Looks objects up, and tells whether one is what a journal entry speaks of: by identity, mark and birth."""
 
 from __future__ import annotations
 
+from toolkit.dialects.base import Dialect
+from toolkit.executors import Sessions, look
 from toolkit.model.records import JournalEntry, run_key
 from toolkit.model.steps import ObjectRef, path_of
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
+from toolkit.rendering import step_of
 
 IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX, ObjectKind.BACKUP})
 """Kinds that are looked up again before anything of them is undone."""
+
+
+def find(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> Row | None:
+    """Return what identifies an object; None when it is not there.
+
+    Raises:
+        DatabaseError: of the database.
+        ToolkitError: TK-0306 when the session cannot see whether it is there.
+    """
+    rows = look(sessions, step_of(dialect, dialect.identity(ref)))
+    return rows[0] if rows else None
 
 
 def is_the_one(entry: JournalEntry, found: Row) -> bool:

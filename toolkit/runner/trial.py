@@ -240,7 +240,7 @@ def _journal_made(context: RunContext, state: TrialState, entries: Sequence[Inte
         return
     try:
         with state.phase("journal"):
-            context.changes.made(entries)
+            context.changes.made(entries, state.timed.done if state.timed is not None else ())
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
 

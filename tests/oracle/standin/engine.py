@@ -153,6 +153,8 @@ class Engine(IndexWork):
         made = self._enter_table(data, command.name)
         made.degree = _attribute_degree(command.parts.get("parallel"))
         made.logging = "NO" if (command.parts.get("logging") or "").upper() == "NOLOGGING" else "YES"
+        made.tablespace = (command.parts.get("tablespace") or "USERS").strip('"')
+        made.pct_free = int(command.parts.get("pctfree") or 10)
         partition_table(made, command.parts.get("partitioning"))
         made.compression = (
             "ENABLED" if "COMPRESS" in (command.parts.get("compression") or "NO").upper() else "DISABLED"
@@ -238,7 +240,11 @@ class Engine(IndexWork):
             session.forced = int(command.parts["degree"] or 0) if verb == "FORCE" else None
 
     def _do_alter_table(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
-        _set_attribute(self._found("TABLE", command.name), command.parts["attribute"] or "")
+        table, part = self._found("TABLE", command.name), command.parts.get("part")
+        if part is None:
+            _set_attribute(table, command.parts["attribute"] or "")
+        else:
+            indexes.set_logging(table, part.strip('"'), command.parts["attribute"] or "")
 
     def _do_add_constraint(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         self._found("TABLE", command.name)

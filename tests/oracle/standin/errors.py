@@ -32,6 +32,7 @@ _TEXTS = {
     2248: "invalid option for ALTER SESSION",
     439: "feature not enabled: Online Index Build",
     6550: "PLS-00306: wrong number or types of arguments in call",
+    2149: "Specified partition does not exist",
     8104: "this index object is being online built or rebuilt",
     12514: "listener does not currently know of service requested in connect descriptor",
     12801: "error signaled in parallel query server P001",

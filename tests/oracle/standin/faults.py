@@ -1,8 +1,9 @@
 """What strikes a session at one statement: the client dies, the connection breaks, an ORA- error comes.
 
-A fault strikes just before a statement is run, in the middle of it, or just after it was run and before the client
-hears of it: instants that a client can never tell apart. In the middle matters to what is not atomic: an index that
-is built ONLINE stays half-built. `somebody` is no fault: another session does something between two statements.
+A fault strikes just before a statement is run, in the middle of it, or just after it was run and before the
+client hears of it: instants that a client can never tell apart. In the middle matters to what is not atomic: an
+index that is built ONLINE stays half-built. `somebody` is no fault: another session does something between two
+statements.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ class Command:
 _FORMS: tuple[tuple[str, str], ...] = (
     (
         "ctas",
-        rf"CREATE\s+(?:/\*\+.*?\*/\s*)?TABLE\s+(?P<name>{_NAME})(?:\s+PCTFREE\s+\d+)?(?:\s+TABLESPACE\s+{_IDENT})?"
+        rf"CREATE\s+(?:/\*\+.*?\*/\s*)?TABLE\s+(?P<name>{_NAME})(?:\s+PCTFREE\s+(?P<pctfree>\d+))?"
+        rf"(?:\s+TABLESPACE\s+(?P<tablespace>{_IDENT}))?"
         rf"(?:\s+(?P<logging>{_LOGGING}))?(?:\s+(?P<compression>{_TABLE_COMPRESSION}))?"
         rf"(?:\s+PARTITION\s+BY\s+(?P<partitioning>.*?))?(?:\s+(?P<parallel>{_PARALLEL}))?\s+AS\s+(?P<query>(?:SELECT|WITH)\b.*)",
     ),
@@ -56,7 +57,11 @@ _FORMS: tuple[tuple[str, str], ...] = (
     *repository.FORMS,
     *blocks.FORMS,
     *scheduler.FORMS,
-    ("alter_table", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?P<attribute>{_PARALLEL}|{_LOGGING})"),
+    (
+        "alter_table",
+        rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?:MODIFY\s+PARTITION\s+(?P<part>{_IDENT})\s+)?"
+        rf"(?P<attribute>{_PARALLEL}|{_LOGGING})",
+    ),
     ("drop_table", rf"DROP\s+TABLE\s+(?P<name>{_NAME})(?P<purge>\s+PURGE)?"),
     ("drop_index", rf"DROP\s+INDEX\s+(?P<name>{_NAME})"),
     ("comment", rf"COMMENT\s+ON\s+TABLE\s+(?P<name>{_NAME})\s+IS\s+'(?P<text>(?:[^']|'')*)'"),

@@ -26,20 +26,27 @@ VIEWS = {
     "ALL_PART_TABLES": "OWNER TABLE_NAME PARTITIONING_TYPE SUBPARTITIONING_TYPE PARTITION_COUNT:n INTERVAL "
     "AUTOLIST",
     "ALL_PART_KEY_COLUMNS": "OWNER NAME OBJECT_TYPE COLUMN_NAME COLUMN_POSITION:n",
-    "ALL_TAB_PARTITIONS": "TABLE_OWNER TABLE_NAME PARTITION_NAME HIGH_VALUE PARTITION_POSITION:n",
+    "ALL_TAB_PARTITIONS": "TABLE_OWNER TABLE_NAME COMPOSITE PARTITION_NAME HIGH_VALUE PARTITION_POSITION:n "
+    "TABLESPACE_NAME PCT_FREE:n LOGGING COMPRESSION COMPRESS_FOR INTERVAL",
+    "ALL_TAB_SUBPARTITIONS": "TABLE_OWNER TABLE_NAME PARTITION_NAME SUBPARTITION_NAME SUBPARTITION_POSITION:n "
+    "TABLESPACE_NAME PCT_FREE:n LOGGING COMPRESSION COMPRESS_FOR",
 }
 _BLOCK = 8192
 
 
 @dataclass
 class Part:
-    """A partition of an index, or a subpartition of one."""
+    """A partition of a table or an index, or a subpartition of one."""
 
     name: str
     high_value: str | None = None
     status: str = "USABLE"
     logging: str = "YES"
     rows: int = 0
+    tablespace: str = "USERS"
+    pct_free: int = 10
+    compress_for: str | None = None
+    """Of a partition of a table: BASIC, ADVANCED ...; None when it is not compressed."""
     subs: list[Part] = field(default_factory=list)
 
     @property
@@ -131,12 +138,55 @@ def _part_keys(made: Made) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
+def table_parts(made: Made) -> list[Part]:
+    """Return the partitions of a table; they are made when they are first asked for."""
+    if len(made.parts) != len(made.bounds):
+        made.parts = [Part(f"P{number}", bound or None) for number, bound in enumerate(made.bounds, 1)]
+        if made.sub_method != "NONE":
+            for part in made.parts:
+                part.subs = [Part(f"{part.name}_S{number}") for number in (1, 2)]
+    return made.parts
+
+
+def set_logging(made: Made, name: str, word: str) -> None:
+    """Set LOGGING of a table's partition, which sets that of its subpartitions too (VLDBG, MODIFY PARTITION).
+
+    ALTER TABLE without a partition sets the default of future partitions alone here: what it does to those that
+    are there is documented nowhere that was found.
+    """
+    part = next((part for part in table_parts(made) if part.name == name), None)
+    if part is None:
+        raise ora(2149, name)
+    for each in (part, *part.subs):
+        each.logging = logging_of(word)
+
+
 def _tab_partitions(made: Made) -> list[dict[str, object]]:
     return [
-        {"TABLE_OWNER": made.name[0], "TABLE_NAME": made.name[1], "PARTITION_NAME": f"P{number}",
-         "HIGH_VALUE": bound or None, "PARTITION_POSITION": number}
-        for number, bound in enumerate(made.bounds, 1)
+        {"TABLE_OWNER": made.name[0], "TABLE_NAME": made.name[1], "PARTITION_NAME": part.name,
+         "COMPOSITE": "YES" if part.subs else "NO", "HIGH_VALUE": part.high_value, "PARTITION_POSITION": number,
+         **_attributes(part)}
+        for number, part in enumerate(table_parts(made), 1)
     ]  # fmt: skip
+
+
+def _tab_subpartitions(made: Made) -> list[dict[str, object]]:
+    return [
+        {"TABLE_OWNER": made.name[0], "TABLE_NAME": made.name[1], "PARTITION_NAME": part.name,
+         "SUBPARTITION_NAME": sub.name, "SUBPARTITION_POSITION": number, **_attributes(sub)}
+        for part in table_parts(made)
+        for number, sub in enumerate(part.subs, 1)
+    ]  # fmt: skip
+
+
+def _attributes(part: Part) -> dict[str, object]:
+    return {
+        "TABLESPACE_NAME": part.tablespace,
+        "PCT_FREE": part.pct_free,
+        "LOGGING": "NONE" if part.subs else part.logging,
+        "COMPRESSION": "ENABLED" if part.compress_for else "DISABLED",
+        "COMPRESS_FOR": part.compress_for,
+    }
 
 
 def _index(made: Made) -> list[dict[str, object]]:
@@ -145,8 +195,9 @@ def _index(made: Made) -> list[dict[str, object]]:
         {"OWNER": made.name[0], "INDEX_NAME": made.name[1], "INDEX_TYPE": shape.type, "TABLE_OWNER": made.table[0],
          "TABLE_NAME": made.table[1], "TABLE_TYPE": "TABLE",
          "UNIQUENESS": "UNIQUE" if made.unique else "NONUNIQUE",
-         "COMPRESSION": made.compression, "PREFIX_LENGTH": shape.prefix, "TABLESPACE_NAME": "USERS",
-         "LOGGING": made.logging, "STATUS": "N/A" if shape.locality else made.status,
+         "COMPRESSION": made.compression, "PREFIX_LENGTH": shape.prefix,
+         "TABLESPACE_NAME": None if shape.locality else made.tablespace,
+         "LOGGING": None if shape.locality else made.logging, "STATUS": "N/A" if shape.locality else made.status,
          "DEGREE": made.degree.ljust(4), "PARTITIONED": "YES" if shape.locality else "NO",
          "TEMPORARY": shape.temporary, "SECONDARY": "N", "DROPPED": "NO", "VISIBILITY": made.visibility,
          "JOIN_INDEX": "NO"}
@@ -224,4 +275,5 @@ _OF_TABLES = {
     "ALL_PART_TABLES": _part_table,
     "ALL_PART_KEY_COLUMNS": _part_keys,
     "ALL_TAB_PARTITIONS": _tab_partitions,
+    "ALL_TAB_SUBPARTITIONS": _tab_subpartitions,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 
-from tests.oracle.standin import grammar
+from tests.oracle.standin import grammar, indexes
 from tests.oracle.standin.state import Session, State
 
 _UNLOGGED = re.compile(r"\s*(CREATE|ALTER\s+INDEX\s+\S+\s+REBUILD)\b.*\bNOLOGGING\b", re.IGNORECASE | re.DOTALL)
@@ -20,4 +20,5 @@ def note(state: State, session: Session, text: str) -> None:
 
 def _into_nologging(state: State, session: Session, text: str) -> bool:
     name = grammar.recognise(text, session.user).name
-    return state.objects["TABLE", name].logging == "NO"
+    table = state.objects["TABLE", name]
+    return "NO" in {each.logging for each in (indexes.table_parts(table) or [table])}

@@ -34,6 +34,9 @@ class Made:
     degree: str = "1"
     logging: str = "YES"
     compression: str = "DISABLED"
+    compress_for: str | None = None
+    tablespace: str = "USERS"
+    pct_free: int = 10
     unique: bool = False
     status: str = "VALID"
     visibility: str = "VISIBLE"
@@ -42,6 +45,8 @@ class Made:
     shape: indexes.Shape = field(default_factory=indexes.Shape)
     bounds: list[str] = field(default_factory=list)
     """Of the partitions of a table."""
+    parts: list[indexes.Part] = field(default_factory=list)
+    """The partitions of a table, by `indexes.table_parts`."""
     keyed_by: str = ""
     method: str = "RANGE"
     sub_method: str = "NONE"
@@ -269,11 +274,17 @@ def _dictionary(scenario: Scenario) -> list[CatalogueRow]:
 
 def _tables(state: State, _: Session) -> list[CatalogueRow]:
     return [
-        {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "TABLESPACE_NAME": "USERS", "STATUS": "VALID",
-         "LOGGING": made.logging, "DEGREE": made.degree.rjust(10), "PARTITIONED": "YES" if made.bounds else "NO",
-         "TEMPORARY": "N", "SECONDARY": "N", "NESTED": "NO", "COMPRESSION": made.compression, "DROPPED": "NO"}
+        {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "STATUS": "VALID", "DEGREE": made.degree.rjust(10),
+         "PARTITIONED": "YES" if made.bounds else "NO", "TEMPORARY": "N", "SECONDARY": "N", "NESTED": "NO",
+         "DROPPED": "NO", **({} if made.bounds else _storage(made))}
         for made in state.tables()
     ]  # fmt: skip
+
+
+def _storage(made: Made) -> CatalogueRow:
+    """Null of a partitioned table (Database Reference, ALL_TABLES): its partitions have their own."""
+    return {"TABLESPACE_NAME": made.tablespace, "PCT_FREE": made.pct_free, "LOGGING": made.logging,
+            "COMPRESSION": made.compression, "COMPRESS_FOR": made.compress_for}  # fmt: skip
 
 
 def _tab_cols(state: State, _: Session) -> list[CatalogueRow]:

@@ -27,6 +27,7 @@ from toolkit.app.runs.repair import (
     undo_script,
 )
 from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes
+from toolkit.app.runs.undoable import refuse_open, refuse_unseen
 from toolkit.app.snapshots.providers import keep_snapshot_source, providers_of, snapshot_source_of_run
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -261,6 +262,8 @@ def _check(planning: PlanningContext, launch: _Launch) -> None:
     """Refuse what cannot work before anything is written."""
     check_plan(planning)
     check_space(planning.experiment, planning.facts, launch.target)
+    refuse_open(planning.scripts, database_of(planning.facts, launch.target), launch.store)
+    refuse_unseen(planning.scripts, launch.dialect, launch.sessions, planning.facts)
     backup_client.check(planning, launch.sessions, launch.target)
 
 

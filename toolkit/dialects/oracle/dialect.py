@@ -146,6 +146,12 @@ class OracleDialect:
     def absence(self, ref: ObjectRef) -> Call | None:
         return objects.absence(ref)
 
+    def attributes(self, ref: ObjectRef) -> Call | None:
+        return objects.attributes(ref)
+
+    def unfinished(self, ref: ObjectRef) -> Call | None:
+        return objects.unfinished(ref)
+
     def instant(self) -> Call:
         return objects.instant()
 

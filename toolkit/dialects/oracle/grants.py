@@ -35,13 +35,18 @@ _OWN: dict[OperationName, tuple[str, ...]] = {
     "backup": (),
 }
 _ELSEWHERE: dict[OperationName, tuple[str, ...]] = {
-    "ctas": ("CREATE ANY TABLE",),
+    "ctas": ("CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE"),
     "insert": (),
-    "index-build": ("CREATE ANY INDEX",),
+    "index-build": ("CREATE ANY INDEX", "ALTER ANY INDEX", "DROP ANY INDEX"),
     "index-rebuild": ("ALTER ANY INDEX",),
     "stats-gather": ("ANALYZE ANY",),
     "backup": (),
 }
+_SHOWN_BY = frozenset(f"{verb} ANY TABLE" for verb in ("SELECT", "INSERT", "UPDATE", "DELETE", "LOCK"))
+"""The privileges by which ALL_OBJECTS shows tables and indexes of others (text of the view); the ones above show
+none, and a grant on a table does not show its indexes."""
+_OF_OTHERS = "elsewhere_"
+"""How the scripts begin that look for objects in schemas of others; nobody else needs their views."""
 _OF_GUARDS = "guard_"
 """What these read only a plan with guards needs; `dbatk plan` shows whether it can be read."""
 _OF_BACKUPS = "backup_"
@@ -63,7 +68,7 @@ def needs() -> tuple[Need, ...]:
     """Return what the scripts of `sql/oracle` need, each view once, by the first script that names it."""
     found: dict[str, Need] = {}
     for path in sorted((resources.sql_root() / "oracle").iterdir(), key=lambda one: one.name):
-        if path.name.startswith(_OF_GUARDS):
+        if path.name.startswith((_OF_GUARDS, _OF_OTHERS)):
             continue
         head = dict(_HEAD.findall(resources.sql_text(f"oracle/{path.name}")))
         since = tuple(int(part) for part in re.findall(r"\d+", head.get("Versions", "11.2").split(" ")[0]))
@@ -143,6 +148,7 @@ def _system(facts: Facts, operation: OperationName | None, grantee: str) -> Iter
     if operation is not None and schema not in (None, user):
         wanted |= dict.fromkeys(_ELSEWHERE.get(operation, ()), f"{operation} in schema {schema} of another user")
         yield from _rows_elsewhere(facts, operation, grantee)
+        yield from _sight_elsewhere(facts, grantee)
     for privilege, purpose in wanted.items():
         if not _has(facts, privilege) and not _has(facts, privilege.replace("CREATE ", "CREATE ANY ")):
             yield Grant(f"GRANT {privilege} TO {grantee}", purpose)
@@ -155,6 +161,15 @@ def _rows_elsewhere(facts: Facts, operation: OperationName, grantee: str) -> Ite
         yield Grant(
             f"GRANT INSERT ON {table} TO {grantee}", "insert: a table of another user, unless already granted"
         )
+
+
+def _sight_elsewhere(facts: Facts, grantee: str) -> Iterator[Grant]:
+    """Prescribe what shows the objects made and changed there, without which none is."""
+    seen = {row.get("object_name") for row in facts.rows("doctor_visible")}
+    if any(_has(facts, privilege) for privilege in (*_SHOWN_BY, "SELECT ANY DICTIONARY")) or "DBA_OBJECTS" in seen:
+        return
+    purpose = "to see again what is made or changed in schemas of others; a run is refused without it"
+    yield Grant(view_grant("DBA_OBJECTS", grantee), purpose)
 
 
 def _statspack(facts: Facts, grantee: str) -> Iterator[Grant]:

@@ -15,6 +15,7 @@ from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role, StepKind
 
 _GONE = frozenset({"ORA-00942", "ORA-01418"})
+_NOT_GRANTED = frozenset({"ORA-00942", "ORA-01031", "ORA-41900"})
 _OBJECT_TYPES = {ObjectKind.TABLE: "TABLE", ObjectKind.INDEX: "INDEX"}
 
 
@@ -117,14 +118,34 @@ def identity(ref: ObjectRef) -> Call:
     """Ask for OBJECT_ID and CREATED; the name alone proves nothing, a rename keeps the id."""
     if ref.kind is ObjectKind.BACKUP:
         return backup.identity(ref)
-    return Call("identity", file=True, binds=_who(ref))
+    return _seen("identity", _who(ref))
 
 
 def absence(ref: ObjectRef) -> Call | None:
     """Ask whether the name is free, and for the database's clock, in one statement."""
     if ref.kind is ObjectKind.BACKUP:
         return None
-    return Call("absence", file=True, binds=_who(ref))
+    return _seen("absence", _who(ref))
+
+
+def attributes(ref: ObjectRef) -> Call | None:
+    """Ask for degree and logging of a table or an index, and of its partitions."""
+    if ref.kind not in _OBJECT_TYPES:
+        return None
+    return Call("attributes", file=True, binds=_who(ref))
+
+
+def unfinished(ref: ObjectRef) -> Call | None:
+    """Ask whether an index is half-built or not usable; a table is made whole or not at all."""
+    if ref.kind is not ObjectKind.INDEX:
+        return None
+    return _seen("unfinished", {"schema": ref.name.schema, "name": ref.name.name})
+
+
+def _seen(file: str, binds: dict[str, Scalar]) -> Call:
+    """Ask the ALL_ views, and where they would not show the object to this user, DBA_OBJECTS."""
+    beyond = Call(f"elsewhere_{file}", file=True, binds=binds, tolerates=_NOT_GRANTED)
+    return Call(file, file=True, binds=binds, otherwise=beyond)
 
 
 def _who(ref: ObjectRef) -> dict[str, Scalar]:

@@ -97,6 +97,9 @@ class PostgresqlDialect(Quiet):
     def identity(self, ref: ObjectRef) -> Call:
         return backups.look(ref) if ref.kind is ObjectKind.BACKUP else objects.identity(ref)
 
+    def unfinished(self, ref: ObjectRef) -> Call | None:
+        return objects.unfinished(ref)
+
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         del born
         return objects.by_hand(text, ref, identity)

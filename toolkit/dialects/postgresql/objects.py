@@ -106,6 +106,11 @@ def identity(ref: ObjectRef) -> Call:
     return Call("identity", file=True, binds=name_binds(ref.name))
 
 
+def unfinished(ref: ObjectRef) -> Call | None:
+    """Ask whether an index is not valid, as CREATE INDEX CONCURRENTLY leaves it."""
+    return Call("unfinished", file=True, binds=name_binds(ref.name)) if ref.kind is ObjectKind.INDEX else None
+
+
 def by_hand(text: str, ref: ObjectRef, identity: Scalar) -> Call:
     """Run a statement only where the relation is there and, when its identity is known, has the same oid."""
     oid, _, rest = str(identity or "").partition("@")

@@ -10,7 +10,7 @@ from toolkit.dialects.oracle.findings import EVIDENCE
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef
 from toolkit.model.values import Scalar, Support
 from toolkit.model.words import Effect, Role
 
@@ -59,12 +59,32 @@ def former_logging(work: Work, facts: Facts) -> str:
     return "NOLOGGING" if str(known or "YES").strip().upper() == "NO" else "LOGGING"
 
 
-def table_attribute(ref: ObjectRef, word: str, undo: str | None = None) -> Call:
-    """Set one attribute of a table: its degree or its logging."""
-    back = (table_attribute(ref, undo),) if undo else ()
+def table_attribute(
+    ref: ObjectRef, word: str, *, instead_of: str | None = None, undo: tuple[Call, ...] = ()
+) -> Call:
+    """Set one attribute of a table: its degree or its logging; `instead_of` is what the work set."""
     return Call(
-        "table_attribute", {"table": ref.name, "attribute": word}, effect=Effect.CHANGES, object=ref, undo=back
+        "table_attribute",
+        {"table": ref.name, "attribute": word},
+        effect=Effect.CHANGES,
+        object=ref,
+        undo=undo,
+        restores=restoring(word, instead_of),
     )
+
+
+def restoring(word: str, instead_of: str | None, part: str | None = None) -> Attribute | None:
+    """Say what a word of an ALTER restores, in the terms of ALL_TABLES and ALL_INDEXES."""
+    if instead_of is None:
+        return None
+    name = "logging" if word.endswith("LOGGING") else "degree"
+    return Attribute(name, _in_catalogue(instead_of), _in_catalogue(word), part)
+
+
+def _in_catalogue(word: str) -> str:
+    """Return how the catalogue shows LOGGING, PARALLEL 8 and their like."""
+    known = {"LOGGING": "YES", "NOLOGGING": "NO", "NOPARALLEL": "1", "PARALLEL": "DEFAULT"}
+    return known.get(word) or word.removeprefix("PARALLEL ")
 
 
 def count_rows(work: Work) -> Call:

@@ -75,10 +75,11 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Take the degree of the build off the table, where it would make later SQL parallel, and log it again."""
-    back = (table_attribute(work.object, "LOGGING"),) if asks_nologging(work) else ()
+    logged = table_attribute(work.object, "LOGGING", instead_of="NOLOGGING")
+    back = (logged,) if asks_nologging(work) else ()
     if spelling.is_serial(work) and not back:
         return ()
-    return (table_attribute(work.object, "NOPARALLEL"), *back)
+    return (table_attribute(work.object, "NOPARALLEL", instead_of=spelling.parallel_clause(work)), *back)
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

@@ -63,8 +63,10 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Take the degree of the build off the index, and log it again."""
-    calls = () if spelling.is_serial(work) else (indexes.attribute(work.object, "NOPARALLEL"),)
-    return (*calls, indexes.attribute(work.object, "LOGGING")) if asks_nologging(work) else calls
+    degree = indexes.attribute(work.object, "NOPARALLEL", instead_of=spelling.parallel_clause(work))
+    calls = () if spelling.is_serial(work) else (degree,)
+    logged = indexes.attribute(work.object, "LOGGING", instead_of="NOLOGGING")
+    return (*calls, logged) if asks_nologging(work) else calls
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

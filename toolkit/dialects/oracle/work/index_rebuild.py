@@ -51,10 +51,12 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Put degree and logging back as the catalogue told them: a degree of the index, logging of its part."""
-    calls = [indexes.attribute(work.object, _former_degree(work, facts))]
+    degree = spelling.parallel_clause(work)
+    calls = [indexes.attribute(work.object, _former_degree(work, facts), instead_of=degree)]
     former = _former_logging(work, facts)
-    if former is not None and former != spelling.logging_word(work):
-        calls.append(_attribute(work, former))
+    set_to = spelling.logging_word(work)
+    if former not in (None, set_to):
+        calls.append(_attribute(work, former, instead_of=set_to))
     return tuple(calls)
 
 
@@ -63,9 +65,9 @@ def judge(work: Work, facts: Facts) -> Support | None:
     return _kind(work, facts) or _part(work, facts) or _equal_work(work) or indexes.judge(work, facts)
 
 
-def _attribute(work: Work, word: str) -> Call:
-    part = work.part
-    return indexes.attribute(work.object, word, part.level if part else None, part.name if part else None)
+def _attribute(work: Work, word: str, instead_of: str | None = None) -> Call:
+    level, name = (work.part.level, work.part.name) if work.part else (None, None)
+    return indexes.attribute(work.object, word, level, name, instead_of=instead_of)
 
 
 def _usable(work: Work) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolkit.dialects.oracle import index_facts, spelling
 from toolkit.dialects.oracle.options import advanced_compression, option_is_off
 from toolkit.dialects.oracle.releases import FEATURES, Feature, edition_of, has
-from toolkit.dialects.oracle.work.base import tablespace
+from toolkit.dialects.oracle.work.base import restoring, tablespace
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
@@ -32,15 +32,23 @@ def compression(work: Work) -> str | None:
     return spelling.index_compression(level) if level else None
 
 
-def attribute(ref: ObjectRef, word: str, level: str | None = None, part: str | None = None) -> Call:
-    """Set one attribute of an index or of one partition of it."""
+def attribute(
+    ref: ObjectRef,
+    word: str,
+    level: str | None = None,
+    part: str | None = None,
+    *,
+    instead_of: str | None = None,
+) -> Call:
+    """Set one attribute of an index or of one partition of it; `instead_of` is what the work set."""
     values: dict[str, ContextValue] = {
         "index": ref.name,
         "attribute": word,
         "level": level.upper() if level else None,
         "part": part,
     }
-    return Call("index_attribute", values, effect=Effect.CHANGES, object=ref)
+    back = restoring(word, instead_of, part)
+    return Call("index_attribute", values, effect=Effect.CHANGES, object=ref, restores=back)
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

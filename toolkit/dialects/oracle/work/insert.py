@@ -17,7 +17,8 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Take the target out of redo, when that was asked for; the user's is put back at the end."""
     if not asks_nologging(work):
         return ()
-    back = None if work.object.scratch else former_logging(work, facts)
+    former = former_logging(work, facts)
+    back = () if work.object.scratch else (table_attribute(work.object, former, instead_of="NOLOGGING"),)
     return (table_attribute(work.object, "NOLOGGING", undo=back),)
 
 

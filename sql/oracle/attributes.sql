@@ -1,0 +1,54 @@
+-- Title: degree and logging of a table or an index, and the logging of its partitions and subpartitions
+-- Needs: to see the object (ALL_ views)
+-- License: none
+-- Effect: reads only
+-- Params: :schema, :name (exact case), :kind (TABLE or INDEX)
+-- Versions: 11.2 to 26ai
+-- LOGGING of a partitioned object itself is null, of a partition with subpartitions it may be NONE: theirs counts.
+SELECT 'degree' AS name, NULL AS part, CASE TRIM(o.degree) WHEN '0' THEN '1' ELSE TRIM(o.degree) END AS value
+  FROM all_tables o
+ WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND o.table_name = :name
+   AND :kind = 'TABLE'
+ UNION ALL
+SELECT 'logging' AS name, NULL AS part, TRIM(o.logging) AS value
+  FROM all_tables o
+ WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND o.table_name = :name
+   AND :kind = 'TABLE'
+ UNION ALL
+SELECT 'logging' AS name, p.partition_name AS part, p.logging AS value
+  FROM all_tab_partitions p
+ WHERE p.table_owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND p.table_name = :name
+   AND :kind = 'TABLE'
+ UNION ALL
+SELECT 'logging' AS name, p.subpartition_name AS part, p.logging AS value
+  FROM all_tab_subpartitions p
+ WHERE p.table_owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND p.table_name = :name
+   AND :kind = 'TABLE'
+ UNION ALL
+SELECT 'degree' AS name, NULL AS part, CASE TRIM(o.degree) WHEN '0' THEN '1' ELSE TRIM(o.degree) END AS value
+  FROM all_indexes o
+ WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND o.index_name = :name
+   AND :kind = 'INDEX'
+ UNION ALL
+SELECT 'logging' AS name, NULL AS part, TRIM(o.logging) AS value
+  FROM all_indexes o
+ WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND o.index_name = :name
+   AND :kind = 'INDEX'
+ UNION ALL
+SELECT 'logging' AS name, p.partition_name AS part, p.logging AS value
+  FROM all_ind_partitions p
+ WHERE p.index_owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND p.index_name = :name
+   AND :kind = 'INDEX'
+ UNION ALL
+SELECT 'logging' AS name, p.subpartition_name AS part, p.logging AS value
+  FROM all_ind_subpartitions p
+ WHERE p.index_owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND p.index_name = :name
+   AND :kind = 'INDEX';

@@ -1,0 +1,75 @@
+"""What must hold of the objects of a run before it changes any: that they can be put back afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from toolkit.dialects.base import Dialect
+from toolkit.errors import ToolkitError
+from toolkit.executors import Script, Sessions
+from toolkit.model.facts import Facts
+from toolkit.model.steps import Step
+from toolkit.model.words import Effect, ObjectKind
+from toolkit.runner.ownership import creates, find, named, ref_of
+from toolkit.store import Store
+
+_LOOKED_UP = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
+
+
+def refuse_unseen(scripts: Iterable[Script], dialect: Dialect, sessions: Sessions, facts: Facts) -> None:
+    """Refuse a run whose objects its user could not see again: what was left of them would be taken for gone.
+
+    One object is asked of each kind and schema of others, and every table of others that is changed: a grant may
+    show it alone.
+
+    Raises:
+        ToolkitError: TK-0306; the hint is the grant.
+    """
+    user = facts.value("server", "user_name")
+    asked = set()
+    for step in _changing(scripts):
+        ref = step.object
+        if ref is None or ref.kind not in _LOOKED_UP or ref.name.schema in (None, user):
+            continue
+        single = ref.kind is ObjectKind.TABLE and step.effect is not Effect.CREATES
+        key = (ref.kind, ref.name.schema, ref.name.name if single else None)
+        if key not in asked:
+            asked.add(key)
+            find(sessions, dialect, ref)
+
+
+def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:
+    """Refuse to change an object that an earlier run changed and has not restored.
+
+    Its present value would be taken for the former one, and put back as such.
+
+    Raises:
+        ToolkitError: TK-0307; the hint is the command that restores it.
+    """
+    open_ones = {
+        replace(ref_of(entry), table=None): entry
+        for entry in store.open_entries_all()
+        if entry.undo and not entry.scratch and not creates(entry) and entry.object_kind in _LOOKED_UP
+    }
+    for step in _changing(scripts):
+        entry = open_ones.get(replace(step.object, table=None)) if step.object is not None and step.undo else None
+        if entry is None:
+            continue
+        head = store.load_head(entry.run)
+        if head.target_name == database:
+            raise ToolkitError(
+                f"run {entry.run} changed {named(entry)} and has not restored it",
+                code="TK-0307",
+                hint=f"first run: dbatk clean -t {head.experiment.target} --run {entry.run}",
+            )
+
+
+def _changing(scripts: Iterable[Script]) -> Iterator[Step]:
+    for script in scripts:
+        if script.stages is None:
+            continue
+        timed = (step for item in script.stages.timed.items for step in item.steps)
+        for step in (*script.stages.setup, *script.stages.prepare, *timed):
+            if step.effect is Effect.CREATES or step.undo:
+                yield step

@@ -1,0 +1,233 @@
+"""Undoes what journal entries speak of, one by one: each object is looked up first, and each value compared.
+
+What cannot be seen, is not provably ours or holds a value that somebody else gave it meanwhile is left as it is,
+and said with the statement to run by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolkit.dialects.base import Dialect
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions, look, run_command
+from toolkit.model.protocols import DatabaseError, Journal
+from toolkit.model.records import JournalEntry
+from toolkit.model.steps import Attribute, ObjectRef, Step
+from toolkit.model.values import Row
+from toolkit.model.words import Effect, ObjectKind
+from toolkit.rendering import step_of
+from toolkit.runner.ownership import IN_CATALOGUE, creates, find, is_another, is_the_one, named, ref_of
+
+_REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0303", "TK-0306"})
+"""Errors of one entry with which the others are still undone: failed, too slow, refused, not to be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo did, and what it left, in sentences."""
+
+    done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+class _LeftError(Exception):
+    """Something stays as it is; the text says what, and which statement mends it."""
+
+
+class Undoing:
+    """Undoes entries of one run's journal.
+
+    Args:
+        sessions: of the run.
+        dialect: of its engine.
+        journal: of the run.
+        allow_commands: whether what a command of this host changed may be put back by one.
+    """
+
+    def __init__(self, sessions: Sessions, dialect: Dialect, journal: Journal, *, allow_commands: bool) -> None:
+        self._sessions = sessions
+        self._dialect = dialect
+        self._journal = journal
+        self._allow_commands = allow_commands
+
+    def run(self, entries: Sequence[JournalEntry]) -> Undone:
+        """Undo entries, tables first: their indexes and attributes go with them."""
+        done: list[str] = []
+        left: list[str] = []
+        # a folder must not go before the backup in it, which the database would then look for in vain
+        stuck: set[int | None] = set()
+        for entry in sorted(entries, key=lambda each: each.object_kind != ObjectKind.TABLE):
+            if entry.entry not in {each.entry for each in self._journal.open_entries()}:
+                continue
+            if entry.object_kind == ObjectKind.BACKUP and entry.trial in stuck:
+                left.append(f"{named(entry)} remains, along with what could not be deleted before it")
+                continue
+            try:
+                sentence = self._undo_again(entry)
+            except _LeftError as error:
+                left.append(str(error))
+                if entry.object_kind == ObjectKind.BACKUP:
+                    stuck.add(entry.trial)
+                continue
+            if sentence:
+                done.append(sentence)
+        return Undone(tuple(done), tuple(left))
+
+    def gone(self, entry: JournalEntry) -> None:
+        """Close all entries of an object that was dropped, and of the indexes that went with their table."""
+        for other in self._journal.open_entries():
+            itself = (other.object_kind, other.schema, other.name) == (entry.object_kind, entry.schema, entry.name)
+            index = (other.table_schema, other.table_name) == (entry.schema, entry.name)
+            if itself or (index and entry.object_kind == ObjectKind.TABLE):
+                self._journal.undone(other.entry)
+
+    def _undo_again(self, entry: JournalEntry, *, again: bool = False) -> str:
+        """Undo one entry; when that is refused, the others are undone all the same.
+
+        A session that was lost meanwhile is opened anew, once: every undo may be run twice.
+        """
+        try:
+            return self._undo(entry)
+        except DatabaseError as error:
+            if error.lost and again:
+                raise
+            if error.lost:
+                return self._undo_again(entry, again=True)
+            raise _LeftError(f"{named(entry)}: {error.sentence}{self._by_hand(entry)}") from None
+        except ToolkitError as error:
+            if error.code not in _REFUSED:
+                raise
+            hint = f"; {error.hint}" if error.code == "TK-0306" else ""
+            raise _LeftError(f"{named(entry)}: {error.sentence}{hint}{self._by_hand(entry)}") from None
+
+    def _undo(self, entry: JournalEntry) -> str:
+        """Undo and close one entry; return a sentence, empty when there was nothing to do."""
+        if not (creates(entry) or entry.undo or entry.proof.get("command")):
+            self._journal.undone(entry.entry)
+            return ""
+        ref = ref_of(entry)
+        if ref.kind not in IN_CATALOGUE:
+            return self._put_back(entry)
+        found = find(self._sessions, self._dialect, ref)
+        if found is None or is_another(entry, found):
+            self._journal.abandon(entry.entry)
+            return ""
+        if not creates(entry):
+            return self._put_back(entry)
+        return self._drop(entry, ref, found) if entry.scratch else self._leave_to_user(entry, ref, found)
+
+    def _drop(self, entry: JournalEntry, ref: ObjectRef, found: Row) -> str:
+        drop = step_of(self._dialect, self._dialect.drop(ref)[0])
+        if not is_the_one(entry, found):
+            text = f"{drop.text}{self._dialect.terminator}"
+            raise _LeftError(f"{named(entry)} may not belong to dbatk; if it does, run: {text}")
+        try:
+            self._sessions.run(drop)
+        except DatabaseError as error:
+            if error.lost or whole(self._sessions, self._dialect, ref):
+                raise
+            raise _LeftError(f"{named(entry)} {unfinished(self._sessions, self._dialect, ref)}") from None
+        self.gone(entry)
+        return f"dropped {named(entry)}"
+
+    def _leave_to_user(self, entry: JournalEntry, ref: ObjectRef, found: Row) -> str:
+        """The object of a job stays; what only served its making (a degree) is put back first."""
+        if not is_the_one(entry, found):
+            self._journal.abandon(entry.entry)
+            return ""
+        wrong = unfinished(self._sessions, self._dialect, ref)
+        if wrong is not None:
+            raise _LeftError(f"{named(entry)} {wrong}")
+        if not entry.undo:
+            self._journal.abandon(entry.entry)
+            return ""
+        self._run_undo(entry)
+        self._journal.abandon(entry.entry)
+        return f"settled {named(entry)}{_by(entry)}"
+
+    def _put_back(self, entry: JournalEntry) -> str:
+        command = entry.proof.get("command")
+        if command is not None:
+            argv = json.loads(str(command))
+            if not self._allow_commands:
+                raise _LeftError(f"{named(entry)}: restore it with --allow-commands, or run: {shlex.join(argv)}")
+            run_command(argv)
+        self._run_undo(entry)
+        self._journal.undone(entry.entry)
+        before = entry.proof.get("before")
+        return f"restored {named(entry)}" + (f" to `{before}`" if before else _by(entry))
+
+    def _run_undo(self, entry: JournalEntry) -> None:
+        """Put every value back that is still the one the run set; say which is not."""
+        foreign = []
+        now = self._now(entry)
+        for text, change in zip(entry.undo, _restored_by(entry), strict=True):
+            if change is None or now is None:
+                self._sessions.run(Step("undo", text, effect=Effect.CHANGES))
+                continue
+            value = now.get((change.name, change.part))
+            if value == change.back:
+                continue
+            if value != change.ours:
+                what = f"{change.name} of partition `{change.part}`" if change.part else change.name
+                foreign.append(
+                    f"{named(entry)}: {what} is `{value}`, which somebody else set meanwhile (it was "
+                    f"`{change.back}`, the run set `{change.ours}`); it is left as it is; to restore it, run: "
+                    f"{text}{self._dialect.terminator}"
+                )
+                continue
+            self._sessions.run(Step("undo", text, effect=Effect.CHANGES))
+        if foreign:
+            # Said once: from here on the value is that of whoever set it.
+            self._journal.abandon(entry.entry)
+            raise _LeftError("; ".join(foreign))
+
+    def _now(self, entry: JournalEntry) -> dict[tuple[str, str | None], str] | None:
+        """Return the present values of an object's attributes; None when its changes name none."""
+        call = self._dialect.attributes(ref_of(entry)) if any(_restored_by(entry)) else None
+        if call is None:
+            return None
+        rows = look(self._sessions, step_of(self._dialect, call))
+        parts = [None if row["part"] is None else str(row["part"]) for row in rows]
+        return {(str(row["name"]), part): str(row["value"]) for row, part in zip(rows, parts, strict=True)}
+
+    def _by_hand(self, entry: JournalEntry) -> str:
+        """Name the statements that undo an entry, for the hands of a DBA."""
+        if entry.object_kind not in {ObjectKind.TABLE, ObjectKind.INDEX}:
+            return ""
+        drops = self._dialect.drop(ref_of(entry)) if creates(entry) and entry.scratch else ()
+        texts = [step_of(self._dialect, call).text for call in drops] or list(entry.undo)
+        if not texts:
+            return ""
+        return "; to undo it by hand, run: " + " ".join(f"{text}{self._dialect.terminator}" for text in texts)
+
+
+def _restored_by(entry: JournalEntry) -> list[Attribute | None]:
+    """Return what each statement of an entry's undo restores; None where it is no attribute of the catalogue."""
+    written = entry.proof.get("attributes")
+    known = json.loads(str(written)) if written is not None else [None] * len(entry.undo)
+    return [None if each is None else Attribute(*each) for each in known]
+
+
+def whole(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> bool:
+    """Tell whether nothing half-done bears the name of an object: it is complete, or not there."""
+    return unfinished(sessions, dialect, ref) is None
+
+
+def unfinished(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> str | None:
+    """Say what an object lacks to be complete and which statement mends it; None when it lacks nothing."""
+    call = dialect.unfinished(ref)
+    rows = () if call is None else look(sessions, step_of(dialect, call))
+    if not rows:
+        return None
+    return f"{rows[0]['state']}; run: {rows[0]['remedy']}{dialect.terminator} and build it again"
+
+
+def _by(entry: JournalEntry) -> str:
+    """Name the statements that put a change back; of a block its first line."""
+    firsts = [text.strip().splitlines()[0] for text in entry.undo if text.strip()]
+    return f" by {'; '.join(firsts)}" if firsts else ""
