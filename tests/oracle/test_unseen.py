@@ -125,12 +125,12 @@ def test_an_object_that_somebody_else_made_first_is_never_touched(
 
 
 def test_a_run_that_leaves_something_behind_does_not_end_as_done(tmp_path: Path) -> None:
-    with running_standin() as standin:
-        standin.engine.faults.append(Fault(fail_with(1031), words='DROP TABLE "DBATK"."DBATK_', when=BEFORE))
-        standin.engine.faults.append(Fault(fail_with(1031), words='DROP TABLE "DBATK"."DBATK_', when=BEFORE))
+    with running_standin(Scenario(fail={"drop_table": 1031})) as standin:
         status, said = run(standin, tmp_path, *wreck.OPERATIONS["insert-sweep"])
         assert status == 3
         assert 'by hand, run: DROP TABLE "DBATK"."DBATK_' in str(said["warnings"])
+        assert wreck.clean(standin, tmp_path)[0] == 3
+        standin.engine.scenario = Scenario()
         assert wreck.clean(standin, tmp_path)[0] == 0
 
 

@@ -101,9 +101,7 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
         for sentence in () if well else failures(record):
             say(f"not ok: {sentence}")
         if undo is not None:
-            say(
-                f"not ok: not everything is undone: `dbatk clean -t {record.head.experiment.target}`, or {undo}"
-            )
+            say(f"not ok: not everything is undone: `dbatk clean -t {record.head.experiment.target}`, or {undo}")
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` writes a page from it")
     return ExitCode.DONE if well and undo is None else ExitCode.INCOMPLETE
 
