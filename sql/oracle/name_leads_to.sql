@@ -1,25 +1,44 @@
--- Title: what a name leads to: the target of a synonym, the objects that a view or a program reads
+-- Title: what names lead to: objects, the targets of synonyms, what views and programs read
 -- Needs: nothing: ALL_ views show what the user may see
 -- License: none
 -- Effect: reads only
--- Params: :schema (null: the current one, and PUBLIC), :name (exact case)
+-- Params: :n1 :n2 :n3 :n4 :n5 :n6 :n7 :n8 :n9 :n10 :n11 :n12 :n13 :n14 :n15 :n16 :n17 :n18 :n19 :n20 (names, exact case; null where there are fewer) :s1 :s2 :s3 :s4 :s5 (schemas besides the current one)
 -- Versions: 11.2 to 26ai
+SELECT o.owner AS owner,
+       o.object_name AS name,
+       o.object_type AS kind,
+       CASE WHEN o.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') THEN 1 ELSE 0 END AS is_current,
+       CAST(NULL AS VARCHAR2(128)) AS referenced_owner,
+       CAST(NULL AS VARCHAR2(128)) AS referenced_name,
+       CAST(NULL AS VARCHAR2(128)) AS link
+  FROM all_objects o
+ WHERE o.object_name IN (:n1, :n2, :n3, :n4, :n5, :n6, :n7, :n8, :n9, :n10,
+                         :n11, :n12, :n13, :n14, :n15, :n16, :n17, :n18, :n19, :n20)
+   AND o.owner IN (SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'), 'PUBLIC', :s1, :s2, :s3, :s4, :s5)
+   AND o.subobject_name IS NULL
+   AND o.object_type <> 'SYNONYM'
+ UNION ALL
 SELECT s.owner AS owner,
+       s.synonym_name AS name,
        'SYNONYM' AS kind,
+       CASE WHEN s.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') THEN 1 ELSE 0 END AS is_current,
        s.table_owner AS referenced_owner,
        s.table_name AS referenced_name,
        s.db_link AS link
   FROM all_synonyms s
- WHERE s.synonym_name = :name
-   AND (s.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
-        OR (:schema IS NULL AND s.owner = 'PUBLIC'))
+ WHERE s.synonym_name IN (:n1, :n2, :n3, :n4, :n5, :n6, :n7, :n8, :n9, :n10,
+                          :n11, :n12, :n13, :n14, :n15, :n16, :n17, :n18, :n19, :n20)
+   AND s.owner IN (SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'), 'PUBLIC', :s1, :s2, :s3, :s4, :s5)
  UNION ALL
 SELECT d.owner AS owner,
-       d.type AS kind,
+       d.name AS name,
+       'READS' AS kind,
+       CASE WHEN d.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') THEN 1 ELSE 0 END AS is_current,
        d.referenced_owner AS referenced_owner,
        d.referenced_name AS referenced_name,
        d.referenced_link_name AS link
   FROM all_dependencies d
- WHERE d.name = :name
-   AND d.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+ WHERE d.name IN (:n1, :n2, :n3, :n4, :n5, :n6, :n7, :n8, :n9, :n10,
+                  :n11, :n12, :n13, :n14, :n15, :n16, :n17, :n18, :n19, :n20)
+   AND d.owner IN (SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'), 'PUBLIC', :s1, :s2, :s3, :s4, :s5)
    AND d.type <> 'SYNONYM';

@@ -90,6 +90,87 @@ def test_what_nobody_could_read_is_said_in_the_bill(tmp_path: Path) -> None:
     assert "-- licence not checked: synonyms and views behind the names could not be read: ORA-" in said
 
 
+_HIDDEN = {
+    "text built at run time": "select dbms_xmlgen.getxml(t.data) x from gtest t",
+    "another database": "select t.* from far.t@hq t",
+    "a table named by a URI": "select dburitype('/SYS/DBA%5FHIST%5FSYSSTAT').getclob() x from dual",
+    "rows of an advisor": "select f.* from dba_advisor_findings f",
+}
+
+
+@pytest.mark.parametrize("query", _HIDDEN.values(), ids=_HIDDEN)
+def test_what_nobody_can_see_through_is_shown_and_refused(query: str, tmp_path: Path) -> None:
+    with running_standin() as standin:
+        site = Site(standin, tmp_path)
+        shown, said = site(*site.query(query), "--dry-run")
+        assert shown == 0, said
+        assert "-- licence not checked: " in said
+        status, said = site(*site.query(query))
+        assert status == 5, said
+        assert "whether this needs a licence cannot be seen" in said
+        assert "`--unseen-ok`" in said
+        assert _made(standin) == []
+
+
+def test_what_nobody_can_see_through_is_sent_when_that_was_asked_for(tmp_path: Path) -> None:
+    with running_standin(Scenario(denied=frozenset({"ALL_SYNONYMS"}))) as standin:
+        site = Site(standin, tmp_path)
+        query = site.query("select g.* from gtest g")
+        status, said = site(*query)
+        assert status == 5, said
+        assert "could not be read: ORA-00942" in said
+        status, said = site(*query, "--unseen-ok")
+        assert status == 0, said
+        assert len(_made(standin)) == 1
+    assert "licence not checked: synonyms and views" in " ".join(site("runs", "show", "last")[1].split())
+
+
+_OWN = {
+    "ALL_OBJECTS": [
+        {"OWNER": "DBATK", "OBJECT_NAME": name, "OBJECT_TYPE": kind, "SUBOBJECT_NAME": None}
+        for name, kind in (("DBA_HIST_SNAPSHOT", "VIEW"), ("TWICE", "FUNCTION"), ("RUNNER", "FUNCTION"))
+    ],
+    "ALL_DEPENDENCIES": [
+        {
+            "OWNER": "DBATK", "NAME": "DBA_HIST_SNAPSHOT", "TYPE": "VIEW",
+            "REFERENCED_OWNER": "SYS", "REFERENCED_NAME": "V_$ACTIVE_SESSION_HISTORY", "REFERENCED_TYPE": "VIEW",
+        }
+    ],
+    "ALL_SYNONYMS": [
+        {"OWNER": "PUBLIC", "SYNONYM_NAME": name, "TABLE_OWNER": "SYS", "TABLE_NAME": "V_$SQL_MONITOR"}
+        for name in ("VALUE", "BLOCK", "SELECT")
+    ],
+    "ALL_SOURCE": [
+        {"OWNER": "DBATK", "NAME": name, "TYPE": "FUNCTION", "LINE": 1, "TEXT": text}
+        for name, text in (
+            ("TWICE", "FUNCTION twice (n NUMBER) RETURN NUMBER IS BEGIN RETURN 2 * n; END;"),
+            ("RUNNER", "FUNCTION runner (t VARCHAR2) RETURN NUMBER IS BEGIN EXECUTE IMMEDIATE t; END;"),
+        )
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("select * from dba_hist_snapshot", "`V_$ACTIVE_SESSION_HISTORY` (through DBATK.DBA_HIST_SNAPSHOT)"),
+        ("select v.* from value v", "`V_$SQL_MONITOR` (through PUBLIC.VALUE)"),
+        ('select v.* from "SELECT" v', "`V_$SQL_MONITOR` (through PUBLIC.SELECT)"),
+        ("select runner(g.data) x from gtest g", "EXECUTE IMMEDIATE runs text built at run time"),
+        ("select twice(g.id) x from gtest g", ""),
+    ],
+)
+def test_a_name_means_what_the_catalogue_says(query: str, says: str, tmp_path: Path) -> None:
+    with running_standin(Scenario(beside=_OWN)) as standin:
+        site = Site(standin, tmp_path)
+        status, said = site(*site.query(query), "--dry-run")
+    if not says:
+        assert status == 0, said
+        assert "licence not checked" not in said
+    else:
+        assert says in said
+
+
 def test_a_declared_option_runs_and_its_declaration_goes_with_every_report(tmp_path: Path) -> None:
     with running_standin() as standin:
         site = Site(standin, tmp_path, _OPTION)

@@ -9,7 +9,7 @@ import pytest
 from tests.oracle.make import connect
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.test_command_line import dbatk
-from toolkit.dialects.oracle.errors import headline
+from toolkit.dialects.oracle.errors import headline, without_secrets
 from toolkit.model.protocols import DatabaseError
 from toolkit.store import open_store
 
@@ -73,8 +73,51 @@ def test_what_may_pass_ends_nothing(tmp_path: Path) -> None:
             "ORA-00604: error occurred at recursive SQL level 1\nORA-01653: unable to extend\nORA-06512: at 1",
             "ORA-01653: unable to extend (in ORA-00604: error occurred at recursive SQL level 1)",
         ),
+        (
+            "ORA-02091",
+            "ORA-02091: transaction rolled back\nORA-02291: constraint (A.FK) violated - parent key not found",
+            "ORA-02291: constraint (A.FK) violated - parent key not found (in ORA-02091: transaction rolled back)",
+        ),
+        ("ORA-02091", "ORA-02091: transaction rolled back", "ORA-02091: transaction rolled back"),
         ("ORA-01013", "", "ORA-01013"),
     ],
 )
 def test_the_headline_is_the_line_of_the_cause(code: str, message: str, said: str) -> None:
     assert headline(code, message) == said
+
+
+# -- passwords that a server repeats ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'ORA-00922: missing option near ALTER USER a IDENTIFIED BY "s3cret Pa$$"',
+        'ORA-28007: CREATE USER a IDENTIFIED  BY "new one" REPLACE "s3cret Pa$$" failed',
+        "ORA-12154: cannot resolve `connect app/s3cret@dwh`",
+        "ORA-20000: CREATE DATABASE LINK l CONNECT TO u IDENTIFIED BY s3cret USING 'x'",
+        "ORA-31626: dbms_datapump: remote_password => 's3cret'",
+    ],
+)
+def test_a_password_in_the_text_of_an_error_is_hidden_where_one_stands(message: str) -> None:
+    shown = without_secrets(message)
+    assert "s3cret" not in shown
+    assert "********" in shown
+    assert shown.startswith(message[:9])
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["ORA-00942: table or view does not exist", "ORA-00001: unique constraint (A.B) violated", "RMAN-06023: 3/4"],
+)
+def test_an_error_without_a_password_stays_as_it_is(message: str) -> None:
+    assert without_secrets(message) == message
+
+
+def test_the_password_of_the_session_is_hidden_wherever_the_database_repeats_it() -> None:
+    with running_standin(Scenario(password="tig3rs-own")) as standin:
+        connection = connect(standin)
+        with pytest.raises(DatabaseError) as caught:
+            connection.execute('SELECT "tig3rs-own" FROM gtest')
+        connection.close()
+    assert "tig3rs-own" not in caught.value.message.lower()

@@ -51,7 +51,7 @@ def test_a_name_without_a_schema_is_looked_up_in_the_sessions_own(standin: Stand
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("SELECT s.sid FROM v$nothing s", "ORA-00942"),
+        ("SELECT s.sid FROM nothing_there s", "ORA-00942"),
         ("SELECT s.nothing FROM v$session s", "ORA-00904"),
         ("SELECT nothing(1) AS x FROM dual", "ORA-00904"),
         ("SELECT SYS_CONTEXT('USERENV', 'NOTHING') AS x FROM dual", "ORA-02003"),

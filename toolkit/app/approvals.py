@@ -21,6 +21,8 @@ class Approvals:
     yes_production: str | None = None
     allow_commands: bool = False
     ask: Callable[[str], bool] | None = None
+    unseen_ok: bool = False
+    """Whether statements may be sent of which nobody can see what licences they need."""
     approval: str | None = None
     """Hash of the approval that what runs was checked against; nothing runs then that cannot be logged."""
     approval_text: str | None = None
@@ -40,6 +42,8 @@ class TargetPolicy:
     """Who declared them, when, until when; those that have ended too."""
     approved_only: bool = False
     """Only what was approved may run here."""
+    unseen_ok: bool = False
+    """Whether what no licence check can see may be sent, for this run."""
 
 
 def check_production(

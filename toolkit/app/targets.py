@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from toolkit.app.approvals import TargetPolicy
-from toolkit.config.profiles import Profile, find_profile, profile_of
+from toolkit.config.profiles import Profile, find_profile, load_profiles, profile_of
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
 from toolkit.design.build import check_engine
@@ -54,7 +54,7 @@ def find_target(
     if "://" in text:
         address = parse_url(text)
         access = Access(address, _password_of_url(address, prompt), wallet_password=_wallet_password(None))
-        return ResolvedTarget(open_target(access), TargetPolicy())
+        return ResolvedTarget(open_target(access), _policy_of_url(address))
     profile = find_profile(text) if profiles is None else profile_of(text, profiles)
     return ResolvedTarget(open_target(access_of(profile, prompt)), _policy(profile), profile.work_schema)
 
@@ -65,7 +65,14 @@ def policy_of(text: str) -> TargetPolicy:
     Raises:
         ToolkitError: as `find_target`.
     """
-    return TargetPolicy() if "://" in text else _policy(find_profile(text))
+    return _policy_of_url(parse_url(text)) if "://" in text else _policy(find_profile(text))
+
+
+def _policy_of_url(address: Address) -> TargetPolicy:
+    """Return nothing, unless a profile says of the same database that it is production."""
+    named = (one for one in load_profiles().values() if one.production and one.address.same_database(address))
+    profile = next(named, None)
+    return TargetPolicy() if profile is None else TargetPolicy(production=True, profile_name=profile.name)
 
 
 def _policy(profile: Profile) -> TargetPolicy:

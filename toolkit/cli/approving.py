@@ -68,6 +68,7 @@ def approvals_of(arguments: Arguments) -> Approvals:
         arguments.text("yes_production"),
         arguments.flag("allow_commands"),
         _ask if _can_ask() and not arguments.flag("json") else None,
+        arguments.flag("unseen_ok"),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from toolkit.cli.output import out_json, say
-from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, argument, option
+from toolkit.cli.parameters import OUTPUT, TARGET, UNSEEN_OK, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.units import counted
 
@@ -30,7 +31,7 @@ def add_bundles(app: typer.Typer) -> None:
         app,
         "export",
         _export,
-        [_FILE, _OUT, TARGET, option("label", "name of the run"), _ASSUME, _FACTS, *json_and_debug],
+        [_FILE, _OUT, TARGET, option("label", "name of the run"), _ASSUME, _FACTS, UNSEEN_OK, *json_and_debug],
         "Write an experiment as SQL*Plus scripts with a driver script, for a server without Python.",
     )
     add_command(app, "ingest", _ingest, [_BUNDLE, *OUTPUT], "Import the output of a bundle as a run.")
@@ -80,7 +81,8 @@ def _write(experiment: Experiment, arguments: Arguments, folder: Path) -> Export
             assumed_known(engine, arguments.required("assume")) if text is None else given_known(read_text(text))
         )
     address = address_of(named_target(experiment.target))
-    return export_bundle(experiment, known, address, folder, policy=resolved.policy)
+    policy = replace(resolved.policy, unseen_ok=arguments.flag("unseen_ok"))
+    return export_bundle(experiment, known, address, folder, policy=policy)
 
 
 def _ingest(arguments: Arguments) -> int:

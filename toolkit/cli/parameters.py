@@ -123,10 +123,14 @@ OUTPUT = (
 APPROVED_ONLY = option("approved_only", "refuse anything that differs from what was approved", kind=bool)
 QUIET = option("quiet", "show no progress", "-q", "--quiet", kind=bool)
 ALLOW_COMMANDS = option("allow_commands", "let factors run commands on this host", kind=bool)
+UNSEEN_OK = option(
+    "unseen_ok", "send also what cannot be checked for licences (text built at run time, links)", kind=bool
+)
 APPROVALS = (
     option("not_production", "the target is not production", kind=bool),
     option("yes_production", "run on the production target of this name", metavar="NAME"),
     ALLOW_COMMANDS,
+    UNSEEN_OK,
 )
 DESIGN = (
     option(

@@ -189,7 +189,7 @@ def _check_options(arguments: Arguments, kind: SchedulerKind) -> None:
 def _wish(arguments: Arguments) -> JobRequest:
     from toolkit.app.scheduling import JobRequest
 
-    flags = ("approved_only", "not_production", "allow_commands")
+    flags = ("approved_only", "not_production", "allow_commands", "unseen_ok")
     passed = ["--" + name.replace("_", "-") for name in flags if arguments.flag(name)]
     named = arguments.text("yes_production")
     if named is not None:

@@ -22,6 +22,20 @@ class Address:
     port: int | None = None
     parameters: tuple[tuple[str, str], ...] = ()
 
+    def same_database(self, other: Address) -> bool:
+        """Tell whether two addresses are of one database, as far as it can be told without connecting."""
+        ports = {self.port, other.port} - {None}  # without one it may be any
+        return self._place == other._place and len(ports) < 2
+
+    @property
+    def _place(self) -> tuple[str, ...]:
+        if engine(self.engine).embedded or not self.host:
+            return self.engine, self.database
+        named = self.database or dict(self.parameters).get("service_name", "")
+        # Oracle: `service:dedicated/instance`
+        database = named.split("/")[0].split(":")[0] if engine(self.engine).service_names else named
+        return self.engine, self.host.lower(), database.lower()
+
     @property
     def display(self) -> str:
         """The URL again, fit to be shown: it never held a password."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toolkit.errors import ToolkitError
@@ -40,6 +40,8 @@ class OracleConnection:
     observe: Callable[[], Callable[[str], None] | None]
     identity: str = ""
     read_only: bool = False
+    secrets: set[str] = field(default_factory=set, repr=False)
+    """Passwords that may not appear in what the database says."""
     _busy: bool = field(default=False, repr=False)
 
     def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
@@ -55,7 +57,7 @@ class OracleConnection:
         try:
             return self._run(text, present)
         except driver.failures() as error:
-            raise driver.translate(error) from error
+            raise driver.translate(error, self.secrets) from error
         finally:
             self._busy = False
 
@@ -107,9 +109,21 @@ class OracleTarget:
     _instance: str | None = field(default=None, repr=False)
     """Where the first session landed: the others follow, for V$ views speak of one instance."""
     guard: LicenceGuard = field(init=False)
+    _secrets: set[str] = field(default_factory=set, repr=False)
 
     def __post_init__(self) -> None:
+        self.access = replace(self.access, password=self._remembered(self.access.password))
         self.guard = LicenceGuard(self.access.licences)
+
+    def _remembered(self, fetch: Callable[[], str | None]) -> Callable[[], str | None]:
+        """Return what fetches the password and keeps it in mind, to be hidden in what the database says."""
+
+        def password() -> str | None:
+            found = fetch()
+            self._secrets.update(filter(None, [found]))
+            return found
+
+        return password
 
     @property
     def display(self) -> str:
@@ -143,6 +157,7 @@ class OracleTarget:
             lambda: self.observer,
             f"sid {raw.session_id},{raw.serial_num}",
             read_only,
+            self._secrets,
         )
         raw.module = _MODULE
         raw.client_identifier = _cut(tag.run, _IDENTIFIER_BYTES)

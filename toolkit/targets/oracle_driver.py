@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.dialects.oracle import errors
@@ -272,10 +272,10 @@ def failures() -> tuple[type[BaseException], ...]:
     return (error, OSError)
 
 
-def translate(error: BaseException) -> DatabaseError:
-    """Turn what the driver raised into our own error, with the database's code."""
+def translate(error: BaseException, secrets: Iterable[str] = ()) -> DatabaseError:
+    """Turn what the driver raised into our own error, with the database's code and without these secrets."""
     cause = error.args[0] if error.args else None
-    message = errors.tidy_message(str(getattr(cause, "message", None) or error))
+    message = errors.without_secrets(errors.tidy_message(str(getattr(cause, "message", None) or error)), secrets)
     number, full = getattr(cause, "code", 0), str(getattr(cause, "full_code", "") or "")
     dead = bool(getattr(cause, "is_session_dead", False))
     code = full or _code_in(message) or type(error).__name__

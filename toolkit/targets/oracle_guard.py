@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolkit import resources
 from toolkit.dialects.oracle.licences import LicenceFindings, Use, licences, look
@@ -24,22 +24,26 @@ Ask = Callable[[str], Row | None]
 class LicenceGuard:
     """Looks at every statement of one target; shared by its sessions.
 
-    `used` gathers what was sent that belongs to a licence.
+    `used` gathers what was sent that belongs to a licence. `own` are names that the catalogue knows as objects of
+    a user's; with `unseen_ok` passes what nobody can see through.
     """
 
     declared: frozenset[str] = frozenset()
     context: LicenceContext | None = None
+    own: frozenset[tuple[str, ...]] = frozenset()
+    unseen_ok: bool = False
     used: dict[Use, None] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def check(self, text: str, ask: Ask) -> None:
-        """Refuse a statement that needs what nobody declared, or what this database cannot have.
+        """Refuse a statement that needs what nobody declared or this database lacks, or that nobody can read.
 
         Raises:
             ToolkitError: TK-0303 naming the object, the licence, and how to do without.
         """
-        findings = look(text)
-        if not findings.uses and not findings.changes_packs:
+        findings = look(text, self.own)
+        hidden = bool(findings.unseen) and not self.unseen_ok
+        if not findings.uses and not findings.changes_packs and not hidden:
             return
         refuse(findings, self._context(findings, ask))
         with self._lock:
@@ -47,9 +51,10 @@ class LicenceGuard:
 
     def _context(self, findings: LicenceFindings, ask: Ask) -> LicenceContext:
         with self._lock:
-            if self.context is None and any(licences()[use.licence].declarable for use in findings.uses):
+            asks = bool(findings.unseen) or any(licences()[use.licence].declarable for use in findings.uses)
+            if self.context is None and asks:
                 self.context = learn(self.declared, ask)
-            return self.context or LicenceContext(self.declared)
+            return replace(self.context or LicenceContext(self.declared), unseen_ok=self.unseen_ok)
 
 
 def learn(declared: frozenset[str], ask: Ask) -> LicenceContext:

@@ -105,7 +105,7 @@ def export_bundle(
         )  # fmt: skip
     for path, text in files.items():
         if path.endswith((".sql", ".rman")):
-            licensing.check_script(text, known.facts, policy.licences)
+            licensing.check_script(text, known.facts, policy)
     manifest = _manifest(experiment, known, run, trials, policy.licences, files, bill)
     write_folder(folder, {**files, MANIFEST: manifest_text(manifest)})
     return Exported(run, folder, sum(each.stages is not None for each in trials), notes)

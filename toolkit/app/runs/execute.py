@@ -234,13 +234,14 @@ def _launch(
     run: str, target: Target, store: Store, approvals: Approvals, events: Events,
     policy: TargetPolicy | None, stop: Stop | None, under: str | None,
 ) -> _Launch:  # fmt: skip
+    licensing.allow(target, unseen=approvals.unseen_ok)
     return _Launch(
         run,
         target,
         Sessions(target, run),
         store,
         approvals,
-        policy or TargetPolicy(),
+        replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok),
         TaggedEvents(events, {"run": run}),
         stop or Stop(),
         under,

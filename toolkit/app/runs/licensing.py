@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.app.approvals import TargetPolicy
@@ -23,7 +23,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.records import Artifact
-from toolkit.model.values import Row
+from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role, StepKind
 from toolkit.rendering import sql_file
 from toolkit.store import Store
@@ -73,14 +73,14 @@ def user_texts(experiment: Experiment) -> Iterator[str]:
 def find(scripts: Iterable[Script], experiment: Experiment, facts: Facts) -> LicenceFindings:
     """Look at all statements, and at what the names of the user's own lead to."""
     sent = tuple(texts_of(scripts, experiment))
-    found = _looked(sent) + _parallel_loads(sent)
-    return found + resolution.findings(facts.rows(NAMES)) + _not_resolved(experiment, facts)
+    found = _looked((*sent, *user_texts(experiment)), resolution.own_names(facts.rows(NAMES)))
+    return found + _parallel_loads(sent) + resolution.findings(facts.rows(NAMES)) + _unreadable(experiment, facts)
 
 
-def _looked(texts: Iterable[str]) -> LicenceFindings:
+def _looked(texts: Iterable[str], own: frozenset[tuple[str, ...]] = frozenset()) -> LicenceFindings:
     found = LicenceFindings()
     for text in dict.fromkeys(texts):
-        found += licences.look(text)
+        found += licences.look(text, own)
     return found
 
 
@@ -93,14 +93,20 @@ def _parallel_loads(texts: Iterable[str]) -> LicenceFindings:
     return LicenceFindings((Use("enterprise_edition", "parallel INSERT"),)) if asked else LicenceFindings()
 
 
-def _not_resolved(experiment: Experiment, facts: Facts) -> LicenceFindings:
-    if NAMES in facts.answers or not any(True for _ in user_texts(experiment)):
-        return LicenceFindings()
+def _unreadable(experiment: Experiment, facts: Facts) -> LicenceFindings:
+    """Say so where the catalogue refused to tell what names are."""
     why = facts.refused.get(NAMES)
-    if why is not None:
-        first = (why.strip().splitlines() or [""])[0]
-        return LicenceFindings(unseen=(f"synonyms and views behind the names could not be read: {first}",))
-    return LicenceFindings(unseen=("synonyms and views behind the names were not read: there was no connection",))
+    if why is None or not any(True for _ in user_texts(experiment)):
+        return LicenceFindings()
+    first = (why.strip().splitlines() or [""])[0]
+    return LicenceFindings(unseen=(f"synonyms and views behind the names could not be read: {first}",))
+
+
+def _not_asked(experiment: Experiment, facts: Facts) -> tuple[str, ...]:
+    """Say in the bill what could not be asked; nothing is sent then, so nothing is refused for it."""
+    if NAMES in facts.answers or NAMES in facts.refused or not any(True for _ in user_texts(experiment)):
+        return ()
+    return ("synonyms and views behind the names were not read: there was no connection",)
 
 
 # -- what is read of the database -------------------------------------------------------------------------------
@@ -114,8 +120,8 @@ def with_context(experiment: Experiment, facts: Facts, sessions: Sessions, decla
     control = sessions.get(Role.CONTROL)
     facts = _with_names(experiment, facts, control)
     named = resolution.findings(facts.rows(NAMES))
-    own = _looked(user_texts(experiment)) + named
-    if not declared and not own.uses and not _option_wished(experiment):
+    own = _looked(user_texts(experiment), resolution.own_names(facts.rows(NAMES))) + named
+    if not declared and not own.uses and not own.unseen and not _option_wished(experiment):
         return facts
     return read_facts(control, dialect_of(facts.engine), _GROUND, facts)
 
@@ -127,13 +133,9 @@ def _option_wished(experiment: Experiment) -> bool:
 
 
 def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Facts:
-    def leads_to(schema: str | None, name: str) -> tuple[Row, ...]:
-        binds = {"schema": schema, "name": name}
-        return control.execute(sql_file("oracle", "name_leads_to"), binds).rows
-
     found = _looked(user_texts(experiment))
     try:
-        rows = resolution.follow(found.names, leads_to)
+        rows = resolution.follow(found.names, _Names(control))
     except DatabaseError as error:
         if error.lost:
             raise
@@ -141,10 +143,28 @@ def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Fa
     return replace(facts, answers={**facts.answers, NAMES: rows})
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The catalogue of a connection, asked for what names lead to."""
+
+    control: Connection
+
+    def leads_to(self, names: tuple[str, ...], schemas: tuple[str, ...]) -> tuple[Row, ...]:
+        binds: dict[str, Scalar] = dict.fromkeys(f"n{at}" for at in range(1, resolution.MOST_NAMES + 1))
+        binds |= dict.fromkeys(f"s{at}" for at in range(1, resolution.MOST_SCHEMAS + 1))
+        binds |= {f"n{at}": name for at, name in enumerate(names, 1)}
+        binds |= {f"s{at}": schema for at, schema in enumerate(schemas, 1)}
+        return self.control.execute(sql_file("oracle", "name_leads_to"), binds).rows
+
+    def text_of(self, owner: str, name: str, *, view: bool) -> tuple[Row, ...]:
+        file = "name_view_text" if view else "name_source"
+        return self.control.execute(sql_file("oracle", file), {"owner": owner, "name": name}).rows
+
+
 # -- the bill ---------------------------------------------------------------------------------------------------
 def _context(facts: Facts, policy: TargetPolicy) -> context.LicenceContext:
     lapsed = frozenset(policy.declarations) - policy.licences
-    return replace(context.context_of(facts, policy.licences), lapsed=lapsed)
+    return replace(context.context_of(facts, policy.licences), lapsed=lapsed, unseen_ok=policy.unseen_ok)
 
 
 def bill_of(found: LicenceFindings, on: context.LicenceContext, declarations: Mapping[str, Licence]) -> Bill:
@@ -169,8 +189,17 @@ def _position(key: str, things: list[str], on: context.LicenceContext, licence: 
     return Position(key, title, tuple(dict.fromkeys(things)), verdict.status, verdict.reason, *words)
 
 
-def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, policy: TargetPolicy) -> Bill | None:
+def check(
+    scripts: Iterable[Script], experiment: Experiment, facts: Facts, policy: TargetPolicy, *, shown: bool = False
+) -> Bill | None:
     """Return the bill of what would be printed or sent; None for engines without licences.
+
+    Args:
+        scripts: all statements.
+        experiment: what the user wrote.
+        facts: what was read.
+        policy: what is declared, and whether the unseen may be sent.
+        shown: it is only shown, so that what is unseen stands in the bill and refuses nothing.
 
     Raises:
         ToolkitError: TK-0303 for what the target does not allow.
@@ -179,11 +208,12 @@ def check(scripts: Iterable[Script], experiment: Experiment, facts: Facts, polic
         return None
     found = find(scripts, experiment, facts)
     on = _context(facts, policy)
-    context.refuse(found, on)
-    return bill_of(found, on, policy.declarations)
+    context.refuse(found, replace(on, unseen_ok=on.unseen_ok or shown))
+    bill = bill_of(found, on, policy.declarations)
+    return replace(bill, unseen=(*bill.unseen, *_not_asked(experiment, facts)))
 
 
-def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | None:
+def check_script(text: str, facts: Facts, policy: TargetPolicy) -> Bill | None:
     """Look at a whole script for SQL*Plus as at statements that are sent, and return its bill.
 
     Raises:
@@ -191,8 +221,9 @@ def check_script(text: str, facts: Facts, declared: frozenset[str]) -> Bill | No
     """
     if not engine(facts.engine).licences:
         return None
-    found, on = licences.look_script(text), context.context_of(facts, declared)
-    context.refuse(found, on)
+    found, on = licences.look_script(text), _context(facts, policy)
+    # Its statements were judged one by one; what a script adds (its own includes and `&`) is of our making.
+    context.refuse(found, replace(on, unseen_ok=True))
     return bill_of(found, on, {})
 
 
@@ -203,16 +234,25 @@ def check_user_texts(experiment: Experiment, facts: Facts, declared: frozenset[s
         ToolkitError: TK-0303 for what the target does not allow.
     """
     if engine(facts.engine).licences:
-        found = _looked(user_texts(experiment)) + resolution.findings(facts.rows(NAMES))
+        found = find((), experiment, facts)
         context.refuse(found, context.context_of(facts, declared))
 
 
+def allow(target: Target, *, unseen: bool) -> None:
+    """Tell the guard of a target whether what nobody can see through may be sent."""
+    guard = _guard(target)
+    if guard is not None:
+        guard.unseen_ok = unseen
+
+
 def teach(target: Target, facts: Facts, policy: TargetPolicy) -> None:
-    """Give the guard of a target the context that was read, so that it need not ask within a trial."""
-    if engine(facts.engine).licences and "cloud_service" in {*facts.answers, *facts.refused}:
-        guard = _guard(target)
-        if guard is not None:
-            guard.context = _context(facts, policy)
+    """Give the guard of a target what was read, so that it need not ask within a trial."""
+    guard = _guard(target)
+    if guard is None:
+        return
+    guard.own = resolution.own_names(facts.rows(NAMES))
+    if "cloud_service" in {*facts.answers, *facts.refused}:
+        guard.context = _context(facts, policy)
 
 
 def sent(target: Target) -> LicenceFindings:

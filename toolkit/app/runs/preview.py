@@ -143,7 +143,7 @@ def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None
     finally:
         sessions.close()
     check_plan(planning)
-    bill = licensing.check(planning.scripts, experiment, planning.facts, policy)
+    bill = licensing.check(planning.scripts, experiment, planning.facts, policy, shown=True)
     notes = (*_notes(planning.facts, planning.trials), *degree_notes(planning), *remarks_of(planning))
     return Plan(experiment, planning.facts, planning.support, planning.trials, notes, bill)
 
@@ -219,7 +219,7 @@ def script_of(
     """
     chosen = snapshot_source if snapshot_source is not None and snapshot_source.choice else None
     scripts = _with_snapshots(planning.scripts, planning.dialect, chosen)
-    bill = licensing.check(scripts, planning.experiment, planning.facts, policy)
+    bill = licensing.check(scripts, planning.experiment, planning.facts, policy, shown=True)
     ahead = ahead_of(planning)
     lines = [
         *_head(planning, scripts),

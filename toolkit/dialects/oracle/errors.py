@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
@@ -17,8 +18,9 @@ _HELP = re.compile(r"\s*^Help: https?://\S+\s*$", re.MULTILINE)
 
 # Codes of frames: the cause is the next code of the stack that is none of these.
 _FRAMES = frozenset(
-    {"ORA-12801", "RMAN-00571", "RMAN-00569", "RMAN-03002", "RMAN-03009", "ORA-06512", "ORA-00604"}
-)
+    {"ORA-12801", "RMAN-00571", "RMAN-00569", "RMAN-03002", "RMAN-03009", "ORA-06512", "ORA-00604",
+     "ORA-02091", "ORA-12008", "ORA-12012"}
+)  # fmt: skip
 
 
 @cache
@@ -41,6 +43,32 @@ def catalogue() -> dict[str, ErrorAdvice]:
 def tidy_message(message: str) -> str:
     """Drop the line `Help: https://...` that the thin driver appends."""
     return _HELP.sub("", message).strip()
+
+
+_HIDDEN = "********"
+_SHORTEST_SECRET = 3
+_WORD = r"""(?:"[^"]*"|'[^']*'|[^\s,;)]+)"""
+_PASSWORD = re.compile(
+    rf"""(?ix)
+    (\bidentified\s+by\s+) (?:values\s+)? {_WORD} (?:\s+replace\s+{_WORD})?
+    | (password\s*(?:=>?|:=)\s*) {_WORD}
+    | ((?<![\w/.])[\w$\#"]+/) (?:"[^"]*"|[^\s/@"]+) (?=@)
+    """
+)
+"""Where a statement (CREATE USER, ALTER USER, CREATE DATABASE LINK), a call or a login has a password."""
+
+
+def without_secrets(message: str, secrets: Iterable[str] = ()) -> str:
+    """Return a message without passwords: those known, and what stands where a statement or login has one.
+
+    Args:
+        message: as the database or the driver gave it; a server may quote what it was sent.
+        secrets: passwords of the session.
+    """
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_SECRET:
+            message = re.sub(re.escape(secret), _HIDDEN, message, flags=re.IGNORECASE)
+    return _PASSWORD.sub(lambda found: f"{next(filter(None, found.groups()))}{_HIDDEN}", message)
 
 
 def is_frame(code: str) -> bool:

@@ -35,6 +35,7 @@ class LicenceContext:
         pack_access: the parameter's value; None when it could not be read.
         asked: whether it was read: a script for an assumed release is sent nowhere.
         lapsed: licences that the profile declares, but not for today.
+        unseen_ok: whether what cannot be seen may be sent; it was asked for, or nothing is sent.
     """
 
     declared: frozenset[str] = frozenset()
@@ -44,6 +45,7 @@ class LicenceContext:
     pack_access: str | None = None
     asked: bool = True
     lapsed: frozenset[str] = frozenset()
+    unseen_ok: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,10 @@ def _switched_off(key: str, context: LicenceContext) -> str:
 
 
 def refusals(findings: LicenceFindings, context: LicenceContext) -> Iterator[ToolkitError]:
-    """Yield an error for each use that the context does not allow, and for a change of the packs' parameter."""
+    """Yield an error for each use that the context does not allow, for what is unseen, and for a change of packs.
+
+    What is unseen may be anything: it passes where it was allowed, or where all packs come with the service.
+    """
     if findings.changes_packs:
         yield ToolkitError(
             f"the statement would change {PACK_PARAMETER}; dbatk never does",
@@ -148,6 +153,13 @@ def refusals(findings: LicenceFindings, context: LicenceContext) -> Iterator[Too
             if not found.allowed:
                 yield _refusal(use, licence, key, found.reason, context)
                 break
+    if findings.unseen and not context.unseen_ok and not context.autonomous:
+        more = f" (and {len(findings.unseen) - 1} more)" if len(findings.unseen) > 1 else ""
+        yield ToolkitError(
+            f"whether this needs a licence cannot be seen: {findings.unseen[0]}{more}",
+            code="TK-0303",
+            hint="name the objects in plain SQL; or, if you know that it touches no pack, add `--unseen-ok`",
+        )
 
 
 def refuse(findings: LicenceFindings, context: LicenceContext) -> None:

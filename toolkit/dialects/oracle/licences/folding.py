@@ -14,15 +14,16 @@ _Function = Callable[[Sequence[str], int], str | None]
 _HIGHEST = 0x10FFFF
 
 
-def fold(name: str, arguments: Sequence[str], most: int) -> str | None:
+def fold(package: str, name: str, arguments: Sequence[str], most: int) -> str | None:
     """Return the value of a function of constants, or None.
 
     Args:
+        package: what stands before it, in upper case; of a program of the user's nothing is known.
         name: the function's own name, in upper case.
         arguments: their values as text.
         most: the longest value that may be made.
     """
-    function = _FUNCTIONS.get(name)
+    function = _FUNCTIONS.get(name) if package == _HOMES.get(name, "") else None
     if function is None or not arguments:
         return None
     try:
@@ -68,6 +69,10 @@ def _stripped(strip: Callable[[str, str], str]) -> _Function:
     return lambda arguments, _: strip(arguments[0], arguments[1] if len(arguments) > 1 else " ")
 
 
+def _first(arguments: Sequence[str], _: int) -> str | None:
+    return next(filter(None, arguments), "")  # an empty string is null
+
+
 def _same(arguments: Sequence[str], _: int) -> str | None:
     return arguments[0]
 
@@ -94,9 +99,8 @@ _FUNCTIONS: dict[str, _Function] = {
     "HEXTORAW": _same,
     "CAST_TO_VARCHAR2": _from_hex,
     "CAST_TO_NVARCHAR2": _same,
-    "CAST": _same,
-    "NVL": _same,
-    "COALESCE": _same,
+    "NVL": _first,
+    "COALESCE": _first,
     "TO_CHAR": _same,
     "TO_NCHAR": _same,
     "TO_CLOB": _same,
@@ -107,3 +111,11 @@ _FUNCTIONS: dict[str, _Function] = {
     "NOOP": _same,
     "ENQUOTE_NAME": lambda arguments, _: f'"{arguments[0]}"',
 }
+
+_HOMES = {
+    **dict.fromkeys(("CAST_TO_VARCHAR2", "CAST_TO_NVARCHAR2"), "UTL_RAW"),
+    **dict.fromkeys(
+        ("SIMPLE_SQL_NAME", "SQL_OBJECT_NAME", "QUALIFIED_SQL_NAME", "NOOP", "ENQUOTE_NAME"), "DBMS_ASSERT"
+    ),
+}
+"""The packages of functions that are not SQL's own."""

@@ -16,10 +16,10 @@ from datetime import date
 from importlib.resources import files
 
 from toolkit.design.lexis import Token, TokenKind
+from toolkit.dialects.oracle.licences import dictionary
 
 DIAGNOSTICS, TUNING = "diagnostics_pack", "tuning_pack"
 
-_DYNAMIC = re.compile(r"G?V_?\$")
 _PLAIN = re.compile(r"\w{1,30}")
 _KINDS = (
     ("table", re.compile(r"\b(?:CREATE|ALTER)(?: [A-Z]+){0,3} TABLE\b")),
@@ -68,6 +68,34 @@ class LicensedClause:
 
 
 @dataclass(frozen=True, slots=True)
+class OraclePrograms:
+    """Oracle's own programs, by what they do with a text that they are given.
+
+    Attributes:
+        families: beginnings of the names of Oracle's packages.
+        quiet: packages that run no text they are given.
+        texts: `PACKAGE.FUNCTION` to the place (from 0) and the name of the one argument that is run; of a package
+            that stands here no other function runs a text.
+        opaque: names behind which nobody sees what is read, whatever they are given.
+        opaque_families: beginnings of such names.
+    """
+
+    families: tuple[str, ...]
+    quiet: frozenset[str]
+    texts: Mapping[str, tuple[int, str]]
+    opaque: frozenset[str]
+    opaque_families: tuple[str, ...]
+
+    def is_opaque(self, name: str) -> bool:
+        """Tell whether a name in upper case hides what it reads."""
+        return name in self.opaque or name.startswith(self.opaque_families)
+
+    def may_run_text(self, package: str) -> bool:
+        """Tell whether a package of Oracle's may run a text that it is given."""
+        return package.startswith(self.families) and package not in self.quiet
+
+
+@dataclass(frozen=True, slots=True)
 class LicenceList:
     """All that belongs to one licence, its source, and how to do without it."""
 
@@ -80,6 +108,8 @@ class LicenceList:
     objects: frozenset[str]
     families: tuple[str, ...]
     free: frozenset[str]
+    named: tuple[re.Pattern[str], ...]
+    hints: frozenset[str]
     scripts: frozenset[str]
     when: tuple[ConditionalObjects, ...]
     clauses: tuple[LicensedClause, ...]
@@ -92,7 +122,15 @@ class LicenceList:
 
     def holds(self, name: str) -> bool:
         """Tell whether a name in canonical form belongs to the licence whatever is asked of it."""
-        return name in self.objects or (name.startswith(self.families) and name not in self.free)
+        if name in self.free:
+            return False
+        return name in self.objects or name.startswith(self.families) or name in _listed(self.key)
+
+
+@functools.cache
+def _listed(key: str) -> frozenset[str]:
+    """Return the names of the generated list; of a subprogram its own name, for a synonym may stand before it."""
+    return frozenset(name.rpartition(".")[2] for name in dictionary.named().get(key, frozenset()))
 
 
 @functools.cache
@@ -111,19 +149,30 @@ def as_of() -> date:
 @functools.cache
 def licences() -> Mapping[str, LicenceList]:
     """Return the lists by key, as it stands in a profile: `diagnostics_pack`."""
-    return {key: _list(key, value) for key, value in _document().items() if isinstance(value, dict)}
+    return {
+        key: _list(key, value) for key, value in _document().items() if isinstance(value, dict) and "kind" in value
+    }
+
+
+@functools.cache
+def programs() -> OraclePrograms:
+    """Return what is known of Oracle's own programs."""
+    data = _document()["programs"]
+    assert isinstance(data, dict)
+    texts = data["texts"]
+    assert isinstance(texts, dict)
+    return OraclePrograms(
+        _words(data, "families"),
+        frozenset(_words(data, "quiet")),
+        {str(name): (int(place), str(word)) for name, (place, word) in texts.items()},
+        frozenset(_words(data, "opaque")),
+        _words(data, "opaque_families"),
+    )
 
 
 def declarable() -> tuple[str, ...]:
     """Return the licences that a profile can declare."""
     return tuple(key for key, one in licences().items() if one.declarable)
-
-
-def canonical(name: str) -> str:
-    """Return a name as the lists have it: upper case, and GV$X, V_$X and GV_$X as V$X."""
-    upper = name.upper()
-    found = _DYNAMIC.match(upper)
-    return "V$" + upper[found.end() :] if found else upper
 
 
 def spellings(name: str) -> Iterator[str]:
@@ -146,6 +195,8 @@ def _list(key: str, data: Mapping[str, object]) -> LicenceList:
         frozenset(_words(data, "objects")),
         _words(data, "families"),
         frozenset(_words(data, "free")),
+        tuple(map(re.compile, _words(data, "named"))),
+        frozenset(_words(data, "hints")),
         frozenset(_words(data, "scripts")),
         tuple(_when(one) for one in _tables(data, "when")),
         tuple(_clause(one) for one in _tables(data, "clauses")),

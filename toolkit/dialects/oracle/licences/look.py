@@ -14,15 +14,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TypeVar
+from urllib.parse import unquote
 
 from toolkit.design.lexis import Token, TokenKind, tokens, without_comments
-from toolkit.dialects.oracle.licences.lists import canonical, find_clauses, licences
+from toolkit.dialects.oracle.licences import dictionary
+from toolkit.dialects.oracle.licences.dictionary import canonical
+from toolkit.dialects.oracle.licences.lists import TUNING, as_of, find_clauses, licences, programs
 from toolkit.dialects.oracle.licences.reading import read
 
 _Any = TypeVar("_Any")
 _DEPTH = 8
 _WORDS = re.compile(r"[^\W\d][\w$#]*")
-_MOST_NAMES = 400
 _LONGEST_PATH = 4
 _KEPT_CHARACTERS = 100_000
 # Commands of SQL*Plus (User's Guide and Reference).
@@ -30,6 +32,15 @@ _INCLUDE = re.compile(r"\s*(@@?|STA(?:RT?)?\s)\s*(\"[^\"]+\"|'[^']+'|\S+)", re.I
 _HOST = re.compile(r"\s*(?:!|\$|HO(?:ST?)?\s)\s*(\S.*)", re.IGNORECASE)
 _EXECUTE = re.compile(r"\s*EXEC(?:UTE)?\s+(.*)", re.IGNORECASE)
 _PROSE = re.compile(r"(?im)^[ \t]*(?:REM(?:ARK)?|PRO(?:MPT)?|PAUSE|[TB]TI(?:TLE)?)\b(.*)$")
+# Reserved words of SQL (SQL Language Reference, appendix E): without quotes no object can be called so.
+_RESERVED = frozenset(
+    {"ALL", "ALTER", "AND", "ANY", "AS", "ASC", "BETWEEN", "BY", "CHAR", "CHECK", "CONNECT", "CREATE", "DATE",
+     "DECIMAL", "DEFAULT", "DELETE", "DESC", "DISTINCT", "DROP", "ELSE", "EXISTS", "FLOAT", "FOR", "FROM",
+     "GRANT", "GROUP", "HAVING", "IN", "INDEX", "INSERT", "INTEGER", "INTERSECT", "INTO", "IS", "LIKE", "MINUS",
+     "NOT", "NULL", "NUMBER", "OF", "ON", "OR", "ORDER", "PRIOR", "RAW", "ROWID", "ROWNUM", "SELECT", "SET",
+     "SMALLINT", "START", "SYNONYM", "SYSDATE", "TABLE", "THEN", "TO", "TRIGGER", "UID", "UNION", "UNIQUE",
+     "UPDATE", "VALUES", "VARCHAR", "VARCHAR2", "VIEW", "WHERE", "WITH"}
+)  # fmt: skip
 _RUN = re.compile(r"\s*/\s*")
 
 
@@ -75,9 +86,15 @@ class LicenceFindings:
         )
 
 
-def look(text: str) -> LicenceFindings:
-    """Return what a text uses, mentions and hides; the same text is read once."""
-    return _look_kept(text) if len(text) <= _KEPT_CHARACTERS else _look(text)
+def look(text: str, own: frozenset[tuple[str, ...]] = frozenset()) -> LicenceFindings:
+    """Return what a text uses, mentions and hides; the same text is read once.
+
+    Args:
+        text: any text.
+        own: names, as parts, of which the catalogue says that they are objects of a user's: like what of Oracle's
+            they may be called, they do not count.
+    """
+    return _look_kept(text, own) if len(text) <= _KEPT_CHARACTERS else _look(text, own)
 
 
 def scan(text: str) -> LicenceFindings:
@@ -87,8 +104,8 @@ def scan(text: str) -> LicenceFindings:
     return work.findings()
 
 
-def uses_of(name: str, constants: frozenset[str] = frozenset()) -> tuple[list[Use], list[str]]:
-    """Return the uses and notes of one name, whatever its spelling.
+def uses_of(name: str, constants: frozenset[str] = frozenset()) -> LicenceFindings:
+    """Return what one name means, whatever its spelling.
 
     Args:
         name: as written or as the catalogue has it.
@@ -97,6 +114,7 @@ def uses_of(name: str, constants: frozenset[str] = frozenset()) -> tuple[list[Us
     known = canonical(name)
     uses: list[Use] = []
     notes: list[str] = []
+    unseen: list[str] = []
     for licence in licences().values():
         if licence.holds(known):
             uses.append(Use(licence.key, name.upper()))
@@ -105,21 +123,30 @@ def uses_of(name: str, constants: frozenset[str] = frozenset()) -> tuple[list[Us
                 answer = one.answer(constants)
                 uses += [Use(licence.key, name.upper())] if answer == "paid" else []
                 notes += [f"{name.upper()}: {one.note}"] if answer == "noted" else []
-    return uses, notes
+                unseen += [f"{name.upper()}: {one.note}"] if answer == "unseen" else []
+    if programs().is_opaque(name.upper()):
+        unseen.append(f"what {name.upper()} reads cannot be told from a text")
+    elif not uses and dictionary.looks_like_oracles(name) and not _is_free(known):
+        unseen.append(
+            f"`{name.upper()}` looks like an object of Oracle's, and the lists of {as_of()} do not have it"
+        )
+    return LicenceFindings(tuple(uses), tuple(notes), tuple(unseen))
 
 
-def is_free(name: str) -> bool:
-    """Tell whether a name is an exception of a family that belongs to a licence."""
-    return any(canonical(name) in licence.free for licence in licences().values())
+def _is_free(known: str) -> bool:
+    """Tell whether a name in canonical form is known to need nothing, or to be judged by a rule of its own."""
+    return dictionary.is_known_free(known) or any(
+        known in one.free or any(when.covers(known) for when in one.when) for one in licences().values()
+    )
 
 
 @functools.lru_cache(maxsize=512)
-def _look_kept(text: str) -> LicenceFindings:
-    return _look(text)
+def _look_kept(text: str, own: frozenset[tuple[str, ...]]) -> LicenceFindings:
+    return _look(text, own)
 
 
-def _look(text: str) -> LicenceFindings:
-    work = _Work(budget=4 * len(text) + 4096)
+def _look(text: str, own: frozenset[tuple[str, ...]]) -> LicenceFindings:
+    work = _Work(budget=4 * len(text) + 4096, own=own)
     waiting = [(text, 0)]
     while waiting:
         piece, depth = waiting.pop()
@@ -133,6 +160,7 @@ class _Work:
     """Gathers findings over a text and the texts inside it."""
 
     budget: int
+    own: frozenset[tuple[str, ...]] = frozenset()
     words: dict[str, None] = field(default_factory=dict)
     names: dict[tuple[str, ...], None] = field(default_factory=dict)
     constants: set[str] = field(default_factory=set)
@@ -147,7 +175,12 @@ class _Work:
             self.unseen.append("strings within strings are nested too deeply to be read")
             self.scan(text)
             return []
-        found = [token for token in tokens(text) if token.kind is not TokenKind.COMMENT]
+        found = []
+        for token in tokens(text):
+            if token.kind is TokenKind.COMMENT:
+                self._comment(token.text)
+            else:
+                found.append(token)
         if found and found[-1].kind is TokenKind.BROKEN:
             self.unseen.append("a quote or a comment is not closed: the rest was searched word by word")
             self.scan(found[-1].text)
@@ -161,22 +194,38 @@ class _Work:
 
     def findings(self) -> LicenceFindings:
         constants = frozenset(self.constants)
-        for word in self.words:
-            uses, notes = uses_of(word, constants)
-            self.uses += uses
-            self.notes += notes
-        names = tuple(self.names)[:_MOST_NAMES]
-        return LicenceFindings(
-            _once(self.uses), _once(self.notes), _once(self.unseen), names, changes_packs=self.changes_packs
+        words = dict.fromkeys(part for path in self.names if path not in self.own for part in path) | self.words
+        found = LicenceFindings(
+            _once(self.uses), _once(self.notes), _once(self.unseen), tuple(self.names),
+            changes_packs=self.changes_packs,
+        )  # fmt: skip
+        meant = [uses_of(word, constants) for word in words]
+        return found + LicenceFindings(
+            tuple(use for one in meant for use in one.uses),
+            tuple(note for one in meant for note in one.notes),
+            tuple(sentence for one in meant for sentence in one.unseen),
         )
 
     def scan(self, text: str) -> None:
         """Note every word of a text that cannot be read otherwise."""
-        for word in _WORDS.findall(text.upper()):
+        for word in _WORDS.findall(unquote(text).upper()):  # a URI may spell any letter as %41
             self.words[word] = None
             self.changes_packs = self.changes_packs or word == "CONTROL_MANAGEMENT_PACK_ACCESS"
 
+    def _comment(self, text: str) -> None:
+        """Note the hints of a comment, and what a comment would hide if the server ended it elsewhere."""
+        if text[2:3] == "+":
+            outside = re.sub(r"\([^()]*\)", " ", text[3:].upper())
+            for hint in _WORDS.findall(outside):
+                self.uses += [Use(key, f"hint {hint}") for key, one in licences().items() if hint in one.hints]
+        if text.startswith("--") and "\r" in text.rstrip("\r"):
+            self.unseen.append("a comment goes on after a carriage return, where the server may end it")
+
     def _clauses(self, found: Sequence[Token]) -> None:
+        if any(token.word == "EVENTS" for token in found) and any(
+            token.kind is TokenKind.STRING and "SQL_MONITOR" in token.text.upper() for token in found
+        ):
+            self.uses.append(Use(TUNING, "event sql_monitor"))
         clauses, packs = find_clauses(found)
         self.changes_packs = self.changes_packs or packs
         for one in clauses:
@@ -195,10 +244,12 @@ class _Work:
                 self.scan(token.text)  # XQuery names a table as "oradb:/SYS/T"
             if token.kind in (TokenKind.WORD, TokenKind.NAME):
                 dotted = path and _is(found, at - 1, ".")
-                before, path = path, [*path[:_LONGEST_PATH], token.text] if dotted else [token.text]
-                self.words[token.text] = None
-                if not _is(found, at + 1, "."):
-                    self.names[tuple(path[:_LONGEST_PATH])] = None
+                before, path = path, [*path, token.text] if dotted else [token.text]
+                if path == [token.word] and token.word in _RESERVED:
+                    continue
+                if len(path) == _LONGEST_PATH or not _is(found, at + 1, "."):
+                    self.names[tuple(path)] = None
+                    path = [] if len(path) == _LONGEST_PATH else path
             elif sign == "@" and path and at and found[at - 1].kind in (TokenKind.WORD, TokenKind.NAME):
                 link = found[at + 1].text if at + 1 < len(found) else ""
                 self.unseen.append(f"`{'.'.join(path)}@{link}` is in another database")

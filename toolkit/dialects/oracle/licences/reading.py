@@ -7,28 +7,29 @@ by `||` or made by functions of constants count as what they become.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from toolkit.design.lexis import Token, TokenKind
 from toolkit.dialects.oracle.licences.folding import fold
+from toolkit.dialects.oracle.licences.lists import licences, programs
 
 _COMPARES = frozenset(["=", "<>", "!=", "^=", "~=", "<", ">", "<=", ">=", "LIKE", "LIKEC", "LIKE2", "LIKE4"])
 _PATH = frozenset([".", ":", "@"])
 _NO_FUNCTION = frozenset(
     {"ALL", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "CHECK", "CROSS", "DISTINCT", "ELSE", "ELSIF",
-     "EXISTS", "FROM", "GROUP", "HAVING", "IF", "IN", "INTERSECT", "INTO", "IS", "JOIN", "KEY", "LIKE",
-     "LOOP", "MINUS", "NOT", "ON", "OR", "ORDER", "OVER", "RETURN", "RETURNING", "SELECT", "SET", "SOME",
+     "EXISTS", "FOR", "FROM", "GROUP", "IMMEDIATE", "HAVING", "IF", "IN", "INTERSECT", "INTO", "IS", "JOIN", "KEY",
+     "LIKE", "LOOP", "MINUS", "NOT", "ON", "OR", "ORDER", "OVER", "RETURN", "RETURNING", "SELECT", "SET", "SOME",
      "THEN", "UNION", "UNIQUE", "UPDATE", "USING", "VALUES", "WHEN", "WHERE", "WHILE", "WITH", "WITHIN"}
 )  # fmt: skip
 _PROGRAM = frozenset(["BEGIN", "DECLARE", "EXEC", "EXECUTE", "CALL"])
-CARRIERS = frozenset(
-    {"DBMS_SQL", "DBMS_SYS_SQL", "DBMS_XMLGEN", "DBMS_XMLQUERY", "DBMS_XMLSAVE", "DBMS_UTILITY",
-     "DBMS_JOB", "DBMS_SCHEDULER", "DBMS_IJOB", "DBMS_ISCHED", "DBMS_HS_PASSTHROUGH", "DBMS_DDL",
-     "DBMS_PARALLEL_EXECUTE"}
-)  # fmt: skip
-"""Packages that run the text they are given (PL/SQL Packages and Types Reference)."""
-
+_XML = re.compile(r"XML|EXISTSNODE|EXTRACT")
+# Functions of XQuery, XPath and XSLT that read what a text names: tables as `oradb:`, resources, documents.
+_READS_BY_TEXT = re.compile(
+    r"oradb|\b(?:collection|doc|doc-available|unparsed-text\S*|document|view)\s*\(|\bimport\b|\bmodule\b"
+)
 _OPENED = "a cursor is opened for text built at run time"
 _IMMEDIATE = "EXECUTE IMMEDIATE runs text built at run time"
 
@@ -50,6 +51,9 @@ class _Chain:
     parts: list[str | None]
     compared: bool = False
     dynamic: str = ""
+    name: str = ""
+    """The parameter it is given to: `statement => '...'`."""
+    reckoned: bool = False
 
     def constant(self) -> str | None:
         return "".join(part for part in self.parts if part is not None) if None not in self.parts else None
@@ -67,6 +71,7 @@ class _Frame:
     arguments: list[list[_Chain]] = field(default_factory=lambda: [[]])
     open: _Chain | None = None
     join: bool = False
+    parameter: str = ""
 
 
 def read(found: Sequence[Token], budget: int) -> TextReading:
@@ -88,6 +93,9 @@ class _Reader:
         self.tokens = found
         self.result = TextReading(budget=budget)
         self.program = any(token.kind is TokenKind.WORD and token.text in _PROGRAM for token in found)
+        self.declared = frozenset(
+            after.text.upper() for token, after in pairwise(found) if token.word == "FUNCTION"
+        )
         self.stack = [_Frame()]
         self.calls = 0
         self.dynamic = ""
@@ -115,25 +123,28 @@ class _Reader:
         if token.kind in (TokenKind.WORD, TokenKind.NAME):
             self._word(at, token)
         else:
-            self._operand(token.text, at)
+            bound = token.kind is TokenKind.NUMBER and self._text(at - 1) == ":"
+            self._operand(None if bound else token.text, at)
         return 1
 
     # -- words and signs ----------------------------------------------------------------------------------------
     def _word(self, at: int, token: Token) -> None:
         after = self._text(at + 1)
-        if after in _PATH or (after == "(" and token.text not in _NO_FUNCTION):
-            return  # part of a longer name, or a function: its value comes with the closing parenthesis
-        if token.text == "IMMEDIATE" and self._text(at - 1) == "EXECUTE":
+        self.opens = self.opens or token.word == "OPEN"
+        if token.word == "IMMEDIATE" and self._text(at - 1) == "EXECUTE":
             self._close(at)
             self.dynamic = _IMMEDIATE
-            return
-        if token.text == "OPEN":
-            self.opens = True
-        if token.text == "FOR" and self.opens and after not in {"SELECT", "WITH", "("}:
+        elif token.word == "FOR" and self.opens and not self._is_query(at + 1):
             self._close(at)
             self.dynamic, self.opens = _OPENED, False
-            return
-        self._operand(None, at)
+        elif after not in _PATH and not (after == "(" and token.text not in _NO_FUNCTION):
+            # else part of a longer name, or a function: its value comes with the closing parenthesis
+            self._operand(None, at)
+
+    def _is_query(self, at: int) -> bool:
+        while self._text(at) == "(":
+            at += 1
+        return self._text(at) in {"SELECT", "WITH"} and self.tokens[at].kind is TokenKind.WORD
 
     def _sign(self, at: int, sign: str) -> int:
         frame = self.stack[-1]
@@ -153,6 +164,8 @@ class _Reader:
             self.opens = self.opens and sign != ";"
             if sign == ",":
                 frame.arguments.append([])
+            elif sign != "=>":
+                frame.arguments[-1].append(_Chain([None]))  # an operator: what it makes is not worked out
         return 1
 
     def _reckon(self, frame: _Frame, sign: str, at: int) -> bool:
@@ -162,6 +175,7 @@ class _Reader:
             number is None
             or number.kind is not TokenKind.NUMBER
             or frame.open is None
+            or frame.open.reckoned
             or len(frame.open.parts) != 1
         ):
             return False
@@ -170,6 +184,7 @@ class _Reader:
             return False
         a, b = int(before), int(number.text)
         frame.open.parts[0] = str({"+": a + b, "-": a - b, "*": a * b}[sign])
+        frame.open.reckoned = True  # of `2 + 3 * 4` only the first would be right
         return True
 
     def _text(self, at: int) -> str:
@@ -186,14 +201,17 @@ class _Reader:
             frame.join = False
             return
         self._close(at)
-        frame.open = _Chain([value], self._text(at - 1) in _COMPARES, self.dynamic)
-        self.dynamic = ""
+        frame.open = _Chain([value], self._text(at - 1) in _COMPARES, self.dynamic, frame.parameter)
+        self.dynamic = frame.parameter = ""
 
     def _close(self, at: int) -> None:
         """End the chain that is open; `at` is the place behind it."""
         frame = self.stack[-1]
         chain, frame.open, frame.join = frame.open, None, False
         if chain is None:
+            return
+        if self._text(at) == "=>":
+            frame.parameter = self._text(at - 1) or "?"
             return
         chain.compared = chain.compared or self._text(at) in _COMPARES
         if len(self.stack) == 1:
@@ -240,24 +258,38 @@ class _Reader:
         """Return the value of what parentheses hold: a group of one constant, or a function of constants."""
         chains = [argument[0] for argument in frame.arguments if argument]
         values = [constant for chain in chains if (constant := chain.constant()) is not None]
-        if not chains or len(values) != len(chains) or frame.listed:
+        alone = all(len(argument) == 1 for argument in frame.arguments)
+        if not chains or not alone or len(values) != len(chains) or frame.listed:
             return None
         if frame.call:
-            value = fold(frame.function, values, self.result.budget)
+            ours = frame.function in self.declared  # a function of the block's own may be called like one of SQL's
+            value = None if ours else fold(frame.package, frame.function, values, self.result.budget)
         else:
-            alone = len(frame.arguments) == len(frame.arguments[0]) == 1
-            value = values[0] if alone and len(values[0]) <= self.result.budget else None
+            value = values[0] if len(frame.arguments) == 1 and len(values[0]) <= self.result.budget else None
         self.result.budget -= len(value) if value is not None else 0
         return value
 
     def _say_unseen(self, frame: _Frame) -> None:
-        if frame.package not in CARRIERS:
+        """Say so where a program of Oracle's that may run a text is given one that is not known."""
+        if _XML.match(frame.function) and any(map(_READS_BY_TEXT.search, _literals(frame))):
+            self.result.unseen.append(f"{frame.function} reads tables or documents by a text")
+        if not programs().may_run_text(frame.package) or any(
+            one.holds(frame.package) for one in licences().values()
+        ):
             return
-        chains = [chain for argument in frame.arguments for chain in argument]
-        whole = [chain for chain in chains if chain.constant() is not None]
-        mixed = any(None in chain.parts and len(chain.parts) > 1 for chain in chains)
-        if chains and (mixed or not whole):
+        if any(chain.constant() is None for chain in self._run(frame)):
             self.result.unseen.append(f"{frame.package}.{frame.function} is given text built at run time")
+
+    def _run(self, frame: _Frame) -> Iterator[_Chain]:
+        """Yield what a program of Oracle's may run of its arguments."""
+        texts = programs().texts
+        known = texts.get(f"{frame.package}.{frame.function}")
+        if known is None and any(name.startswith(f"{frame.package}.") for name in texts):
+            return
+        for place, argument in enumerate(frame.arguments):
+            for chain in argument:
+                if known is None or chain.name == known[1] or (not chain.name and place == known[0]):
+                    yield chain
 
     def _emit_all(self, frame: _Frame) -> None:
         for argument in frame.arguments:
@@ -280,3 +312,7 @@ class _Reader:
         self.result.constants.add(text.strip().upper()[:60])
         if not harmless and any(map(str.isalpha, text)):
             self.result.codes.append(text)
+
+
+def _literals(frame: _Frame) -> Iterator[str]:
+    return (part for argument in frame.arguments for chain in argument for part in chain.parts if part is not None)
