@@ -22,6 +22,25 @@ class Answer:
 
 
 Dbatk = Callable[..., Answer]
+TWO_STEPS = """
+[plan]
+name = "nightly"
+target = "duckdb:///small.duckdb"
+
+[[step]]
+name = "copy"
+operation = "ctas"
+source = "small"
+table = "copied"
+
+[[step]]
+name = "index"
+operation = "index-build"
+table = "copied"
+columns = "i"
+needs = ["copy"]
+"""
+"""A plan whose second step needs the first one."""
 
 
 @pytest.fixture(autouse=True)

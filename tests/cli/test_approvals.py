@@ -10,28 +10,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.cli.conftest import Answer, Dbatk
+from tests.cli.conftest import TWO_STEPS, Answer, Dbatk
 from toolkit import rendering, resources
 from toolkit.store import open_store
 
-PLAN = """
-[plan]
-name = "nightly"
-target = "duckdb:///small.duckdb"
-
-[[step]]
-name = "copy"
-operation = "ctas"
-source = "small"
-table = "copied"
-
-[[step]]
-name = "index"
-operation = "index-build"
-table = "copied"
-columns = "i"
-needs = ["copy"]
-"""
 EXPERIMENT = """
 [experiment]
 name = "sweep"
@@ -47,7 +29,7 @@ degree = [1, 2]
 @pytest.fixture
 def plan(home: Path, url: str) -> str:
     assert url
-    (home / "nightly.toml").write_text(PLAN)
+    (home / "nightly.toml").write_text(TWO_STEPS)
     return "nightly.toml"
 
 
@@ -132,10 +114,10 @@ def test_what_nobody_approved_is_refused(dbatk: Dbatk, plan: str) -> None:
 def test_a_changed_plan_is_refused_and_each_change_said(
     dbatk: Dbatk, approved: str, home: Path, old: str, new: str, sentence: str
 ) -> None:
-    (home / approved).write_text(PLAN.replace(old, new))
+    (home / approved).write_text(TWO_STEPS.replace(old, new))
     refused(dbatk("run", approved, "--approved-only"), "is not what J. Doe approved on", sentence)
     assert dbatk("run", approved, "--approved-only", "--json").out.count('"TK-0313"') == 1
-    (home / approved).write_text("# only a word about it\n" + PLAN)
+    (home / approved).write_text("# only a word about it\n" + TWO_STEPS)
     assert dbatk("run", approved, "--approved-only").status == 0
 
 
@@ -232,11 +214,11 @@ def test_an_approval_that_was_altered_or_brought_from_elsewhere_approves_nothing
 
 def test_the_newer_approval_counts_and_the_older_may_be_put_back(dbatk: Dbatk, approved: str, home: Path) -> None:
     older = (home / "nightly.approval.toml").read_text()
-    (home / approved).write_text(PLAN.replace('columns = "i"', 'columns = "k"'))
+    (home / approved).write_text(TWO_STEPS.replace('columns = "i"', 'columns = "k"'))
     assert dbatk("plan", approved, "--approve").status == 0
     (home / "nightly.approval.toml").write_text(older)
     refused(dbatk("run", approved, "--approved-only"), "`columns` of step `index`")
-    (home / approved).write_text(PLAN)
+    (home / approved).write_text(TWO_STEPS)
     assert dbatk("run", approved, "--approved-only").status == 0
 
 
@@ -267,11 +249,11 @@ def test_what_cannot_be_logged_does_not_run_where_approval_is_asked_and_else_say
 
 
 def test_the_plan_itself_may_ask_for_its_approval(dbatk: Dbatk, plan: str, home: Path) -> None:
-    (home / plan).write_text(PLAN.replace('name = "nightly"\n', 'name = "nightly"\napproved_only = true\n'))
+    (home / plan).write_text(TWO_STEPS.replace('name = "nightly"\n', 'name = "nightly"\napproved_only = true\n'))
     refused(dbatk("run", plan), "is not approved")
     assert dbatk("plan", plan, "--approve").status == 0
     assert dbatk("run", plan).status == 0
-    (home / plan).write_text(PLAN.replace('name = "nightly"\n', 'name = "nightly"\napproved_only = "yes"\n'))
+    (home / plan).write_text(TWO_STEPS.replace('name = "nightly"\n', 'name = "nightly"\napproved_only = "yes"\n'))
     assert "`approved_only` must be true or false" in dbatk("run", plan).err
 
 
@@ -279,7 +261,7 @@ def test_a_target_may_ask_for_approvals_of_all_that_runs_on_it(dbatk: Dbatk, url
     assert dbatk("target", "add", "dwh", url, "--approved-only").status == 0
     assert "approved_only = true" in (home / "config/targets.toml").read_text()
     refused(dbatk("ctas", "-t", "dwh", "--source", "small", "--table", "x"), "only approved work may run on `dwh`")
-    (home / "p.toml").write_text(PLAN.replace("duckdb:///small.duckdb", "dwh"))
+    (home / "p.toml").write_text(TWO_STEPS.replace("duckdb:///small.duckdb", "dwh"))
     refused(dbatk("run", "p.toml"), "`p.toml` is not approved")
     assert dbatk("plan", "p.toml", "--approve").status == 0
     assert dbatk("run", "p.toml").status == 0
@@ -311,7 +293,7 @@ def test_a_key_signs_and_then_no_log_is_needed_and_no_other_key_will_do(
 
 def test_a_scheduler_passes_it_on_and_cannot_forget_it(dbatk: Dbatk, plan: str, home: Path, url: str) -> None:
     assert url
-    whole = PLAN.replace("duckdb:///small.duckdb", f"duckdb:///{home}/small.duckdb")
+    whole = TWO_STEPS.replace("duckdb:///small.duckdb", f"duckdb:///{home}/small.duckdb")
     (home / plan).write_text(whole)
     shown = dbatk("schedule", plan, "--at", "22:00 UTC", "--kind", "cron", "--approved-only")
     assert shown.status == 0 and "--approved-only" in shown.out, shown.err

@@ -14,35 +14,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Dbatk
+from tests.cli.conftest import TWO_STEPS, Dbatk
 from toolkit.app import maintenance
 from toolkit.model.plan import StepState
 from toolkit.store import open_store
 
-PLAN = """
-[plan]
-name = "nightly"
-target = "duckdb:///small.duckdb"
-
-[[step]]
-name = "copy"
-operation = "ctas"
-source = "small"
-table = "copied"
-
-[[step]]
-name = "index"
-operation = "index-build"
-table = "copied"
-columns = "i"
-needs = ["copy"]
-
+PLAN = (
+    TWO_STEPS
+    + """
 [[step]]
 name = "rare"
 operation = "stats-gather"
 table = "small"
 only_if = {sql = "SELECT count(*) FROM small", at_least = 1000}
 """
+)
 
 
 @pytest.fixture

@@ -35,40 +35,31 @@ def test_enterprise_edition_may_work_in_parallel_unless_its_options_say_no() -> 
 
 
 @pytest.mark.parametrize(
-    ("release", "level", "state"),
+    ("operation", "release", "level", "state"),
     [
-        ("19-ee", "basic", SupportState.SUPPORTED),
-        ("19-ee", "query_high", SupportState.SUPPORTED),
-        ("19-ee", "oltp", SupportState.NEEDS_LICENCE),
-        ("11.2-ee", "advanced", SupportState.NEEDS_LICENCE),
-        ("23-free", "advanced", SupportState.SUPPORTED),
-        ("19-se2", "basic", SupportState.UNSUPPORTED),
-        ("19-se2", "none", SupportState.SUPPORTED),
-        ("19-ee", "zstd", SupportState.UNSUPPORTED),
-        ("19-ee", "low", SupportState.UNSUPPORTED),
+        (CTAS, "19-ee", "basic", SupportState.SUPPORTED),
+        (CTAS, "19-ee", "query_high", SupportState.SUPPORTED),
+        (CTAS, "19-ee", "oltp", SupportState.NEEDS_LICENCE),
+        (CTAS, "11.2-ee", "advanced", SupportState.NEEDS_LICENCE),
+        (CTAS, "23-free", "advanced", SupportState.SUPPORTED),
+        (CTAS, "19-se2", "basic", SupportState.UNSUPPORTED),
+        (CTAS, "19-se2", "none", SupportState.SUPPORTED),
+        (CTAS, "19-ee", "zstd", SupportState.UNSUPPORTED),
+        (CTAS, "19-ee", "low", SupportState.UNSUPPORTED),
+        (BUILD, "11.2-ee", "low", SupportState.UNSUPPORTED),
+        (BUILD, "12.1-ee", "low", SupportState.NEEDS_LICENCE),
+        (BUILD, "12.1-ee", "high", SupportState.UNSUPPORTED),
+        (BUILD, "12.2-ee", "high", SupportState.NEEDS_LICENCE),
+        (BUILD, "19-se2", "basic", SupportState.SUPPORTED),
+        (BUILD, "19-ee", "oltp", SupportState.UNSUPPORTED),
     ],
 )
-def test_compression_of_a_table_depends_on_edition_and_option(
-    release: str, level: str, state: SupportState
+def test_compression_of_tables_and_indexes_depends_on_release_edition_and_option(
+    operation: OperationName, release: str, level: str, state: SupportState
 ) -> None:
-    answer = DIALECT.work.support(work(CTAS, compression=level), assumed(release))
+    answer = DIALECT.work.support(work(operation, compression=level), assumed(release))
     assert answer.state is state
     assert answer.ok or answer.sentence
-
-
-@pytest.mark.parametrize(
-    ("release", "level", "state"),
-    [
-        ("11.2-ee", "low", SupportState.UNSUPPORTED),
-        ("12.1-ee", "low", SupportState.NEEDS_LICENCE),
-        ("12.1-ee", "high", SupportState.UNSUPPORTED),
-        ("12.2-ee", "high", SupportState.NEEDS_LICENCE),
-        ("19-se2", "basic", SupportState.SUPPORTED),
-        ("19-ee", "oltp", SupportState.UNSUPPORTED),
-    ],
-)
-def test_compression_of_an_index_came_release_by_release(release: str, level: str, state: SupportState) -> None:
-    assert DIALECT.work.support(work(BUILD, compression=level), assumed(release)).state is state
 
 
 def test_the_prefix_of_a_unique_index_of_one_column_is_not_compressed() -> None:

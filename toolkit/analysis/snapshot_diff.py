@@ -95,7 +95,9 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
     _refuse(a, b)
     swapped = _instant(a) > _instant(b)
     before, after = (b, a) if swapped else (a, b)
-    said = [_swapped_sentence(before, after)] if swapped else []
+    said = (
+        [f"`{before.head.label}` was taken before `{after.head.label}`: the two were swapped"] if swapped else []
+    )
     moved = tuple(_moved(before, after))
     said += [_TELLS_SINCE.get(name, f"`{name}` changed") + " between the two" for name in moved]
     sections: dict[str, SectionDelta] = {}
@@ -153,10 +155,6 @@ def _instant(snapshot: Snapshot) -> float:
     """Return the instant by the server's own clock, by ours where it tells none."""
     told = snapshot.state.identity.get(INSTANT)
     return float(told) if isinstance(told, int | float) else snapshot.head.taken_at.timestamp()
-
-
-def _swapped_sentence(before: Snapshot, after: Snapshot) -> str:
-    return f"`{before.head.label}` was taken before `{after.head.label}`: the two were swapped"
 
 
 def _moved(before: Snapshot, after: Snapshot) -> Iterator[str]:

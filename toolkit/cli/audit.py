@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.groups import DefaultGroup, new_group
 from toolkit.cli.output import out, out_json, out_table, say
-from toolkit.cli.parameters import OUTPUT, Arguments, add_command, option
+from toolkit.cli.parameters import OUTPUT, Arguments, DefaultGroup, add_command, new_group, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from toolkit.cli.bundles import add_bundles
 from toolkit.cli.compare import add_compare
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
-from toolkit.cli.groups import new_group
 from toolkit.cli.operations import add_operations
 from toolkit.cli.output import out_raw, show_error
+from toolkit.cli.parameters import new_group
 from toolkit.cli.plan import add_plan
 from toolkit.cli.results import add_results
 from toolkit.cli.snapshots import add_snapshots

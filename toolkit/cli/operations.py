@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.groups import new_group
 from toolkit.cli.parameters import (
     APPROVALS,
     DESIGN,
@@ -19,6 +18,7 @@ from toolkit.cli.parameters import (
     Arguments,
     Body,
     add_command,
+    new_group,
     option,
 )
 from toolkit.errors import ToolkitError

@@ -1,4 +1,4 @@
-"""Options of commands as data: declared once, put together into the signatures that typer reads."""
+"""Options and groups of commands as data: declared once, put together into the signatures that typer reads."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from toolkit.errors import ExitCode, ToolkitError
 
@@ -155,3 +156,29 @@ SCRIPT = (
     option("assume", "with --dry-run: do not connect; assume this release and edition", metavar="19-ee"),
     option("facts", "with --dry-run: do not connect; read the facts from a file", metavar="FILE"),
 )
+
+
+class DefaultGroup(TyperGroup):
+    """Takes what is no command of the group for arguments of its default one.
+
+    Attributes:
+        default: the command.
+        alone: whether no word at all means it, too; else that shows the help.
+    """
+
+    default = ""
+    alone = False
+
+    def in_full(self, args: list[str]) -> list[str]:
+        """Return the words of the long form for those that were typed."""
+        meant = args[0] not in (*self.commands, "--help") if args else self.alone
+        return [self.default, *args] if meant else args
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        return super().parse_args(ctx, self.in_full(args))
+
+
+def new_group(help: str, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:
+    """Return a group of commands; without a word it shows its help, or does what `cls` says."""
+    bare = not (issubclass(cls, DefaultGroup) and cls.alone)
+    return typer.Typer(help=help, no_args_is_help=bare, rich_markup_mode=None, add_completion=False, cls=cls)

@@ -11,10 +11,19 @@ import typer
 
 from toolkit.cli.approving import approvals_of, password_prompt
 from toolkit.cli.files import read_experiment, read_maintenance_plan
-from toolkit.cli.groups import DefaultGroup, new_group
 from toolkit.cli.notices import notify_group
 from toolkit.cli.output import out, out_json, out_table, say
-from toolkit.cli.parameters import APPROVALS, OUTPUT, TARGET, Arguments, add_command, argument, option
+from toolkit.cli.parameters import (
+    APPROVALS,
+    OUTPUT,
+    TARGET,
+    Arguments,
+    DefaultGroup,
+    add_command,
+    argument,
+    new_group,
+    option,
+)
 from toolkit.cli.schedule import schedule_group
 from toolkit.errors import ExitCode, ToolkitError
 

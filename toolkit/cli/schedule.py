@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.groups import DefaultGroup, new_group
 from toolkit.cli.output import Warnings, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import (
     APPROVALS,
@@ -17,8 +16,10 @@ from toolkit.cli.parameters import (
     OUTPUT,
     TARGET,
     Arguments,
+    DefaultGroup,
     add_command,
     argument,
+    new_group,
     option,
 )
 from toolkit.errors import ExitCode, ToolkitError

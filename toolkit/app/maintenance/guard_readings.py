@@ -45,7 +45,7 @@ def behind(rows: Iterable[Row], ours: Collection[str]) -> dict[str, Behind]:
     """Return who waits behind each of our runs, directly or behind one that does.
 
     Args:
-        rows: who waits behind whom, as `toolkit.dialects.states.COLUMNS` has it.
+        rows: who waits behind whom, as `toolkit.dialects.states.GUARD_COLUMNS` has it.
         ours: names of our sessions; that they wait behind each other is nobody else's matter.
     """
     after: dict[str, set[str]] = {}

@@ -31,7 +31,7 @@ from toolkit.model.window import TimeSpan
 from toolkit.model.words import Role
 from toolkit.runner import Stop, holding_lease
 from toolkit.store import Store
-from toolkit.targets.base import SessionTag, Target
+from toolkit.targets.base import SessionTag
 
 _TICK_SECONDS = 0.5
 _RUNS = 5
@@ -139,7 +139,9 @@ class TargetRun:
     def _holding_file(self) -> Iterator[None]:
         """Keep an embedded database open, so that no other process takes its file between two steps."""
         target = self._plan_target.resolved.target
-        session = target.connect(Role.CONTROL, SessionTag(self._plan_run.id)) if _embedded(target) else None
+        session = (
+            target.connect(Role.CONTROL, SessionTag(self._plan_run.id)) if engine(target.engine).embedded else None
+        )
         try:
             yield
         finally:
@@ -378,10 +380,6 @@ class TargetRun:
             notes_of(plan_run.store, plan_run.approvals, plan_run.events).write(event)
         except ToolkitError as error:
             self._halt(error.sentence, None)
-
-
-def _embedded(target: Target) -> bool:
-    return engine(target.engine).embedded
 
 
 def _items(store: Store, run: str) -> list[ItemRecord]:

@@ -18,7 +18,6 @@ from toolkit.readers.awr.rows import (
     SINGLE,
     Cut,
     Rows,
-    Span,
     cut_tables,
     span_of,
     squeezed,
@@ -67,7 +66,10 @@ class _Reader:
         self._contents(tree)
         self.anchors |= cut.names
         skipped = _layout(tree)
-        spans = {node.mem_id: _span(node) for node in tree.css("[rowspan],[colspan]")}
+        spans = {
+            node.mem_id: span_of(node.attributes.get("colspan"), node.attributes.get("rowspan"))
+            for node in tree.css("[rowspan],[colspan]")
+        }
         row: int | None = None
         for node in tree.css(_WANTED):
             tag = node.tag
@@ -196,7 +198,3 @@ def _table_of(node: LexborNode) -> int | None:
 def _is_in(row: int, cell: LexborNode, skipped: set[int]) -> bool:
     """Whether a cell is of the row read, and not of one around its table."""
     return cell.mem_id not in skipped and cell.parent is not None and cell.parent.mem_id == row
-
-
-def _span(node: LexborNode) -> Span:
-    return span_of(node.attributes.get("colspan"), node.attributes.get("rowspan"))

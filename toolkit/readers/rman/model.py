@@ -146,7 +146,9 @@ def log_document(log: Log, file: str, *, whole: bool = True) -> dict[str, JsonVa
         "outcome": log.outcome.value,
         "downgraded": log.downgraded,
         "channels": list(log.channels),
-        "operations": [_operation(one) for one in log.operations],
+        "operations": [
+            {"op": one.op, "start": one.start, "finish": one.finish, "line": one.line} for one in log.operations
+        ],
         "pieces": [piece_document(piece) for piece in log.pieces] if whole else [],
         "unfinished": [piece_document(piece) for piece in log.unfinished],
         "reads": [_reading(one) for one in log.reads],
@@ -179,10 +181,6 @@ def piece_document(piece: BackupPiece) -> dict[str, JsonValue]:
         "comment": piece.comment,
         "copies": list(piece.copies),
     }
-
-
-def _operation(one: RmanOperation) -> dict[str, JsonValue]:
-    return {"op": one.op, "start": one.start, "finish": one.finish, "line": one.line}
 
 
 def _reading(one: RestoreRead) -> dict[str, JsonValue]:

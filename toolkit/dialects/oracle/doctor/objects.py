@@ -115,7 +115,11 @@ def _columns(facts: Facts, operation: OperationName) -> Iterator[Check]:
             )
         elif row.get("securefile") == "NO":
             yield _warn("basicfile-lob", f"{item} is a BasicFile LOB", _SERIAL_LOAD, "store it as SECUREFILE")
-        elif row.get("securefile") == "YES" and row.get("partitioned") != "YES" and not _lobs_in_parallel(facts):
+        elif (
+            row.get("securefile") == "YES"
+            and row.get("partitioned") != "YES"
+            and not has(facts.release, Feature.PARALLEL_LOB_DDL)
+        ):
             yield _warn(
                 "lob", f"{item} is a LOB, the table not partitioned", "DDL on it is serial in this release", ""
             )
@@ -126,10 +130,6 @@ def _copied(facts: Facts, operation: OperationName) -> Iterator[Row]:
     if operation == "ctas":
         for row in _source(facts, "doctor_object_columns"):
             yield {**row, "securefile": None}
-
-
-def _lobs_in_parallel(facts: Facts) -> bool:
-    return has(facts.release, Feature.PARALLEL_LOB_DDL)
 
 
 def _guards(facts: Facts, operation: OperationName) -> Iterator[Check]:
