@@ -133,11 +133,17 @@ def options_page() -> Iterator[str]:
         "several levels (`--degree 1,2,4`, `degree = [1, 2, 4]`): it is then a factor, and the run a measurement."
     )
     yield ""
-    for operation in operations():
-        yield from (f"## {operation}", "")
+    for operation, declared in operations().items():
+        yield from (f"## {operation}", "", *_shown_in(declared.cookbook))
         own = options_of(operation)
         yield from table(("flag", "key", "sweep", "engines", "values", "meaning"), map(_option, own))
     yield from ("## Snapshots", "", "`--snapshot` takes " + ", ".join(f"`{one}`" for one in SNAPSHOTS) + ".", "")
+
+
+def _shown_in(cookbook: str) -> Iterator[str]:
+    if cookbook:
+        title = (DOCS / "cookbook" / cookbook).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        yield from (f"Shown in [{title}](../cookbook/{cookbook}).", "")
 
 
 def _option(one: Option) -> tuple[str, ...]:

@@ -26,6 +26,12 @@ class Implementation(ABC):
 
     degree_by_sessions: bool = False
     """Whether degree n is n sessions working through the objects; their `Work` has degree 1."""
+    object_files: tuple[str, ...] = ()
+    """SQL files that doctor reads of the objects of a work, for this operation; see `Judging.object_files`."""
+    privileges: tuple[str, ...] = ()
+    """System privileges that it needs for objects in the user's own schema."""
+    privileges_elsewhere: tuple[str, ...] = ()
+    """Those that it needs besides in the schema of another user."""
 
     def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
         """Say what must be known of this host before planning; `facts` hold the answers of the catalogue.
@@ -42,7 +48,10 @@ class Implementation(ABC):
 
     @abstractmethod
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Spell the work itself, COMMIT included; everything here is on the clock, in the worker's session."""
+        """Spell the work itself, COMMIT included; everything here is on the clock, in the worker's session.
+
+        Rows that it returns are counted but not kept: what `tell` needs is asked for in `evidence`.
+        """
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Set the worker's session up (degree, DML mode, time-outs); off the clock.

@@ -14,6 +14,7 @@ from functools import cache
 from toolkit import resources
 from toolkit.dialects.answers import Grant
 from toolkit.dialects.oracle.names import quote
+from toolkit.dialects.oracle.work import WORK
 from toolkit.model.facts import Facts
 from toolkit.model.operations import operations
 from toolkit.model.words import OperationName
@@ -24,27 +25,9 @@ _NOT_GRANTED = re.compile(r"ORA-(?:00942|01031|41900)\b")
 _PLAIN = re.compile(r"[A-Z][A-Z0-9_$#]*")
 _OF_STATISTICS = re.compile(r"DBA_(?:OPTSTAT|TAB_STAT|IND_STAT|TAB_PENDING|TABLES$)")
 
-# What an operation needs in the user's own schema, and in the schema of another (Database Security Guide; SQL
-# Language Reference and DBMS_STATS, prerequisites).
-_OWN: dict[OperationName, tuple[str, ...]] = {
-    "ctas": ("CREATE TABLE",),
-    "insert": ("CREATE TABLE",),
-    "index-build": ("CREATE TABLE",),
-    "index-rebuild": ("CREATE TABLE",),
-    "stats-gather": ("CREATE TABLE",),
-    "backup": (),
-}
-_ELSEWHERE: dict[OperationName, tuple[str, ...]] = {
-    "ctas": ("CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE"),
-    "insert": (),
-    "index-build": ("CREATE ANY INDEX", "ALTER ANY INDEX", "DROP ANY INDEX"),
-    "index-rebuild": ("ALTER ANY INDEX",),
-    "stats-gather": ("ANALYZE ANY",),
-    "backup": (),
-}
 _SHOWN_BY = frozenset(f"{verb} ANY TABLE" for verb in ("SELECT", "INSERT", "UPDATE", "DELETE", "LOCK"))
-"""The privileges by which ALL_OBJECTS shows tables and indexes of others (text of the view); the ones above show
-none, and a grant on a table does not show its indexes."""
+"""The privileges by which ALL_OBJECTS shows tables and indexes of others (text of the view); those that make, alter and
+drop show none, and a grant on a table does not show its indexes."""
 _OF_OTHERS = "elsewhere_"
 """How the scripts begin that look for objects in schemas of others; nobody else needs their views."""
 _OF_GUARDS = "guard_"
@@ -142,11 +125,15 @@ def not_granted(message: str) -> bool:
 def _system(facts: Facts, operation: OperationName | None, grantee: str) -> Iterator[Grant]:
     if "doctor_privileges" not in facts.answers:
         return
-    wanted = {privilege: f"{one}: its own objects" for one in _asked(operation) for privilege in _OWN.get(one, ())}
+    wanted = {
+        privilege: f"{one}: its own objects" for one in _asked(operation) for privilege in WORK.of(one).privileges
+    }
     asked = facts.first("doctor_work")
     schema, user = asked.get("schema"), facts.value("server", "user_name")
     if operation is not None and schema not in (None, user):
-        wanted |= dict.fromkeys(_ELSEWHERE.get(operation, ()), f"{operation} in schema {schema} of another user")
+        wanted |= dict.fromkeys(
+            WORK.of(operation).privileges_elsewhere, f"{operation} in schema {schema} of another user"
+        )
         yield from _rows_elsewhere(facts, operation, grantee)
         yield from _sight_elsewhere(facts, grantee)
     for privilege, purpose in wanted.items():

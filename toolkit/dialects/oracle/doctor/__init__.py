@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle.doctor import database, home, objects, parallel
 from toolkit.dialects.oracle.grants import grantee_of, not_granted, view_grant, views_of
+from toolkit.dialects.oracle.work import WORK
 from toolkit.model.facts import Facts
 from toolkit.model.words import OperationName
 
@@ -52,14 +53,6 @@ _UNKNOWN = {
 PLACE_FILES = tuple(_READ_FOR_EVERY_RUN)
 FILES = tuple(_READ_BY_DOCTOR)
 _OF_OBJECTS = ("doctor_object_alias", "doctor_object_guards", "doctor_object_table")
-_OF_OPERATIONS: dict[OperationName, tuple[str, ...]] = {
-    "ctas": ("doctor_object_columns",),
-    "insert": ("doctor_object_columns", "doctor_object_indexes", "doctor_object_archive"),
-    "index-build": ("doctor_object_columns", "doctor_object_indexes"),
-    "index-rebuild": ("doctor_object_indexes",),
-    "stats-gather": ("doctor_object_statistics",),
-    "backup": (),
-}
 # The release does not know a USERENV key, a view or a column: nothing a grant could change.
 _OLDER = re.compile(r"ORA-(02003|00904)\b")
 
@@ -67,7 +60,7 @@ _OLDER = re.compile(r"ORA-(02003|00904)\b")
 def object_files(operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
     """Return what is read about the objects of a work: what can stand in the way of its operation."""
     functions = ("doctor_object_functions",) if calls else ()
-    return (*_OF_OBJECTS, *_OF_OPERATIONS.get(operation, ()), *functions)
+    return (*_OF_OBJECTS, *WORK.of(operation).object_files, *functions)
 
 
 def checks(facts: Facts) -> tuple[Check, ...]:

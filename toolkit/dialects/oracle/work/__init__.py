@@ -25,10 +25,18 @@ from toolkit.model.values import Support
 
 
 class _InSession(Implementation):
-    """A statement or a package call of a session; the words of each operation are in its module."""
+    """A statement or a package call of a session; the words of each operation are in its module.
 
-    def __init__(self, words: OperationWords) -> None:
+    Privileges: Database Security Guide; SQL Language Reference and DBMS_STATS, prerequisites.
+    """
+
+    privileges = ("CREATE TABLE",)
+
+    def __init__(
+        self, words: OperationWords, *, elsewhere: tuple[str, ...] = (), files: tuple[str, ...] = ()
+    ) -> None:
         self._words = words
+        self.privileges_elsewhere, self.object_files = elsewhere, files
 
     def support(self, work: Work, facts: Facts) -> Support:
         return support.of_session(work, facts) or self._words.judge(work, facts) or support.SUPPORTED
@@ -108,14 +116,22 @@ class _Backup(OracleBackups):
         return backup_remarks.remarks(work, facts)
 
 
+_COLUMNS, _INDEXES = "doctor_object_columns", "doctor_object_indexes"
+
 WORK = Implementations(
     "oracle",
     {
-        "ctas": _InSession(ctas),
-        "insert": _InSession(insert),
-        "index-build": _InSession(index_build),
-        "index-rebuild": _InSession(index_rebuild),
-        "stats-gather": _Statistics(stats_gather),
+        "ctas": _InSession(
+            ctas, elsewhere=("CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE"), files=(_COLUMNS,)
+        ),
+        "insert": _InSession(insert, files=(_COLUMNS, _INDEXES, "doctor_object_archive")),
+        "index-build": _InSession(
+            index_build,
+            elsewhere=("CREATE ANY INDEX", "ALTER ANY INDEX", "DROP ANY INDEX"),
+            files=(_COLUMNS, _INDEXES),
+        ),
+        "index-rebuild": _InSession(index_rebuild, elsewhere=("ALTER ANY INDEX",), files=(_INDEXES,)),
+        "stats-gather": _Statistics(stats_gather, elsewhere=("ANALYZE ANY",), files=("doctor_object_statistics",)),
         "backup": _Backup(),
     },
 )
