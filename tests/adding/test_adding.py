@@ -114,9 +114,11 @@ def this_host() -> Iterator[None]:
 @pytest.mark.usefixtures("this_host")
 def test_work_without_a_database_is_a_sweep_like_any_other(store: Store) -> None:
     target = find_target("host://").target
-    run = start(pausing(1, 60), target, store=store, approvals=ALLOWED, events=Heard())
+    heard = Heard()
+    run = start(pausing(1, 60), target, store=store, approvals=ALLOWED, events=heard)
     record = store.load_run(run)
     assert record.head.state is RunState.DONE
+    assert heard.texts("mode") == [f"run {run}, a measurement: it only reads and creates nothing"]
     assert {trial.outcome for trial in record.trials} == {Outcome.OK}
     assert len(record.trials) == 2 * (4 + 1)
     assert {str(trial.cell) for trial in record.trials} == {"milliseconds=1", "milliseconds=60"}

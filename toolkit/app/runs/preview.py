@@ -44,11 +44,14 @@ def remarks_of(planning: PlanningContext) -> tuple[str, ...]:
 
 
 def only_reads(planning: PlanningContext) -> bool:
-    """Tell whether no trial of a backup writes anything (RMAN's VALIDATE)."""
-    if not declaration(planning.experiment.operation).backs_up:
-        return False
-    ways = backups_of(planning.dialect.work, planning.experiment.operation)
-    return not any(ways.drops(piece.work) for piece in planning.all_pieces())
+    """Tell whether no trial makes or changes an object (RMAN's VALIDATE, work that only reads)."""
+    if declaration(planning.experiment.operation).backs_up:
+        ways = backups_of(planning.dialect.work, planning.experiment.operation)
+        return not any(ways.drops(piece.work) for piece in planning.all_pieces())
+    stages = planning.operation.plan(planning.planner(), planning.cells[0])
+    timed = (step for item in stages.timed.items for step in item.steps)
+    steps = (*stages.setup, *stages.prepare, *timed, *stages.conclude)
+    return all(step.effect is Effect.READS or step.object is None for step in steps)
 
 
 def too_few(cells: int, repeat: int) -> tuple[str, ...]:
