@@ -11,6 +11,7 @@ import re
 import pytest
 
 from tests.engines.arena import ROWS, Arena, Heard
+from tests.operations.cases import COLUMNS, TABLES
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
 from toolkit.app.runs.preview import describe, script
@@ -79,12 +80,10 @@ def run(arena: Arena, store: Store, work: Experiment) -> RunRecord:
     return store.load_run(made)
 
 
+_HERE = {"orders": "gtest", "filled": "gtest"}
 CASES = {
-    "ctas": {"source": "gtest", "table": "made"},
-    "insert": {"source": "gtest", "table": "gtest"},
-    "index-build": {"table": "gtest"},
-    "index-rebuild": {"table": "gtest"},
-    "stats-gather": {"table": "gtest"},
+    operation: {option: _HERE.get(name, name) for option, name in tables.items()}
+    for operation, tables in TABLES.items()
 }
 
 
@@ -92,7 +91,7 @@ def case(arena: Arena, operation: OperationName) -> dict[str, OptionValue]:
     if operation in arena.cases:
         return dict(arena.cases[operation])
     options = names(arena, **CASES[operation])
-    if operation == "index-build":
+    if operation in COLUMNS:
         options["columns"] = arena.columns
     return options
 
@@ -175,7 +174,7 @@ def test_a_table_that_is_not_there_is_said_before_anything_is_stored(
     any_arena: Arena, store: Store, operation: OperationName
 ) -> None:
     options: dict[str, OptionValue] = dict.fromkeys(CASES[operation], f"{any_arena.schema}.missing")
-    if operation == "index-build":
+    if operation in COLUMNS:
         options["columns"] = ("id",)
     with pytest.raises(ToolkitError) as caught:
         run(any_arena, store, experiment(any_arena, operation, options))

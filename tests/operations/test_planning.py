@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from tests.operations.cases import COLUMNS, TABLES
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -23,11 +24,9 @@ O = OperationName  # noqa: E741
 ASSUMED = {"oracle": "19-ee", "postgresql": "17", "duckdb": "2.0"}
 KEY = "261121051342AB3F"
 OPTIONS: dict[OperationName, dict[str, OptionValue]] = {
-    "ctas": {"source": "s.orders", "table": "s.made"},
-    "insert": {"source": "s.orders", "table": "s.filled"},
-    "index-build": {"table": "s.orders", "columns": ("id",)},
-    "index-rebuild": {"table": "s.orders"},
-    "stats-gather": {"table": "s.orders"},
+    operation: {option: f"s.{name}" for option, name in tables.items()}
+    | ({"columns": ("id",)} if operation in COLUMNS else {})
+    for operation, tables in TABLES.items()
 }
 
 

@@ -48,10 +48,10 @@ def only_reads(planning: PlanningContext) -> bool:
     if declaration(planning.experiment.operation).backs_up:
         ways = backups_of(planning.dialect.work, planning.experiment.operation)
         return not any(ways.drops(piece.work) for piece in planning.all_pieces())
-    stages = planning.operation.plan(planning.planner(), planning.cells[0])
-    timed = (step for item in stages.timed.items for step in item.steps)
-    steps = (*stages.setup, *stages.prepare, *timed, *stages.conclude)
-    return all(step.effect is Effect.READS or step.object is None for step in steps)
+    planned = [one.stages for one in planning.scripts if one.stages is not None]
+    timed = [step for stages in planned for item in stages.timed.items for step in item.steps]
+    around = [step for stages in planned for step in (*stages.setup, *stages.prepare, *stages.conclude)]
+    return all(step.effect is Effect.READS or step.object is None for step in (*timed, *around))
 
 
 def too_few(cells: int, repeat: int) -> tuple[str, ...]:

@@ -1,0 +1,17 @@
+"""Tables on which the suites plan and run each operation; `made` is one that is not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolkit.model.words import OperationName
+
+TABLES: Mapping[OperationName, Mapping[str, str]] = {
+    "ctas": {"source": "orders", "table": "made"},
+    "insert": {"source": "orders", "table": "filled"},
+    "index-build": {"table": "orders"},
+    "index-rebuild": {"table": "orders"},
+    "stats-gather": {"table": "orders"},
+}
+COLUMNS = frozenset({"index-build"})
+"""Those that need columns too."""
