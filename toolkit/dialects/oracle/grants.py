@@ -26,8 +26,8 @@ _PLAIN = re.compile(r"[A-Z][A-Z0-9_$#]*")
 _OF_STATISTICS = re.compile(r"DBA_(?:OPTSTAT|TAB_STAT|IND_STAT|TAB_PENDING|TABLES$)")
 
 _SHOWN_BY = frozenset(f"{verb} ANY TABLE" for verb in ("SELECT", "INSERT", "UPDATE", "DELETE", "LOCK"))
-"""The privileges by which ALL_OBJECTS shows tables and indexes of others (text of the view); those that make, alter and
-drop show none, and a grant on a table does not show its indexes."""
+"""The privileges by which ALL_OBJECTS shows tables and indexes of others (text of the view); those that make,
+alter and drop show none, and a grant on a table does not show its indexes."""
 _OF_OTHERS = "elsewhere_"
 """How the scripts begin that look for objects in schemas of others; nobody else needs their views."""
 _OF_GUARDS = "guard_"
