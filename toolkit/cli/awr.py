@@ -13,7 +13,6 @@ import typer
 from toolkit.cli.output import WIDTH, out, out_json, out_raw, say
 from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.report.safe import clean
 
 if TYPE_CHECKING:
     from toolkit.analysis.awr.masking import Pseudonyms
@@ -357,6 +356,8 @@ def _ratio(part: object, whole: object) -> str:
 
 
 def _text(value: object) -> str:
+    from toolkit.report.safe import clean
+
     return "" if value is None else clean(str(value))
 
 
