@@ -60,6 +60,16 @@ def test_the_commands_about_plans_stand_in_one_group_and_the_short_forms_mean_th
     assert dbatk("notify", "test").err == dbatk("plan", "notify", "test").err
 
 
+@pytest.mark.parametrize("group", ["plan", "schedule", "audit"])
+def test_a_misspelt_command_of_a_group_is_named_unless_it_is_a_file(dbatk: Dbatk, group: str, home: Path) -> None:
+    word = {"plan": "shwo", "schedule": "lisst", "audit": "lisst"}[group]
+    refused = dbatk(group, word)
+    assert refused.status == 2
+    assert f"there is no command `{word}`" in refused.err and "did you mean" in refused.err
+    (home / word).write_text("not TOML")
+    assert "there is no command" not in dbatk(group, word).err
+
+
 def test_a_target_that_nobody_can_reach_is_named_when_the_plan_is_looked_at(
     dbatk: Dbatk, plan: str, home: Path
 ) -> None:

@@ -140,19 +140,6 @@ def test_an_old_release_is_not_asked_for_what_it_does_not_have() -> None:
     assert "automatic_list" in DIALECT.table_files(assumed("19-ee"), filled=True)
 
 
-@pytest.mark.parametrize(
-    ("forced", "standbys", "fits"), [("NO", 0, True), ("NO", 1, False), ("YES", 1, True), (None, None, True)]
-)
-def test_redo_is_left_out_only_where_no_standby_misses_it(
-    forced: str | None, standbys: int | None, *, fits: bool
-) -> None:
-    rules: Row = {"log_mode": "ARCHIVELOG", "force_logging": forced, "standby_count": standbys}
-    for operation in (CTAS, INSERT):
-        item = work(operation, 2, logging="nologging")
-        assert DIALECT.work.support(item, assumed(redo_rules=(rules,))).ok is fits
-        assert DIALECT.work.support(work(operation, 2), assumed(redo_rules=(rules,))).ok
-
-
 def test_parallel_dml_by_hint_leaves_the_session_alone() -> None:
     item = work(INSERT, 4, parallel_dml="hint")
     assert "ENABLE_PARALLEL_DML" in texts(DIALECT.work.timed(item, assumed()))[0]

@@ -208,4 +208,4 @@ def test_a_primary_with_a_standby_loads_nothing_without_redo(
         assert "standby database" in said["error"]["message"]  # type: ignore[index]
     else:
         assert status == 0
-        assert any("FORCE LOGGING is YES" in warning for warning in said["warnings"])  # type: ignore[attr-defined]
+        assert any("FORCE LOGGING of the database is YES" in warning for warning in said["warnings"])  # type: ignore[attr-defined]

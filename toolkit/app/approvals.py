@@ -44,6 +44,8 @@ class TargetPolicy:
     """Only what was approved may run here."""
     unseen_ok: bool = False
     """Whether what no licence check can see may be sent, for this run."""
+    standbys: bool | None = None
+    """Whether standby databases follow the target, where its profile says so."""
 
 
 def check_production(

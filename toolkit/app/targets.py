@@ -78,7 +78,13 @@ def _policy_of_url(address: Address) -> TargetPolicy:
 def _policy(profile: Profile) -> TargetPolicy:
     declared = profile.declared(datetime.now(UTC).date())
     return TargetPolicy(
-        profile.production, profile.name, profile.max_degree, declared, profile.licences, profile.approved_only
+        profile.production,
+        profile.name,
+        profile.max_degree,
+        declared,
+        profile.licences,
+        profile.approved_only,
+        standbys=profile.standbys,
     )
 
 

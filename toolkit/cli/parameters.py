@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -170,9 +171,20 @@ class DefaultGroup(TyperGroup):
     alone = False
 
     def in_full(self, args: list[str]) -> list[str]:
-        """Return the words of the long form for those that were typed."""
-        meant = args[0] not in (*self.commands, "--help") if args else self.alone
-        return [self.default, *args] if meant else args
+        """Return the words of the long form for those that were typed.
+
+        A word that is nearly a command, and no file, is left for the error that names the command.
+        """
+        if not args:
+            return [self.default] if self.alone else []
+        if args[0] in (*self.commands, "--help") or (self._near(args[0]) and not Path(args[0]).exists()):
+            return args
+        return [self.default, *args]
+
+    def _near(self, word: str) -> bool:
+        from difflib import get_close_matches
+
+        return word.isalpha() and bool(get_close_matches(word, self.commands, 1, 0.7))
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         return super().parse_args(ctx, self.in_full(args))

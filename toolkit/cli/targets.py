@@ -62,6 +62,7 @@ def _add_parameters() -> list[inspect.Parameter]:
         option("max_degree", "highest degree allowed on the target", kind=int, metavar="N"),
         option("work_schema", "schema for scratch objects", metavar="NAME"),
         option("approved_only", "only approved work may run on the target", kind=bool),
+        option("no_standbys", "no standby database follows the target", kind=bool),
         option("license", f"declare a licence: {', '.join(LICENCES)}", kind=list[str], metavar="NAME"),
         option("licensed_by", "who declares it", metavar="NAME"),
         option("licensed_until", "last day it is valid", metavar="YYYY-MM-DD"),
@@ -110,6 +111,7 @@ def _profile(arguments: Arguments) -> Profile:
         options=parse_options(arguments.texts("driver_option")),
         wallet_password=_wallet_password(arguments),
         approved_only=arguments.flag("approved_only"),
+        standbys=False if arguments.flag("no_standbys") else None,
     )
 
 
@@ -193,6 +195,7 @@ def _profile_document(profile: Profile) -> dict[str, object]:
         "max_degree": profile.max_degree,
         "work_schema": profile.work_schema,
         "approved_only": profile.approved_only,
+        "standbys": profile.standbys,
         "licenses": {
             name: {"by": one.by, "on": one.on.isoformat(), "until": one.until.isoformat() if one.until else None}
             for name, one in profile.licences.items()

@@ -33,7 +33,7 @@ DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user"
                   "bin_dir", "rman_connect")  # fmt: skip
 _KEYS = (
     "url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options",
-    "approved_only",
+    "approved_only", "standbys",
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _MOST_DEGREE = 4096
@@ -68,6 +68,8 @@ class Profile:
     wallet_password: SecretRef | None = None
     approved_only: bool = False
     """Only plans and experiments that were approved run on it."""
+    standbys: bool | None = None
+    """Whether standby databases follow it; None means that nobody said."""
 
     def declared(self, today: date) -> frozenset[str]:
         """Return the licences that hold today."""
@@ -211,10 +213,12 @@ def _profile(document: TomlDocument, name: str, data: object) -> Profile:
         degree = _degree(data.get(key))
         key = "approved_only"
         approved_only = bool(_flag(data, key))
+        key = "standbys"
+        standbys = _flag(data, key)
         key = "work_schema"
         return Profile(
             name, url, address, password, production, degree, _text(data, key), licences, options, wallet_password,
-            approved_only,
+            approved_only, standbys,
         )  # fmt: skip
     except ToolkitError as error:
         raise document.error(
@@ -315,6 +319,7 @@ def _data(profile: Profile) -> dict[str, object]:
         "max_degree": profile.max_degree,
         "work_schema": profile.work_schema,
         "approved_only": profile.approved_only or None,
+        "standbys": profile.standbys,
         "options": dict(profile.options) or None,
         "licenses": {name: _licence(one) for name, one in profile.licences.items()} or None,
     }

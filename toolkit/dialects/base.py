@@ -159,8 +159,10 @@ class Catalogue(Protocol):
 
     copy_files: tuple[str, ...]
     """Catalogue files (:schema, :name) that `empty_copy` needs of the table copied; key = file name."""
-    space_files: tuple[str, ...]
-    """Catalogue files without binds, each optional, that tell of free space beside `space`; key = file name."""
+
+    def space_files(self, release: Release) -> tuple[str, ...]:
+        """Name catalogue files without binds, each optional, that tell of free space and redo beside `space`."""
+        ...
 
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         """Name further catalogue files (:schema, :name) about a table that is read, or `filled`; each optional.

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from toolkit.dialects.answers import Granted, TrialFindings
@@ -95,6 +95,16 @@ class Implementation(ABC):
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
         """Tell the granted degree from evidence, sampled peaks (`parallel_workers`, `busy_threads`), notices."""
         return Granted(1, "one process")
+
+    def equal_levels(self, factor: str, works: Sequence[Work], facts: Facts) -> str | None:
+        """Say why all levels of a factor would do the same work here; None where they differ, or may.
+
+        Args:
+            factor: its name.
+            works: one of each configuration.
+            facts: of the server and its objects.
+        """
+        return None
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         """Say what a DBA should know before this work is done: what it leaves out, what will not help."""

@@ -16,7 +16,7 @@ from toolkit.dialects.rows import count_source, count_target
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine as declared
-from toolkit.model.facts import Facts, Query
+from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -30,7 +30,6 @@ class Quiet:
     upper_names = False
     terminator = ";"
     place_files: tuple[str, ...] = ()
-    space_files: tuple[str, ...] = ()
     gathers_schemas = False
     copy_files: tuple[str, ...] = ()
     doctor_files: tuple[str, ...] = ()
@@ -65,6 +64,9 @@ class Quiet:
 
     def statement_id(self, text: str) -> str | None:
         return None
+
+    def space_files(self, release: Release) -> tuple[str, ...]:
+        return ()
 
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         return ()

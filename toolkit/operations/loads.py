@@ -33,7 +33,7 @@ def reads_of_source(planner: Planner) -> list[Query]:
 
 def reads_of_space(planner: Planner, schema: str | None) -> list[Query]:
     """Return what is read about the place where objects go."""
-    further = [Query(file, file, optional=True) for file in planner.dialect.space_files]
+    further = [Query(file, file, optional=True) for file in planner.dialect.space_files(planner.facts.release)]
     return [Query("space", "space", {"schema": schema}, optional=True), *further]
 
 

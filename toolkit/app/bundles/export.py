@@ -16,7 +16,7 @@ from toolkit.app.approvals import TargetPolicy
 from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.files import write_folder
 from toolkit.app.runs import licensing
-from toolkit.app.runs.planning import check_plan, read_planning, with_licences
+from toolkit.app.runs.planning import check_plan, read_planning, with_declared
 from toolkit.app.runs.repair import database_of
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
@@ -89,7 +89,7 @@ def export_bundle(
     _refuse_unscripted(experiment, known.facts)
     dialect = dialect_of(known.facts.engine)
     policy = policy or TargetPolicy()
-    known = replace(known, facts=with_licences(known.facts, policy.licences))
+    known = replace(known, facts=with_declared(known.facts, policy))
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
     trials = _trials(PlanningContext(experiment, dialect, known.facts), run)
     _refuse_decisions(trials)

@@ -59,7 +59,7 @@ def read_planning(
     """
     planning = collect_facts(experiment, dialect, sessions)
     facts = licensing.with_context(experiment, planning.facts, sessions, policy.licences)
-    return replace(planning, facts=with_licences(facts, policy.licences))
+    return replace(planning, facts=with_declared(facts, policy))
 
 
 def degree_notes(planning: PlanningContext) -> tuple[str, ...]:
@@ -79,6 +79,14 @@ def degrees_above(planning: PlanningContext) -> dict[int, str]:
     return found
 
 
+def with_declared(facts: Facts, policy: TargetPolicy) -> Facts:
+    """Put what the profile declares among the facts: its licences, and whether standbys follow the target."""
+    found = with_licences(facts, policy.licences)
+    if policy.standbys is None:
+        return found
+    return replace(found, answers={**found.answers, "declared_standbys": ({"exist": int(policy.standbys)},)})
+
+
 def with_licences(facts: Facts, declared: frozenset[str]) -> Facts:
     """Put the licences that the profile declares among the facts, where `support` looks for them."""
     if not declared:
@@ -92,7 +100,8 @@ def check_plan(planning: PlanningContext) -> None:
 
     Raises:
         ToolkitError: TK-0204, TK-0205 or TK-0107 from the operation; TK-0304 when no cell can be had, or the one
-            of a job cannot: the sentence says why; TK-0303 when a licence is missing.
+            of a job cannot, or the levels of a factor do the same: the sentence says why; TK-0303 when a licence
+            is missing.
     """
     check_work(planning.operation, planning.planner())
     table = planning.support
@@ -105,6 +114,17 @@ def check_plan(planning: PlanningContext) -> None:
         raise ToolkitError(support.sentence, code=_code(support), hint=hint)
     if planning.experiment.mode is Mode.JOB and not table[0][1].ok:
         raise ToolkitError(table[0][1].sentence, code=_code(table[0][1]), hint=table[0][1].hint or None)
+    _check_levels(planning)
+
+
+def _check_levels(planning: PlanningContext) -> None:
+    """Refuse to compare levels of a factor that would do the same work here."""
+    how = planning.dialect.work.of(planning.experiment.operation)
+    works = [piece.work for piece in planning.all_pieces()]
+    for factor in planning.experiment.factors:
+        same = how.equal_levels(factor.name, works, planning.facts) if len(factor.levels) > 1 else None
+        if same is not None:
+            raise ToolkitError(same, code="TK-0304", hint=f"give `{factor.name}` one level")
 
 
 def _code(support: Support) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from toolkit.app.approvals import TargetPolicy, on_live
 from toolkit.app.runs import licensing, space
-from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_licences
+from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
 from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
 from toolkit.dialects.backups import backups_of
 from toolkit.dialects.base import Dialect
@@ -197,7 +197,7 @@ def script(
             sessions.close()
     else:
         facts = facts_from_text(facts_text) if facts_text is not None else dialect.assume(assume or "")
-        planning = PlanningContext(experiment, dialect, with_licences(facts, policy.licences))
+        planning = PlanningContext(experiment, dialect, with_declared(facts, policy))
         snapshot_source = snapshot_source_by_facts(planning)
     check_plan(planning)
     return script_of(planning, snapshot_source, policy, target)

@@ -46,7 +46,6 @@ class OracleDialect:
     place_files: tuple[str, ...] = doctor.PLACE_FILES
     copy_files: tuple[str, ...] = ()
     scheduler_files: tuple[str, ...] = ("scheduler_windows", "scheduler_statistics")
-    space_files: tuple[str, ...] = load_facts.PLACE_FILES
     gathers_schemas: bool = True
     work: Implementations = WORK
     online_rebuilds_apart = False
@@ -92,6 +91,9 @@ class OracleDialect:
 
     def statement_id(self, text: str) -> str | None:
         return sql_id(text)
+
+    def space_files(self, release: Release) -> tuple[str, ...]:
+        return load_facts.place_files(release)
 
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         return load_facts.table_files(facts.release, filled=filled)

@@ -25,8 +25,12 @@ _FILLED = (
     "partitioning", "partition_keys", "partitions",
 )  # fmt: skip
 _FILLED_SINCE_12 = ("invisible_columns", "identity_columns")
-PLACE_FILES = ("space_free", "space_quota", "space_schemas", "space_temp", "redo_rules")
-"""Read before a run whose objects need room."""
+_SPACE = ("space_free", "space_quota", "space_schemas", "space_temp")
+
+
+def place_files(release: Release) -> tuple[str, ...]:
+    """Name what is read before a run whose objects need room, and redo."""
+    return (*_SPACE, *redo.place_files(release))
 
 
 def table_files(release: Release, *, filled: bool) -> tuple[str, ...]:
@@ -42,7 +46,7 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say what a load leaves out, which target it is measured on, and what of it will not help."""
     if work.operation not in _LOADS:
         return ()
-    parts = [*_own_hints(work), *_source(work, facts), *redo.remarks(work, facts), *_statistics(work, facts)]
+    parts = [*_own_hints(work), *_source(work, facts), *_statistics(work, facts)]
     parts += _made(work, facts) if work.operation == "ctas" else _target(work, facts)
     return tuple(dict.fromkeys(parts))
 

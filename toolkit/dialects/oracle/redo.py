@@ -1,10 +1,11 @@
-"""NOLOGGING: when it saves redo, who lacks what is not written, and what to say about the object afterwards.
+"""Redo: which work leaves it out, who lacks what is not written, and what to say about the object afterwards.
 
 Redo is left out only by direct path into a NOLOGGING object of an ARCHIVELOG database (in NOARCHIVELOG every
 direct load leaves it out), and only where FORCE LOGGING is off for database, container and tablespace (SQL
-Language Reference, logging_clause). 18c knows `STANDBY NOLOGGING ...` besides YES and NO, by which the blocks
-reach the standbys without redo (Data Guard Concepts, logging modes). Media recovery finds such blocks corrupt
-(ORA-26040) until a backup holds them.
+Language Reference, logging_clause). A PDB in FORCE NOLOGGING mode writes none even for LOGGING objects (same book,
+pdb_force_logging_clause). 18c knows `STANDBY NOLOGGING ...` besides YES and NO, by which the blocks reach the
+standbys without redo (Data Guard Concepts, logging modes). Media recovery finds such blocks corrupt (ORA-26040)
+until a backup holds them.
 """
 
 from __future__ import annotations
@@ -13,49 +14,165 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from toolkit.dialects.oracle import space, spelling
+from toolkit.dialects.oracle.catalog import fact_about
+from toolkit.dialects.oracle.names import parse_name, quote
+from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work.base import asks_nologging, former_logging
 from toolkit.dialects.work import Call, Work
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row, Scalar, Support
 from toolkit.model.words import Effect, SupportState
 
-_BUILDS = frozenset({"ctas", "index-build", "index-rebuild"})
-_KEY = "redo_rules"
+_MAKES_SEGMENTS = frozenset({"ctas", "index-build", "index-rebuild"})
+_STANDBY_MODES = {
+    "STANDBY NOLOGGING FOR DATA AVAILABILITY": "the commit waits until every standby has applied them",
+    "STANDBY NOLOGGING FOR LOAD PERFORMANCE": "a standby that cannot keep up fetches the blocks later",
+}
+
+
+def place_files(release: Release) -> tuple[str, ...]:
+    """Name what is read before a work that may leave out redo, besides what is read of every database."""
+    return ("doctor_standbys", *(("doctor_pdb_logging",) if has(release, Feature.PLUGGABLE) else ()))
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
-    """Refuse NOLOGGING on a primary whose standbys would lack the blocks (ORA-26040 when they are read)."""
-    standbys = facts.value(_KEY, "standby_count")
-    if not asks_nologging(work) or not isinstance(standbys, int | float) or standbys <= 0:
+    """Refuse to leave out redo where a standby would lack the blocks (ORA-26040 when they are read), or might."""
+    if not _leaves_out_redo(work, facts) or _mode(facts) in _STANDBY_MODES or _archived(facts) is False:
         return None
-    if _forced(facts):
-        return None
-    count = "a standby database" if standbys == 1 else f"{int(standbys)} standby databases"
-    return Support(
-        SupportState.UNSUPPORTED,
-        f"this primary ships its redo to {count}, where every block of a NOLOGGING load would be missing "
-        "(ORA-26040); load with LOGGING",
-    )
+    wanted = "omit --nologging" if asks_nologging(work) else _how_to_log(work, facts)
+    declared = facts.value("declared_standbys", "exist")
+    standbys = facts.rows("doctor_standbys")
+    if standbys or declared == 1:
+        return _no(
+            f"{_followers(standbys)}, where every block written without redo would be missing (ORA-26040)", wanted
+        )
+    if "doctor_standbys" in facts.refused and declared is None:
+        return _no(
+            "this would write blocks without redo, and it is unknown whether standby databases would lack them: "
+            "V$ARCHIVE_DEST cannot be read",
+            f"{wanted}; or GRANT SELECT ON SYS.V_$ARCHIVE_DEST, or set `standbys = false` in the target's profile",
+        )
+    return None
 
 
 def remarks(work: Work, facts: Facts) -> Iterator[str]:
-    """Say what NOLOGGING does here."""
-    if not asks_nologging(work):
-        return
-    if work.operation == "insert" and work.option("load") == "conventional":
-        yield "a conventional insert writes redo regardless of the table's attribute: NOLOGGING saves nothing"
-        return
-    mode = facts.value(_KEY, "log_mode")
-    if _forced(facts):
-        yield f"FORCE LOGGING is {_forced(facts)}: NOLOGGING saves no redo here"
-    elif mode == "NOARCHIVELOG":
+    """Say what NOLOGGING does here, and what is written without redo though nobody asked for that."""
+    asked = asks_nologging(work)
+    saves_nothing = _logged_anyway(work, facts)
+    if asked and saves_nothing:
+        yield saves_nothing
+    elif asked and _archived(facts) is False:
         yield "the database is in NOARCHIVELOG mode: a direct load writes no redo even with LOGGING"
+    elif _leaves_out_redo(work, facts):
+        if not asked:
+            yield f"{_why_unasked(work, facts)}: this is written without redo and needs a backup afterwards"
+        if (mode := _mode(facts)) in _STANDBY_MODES:
+            yield f"the database is in mode {mode}: blocks reach the standbys outside redo; {_STANDBY_MODES[mode]}"
 
 
-def _forced(facts: Facts) -> str | None:
-    """Return where logging is forced, or None."""
-    mode = str(facts.value(_KEY, "force_logging", "NO") or "NO").strip().upper()
-    return None if mode == "NO" else mode
+def equal_levels(works: Sequence[Work], facts: Facts) -> str | None:
+    """Say why LOGGING and NOLOGGING would do the same here; None where they differ, or may."""
+    asked = [work for work in works if asks_nologging(work)]
+    why = [_logged_anyway(work, facts) for work in asked]
+    if asked and all(why):
+        return f"{why[0]}; the levels of `logging` would measure the same work"
+    if _archived(facts) is False:
+        return "the database is in NOARCHIVELOG mode, where a direct load writes no redo with LOGGING either"
+    if _pdb_forces_nologging(facts):
+        return f"{_FORCED_NOLOGGING}, so redo is left out with LOGGING, too"
+    return None
+
+
+# -- which redo is written --------------------------------------------------------------------------------------
+_FORCED_NOLOGGING = "the PDB is in FORCE NOLOGGING mode"
+
+
+def _leaves_out_redo(work: Work, facts: Facts) -> bool:
+    """Tell whether the blocks of a work will be missing in the redo log."""
+    if not _is_direct(work) or _logged_anyway(work, facts):
+        return False
+    return asks_nologging(work) or _is_nologging(work, facts) or _pdb_forces_nologging(facts)
+
+
+def _is_direct(work: Work) -> bool:
+    if work.operation in _MAKES_SEGMENTS:
+        return True
+    return work.operation == "insert" and work.option("load") != "conventional"
+
+
+def _is_nologging(work: Work, facts: Facts) -> bool:
+    """Tell whether a load goes into a table that is NOLOGGING already."""
+    return work.operation == "insert" and former_logging(work, facts) == "NOLOGGING"
+
+
+def _logged_anyway(work: Work, facts: Facts) -> str | None:
+    """Say why redo is written whatever the object's attribute."""
+    if not _is_direct(work):
+        return "a conventional insert writes redo regardless of the table's attribute: NOLOGGING saves nothing"
+    mode = _mode(facts)
+    if mode not in ("NO", *_STANDBY_MODES):
+        return f"FORCE LOGGING of the database is {mode}: NOLOGGING saves no redo here"
+    if facts.value("doctor_pdb_logging", "force_logging") == "YES":
+        return "the PDB forces logging: NOLOGGING saves no redo here"
+    place = _tablespace(work, facts)
+    forced = {
+        str(row.get("tablespace_name")) for row in space.tablespaces(facts) if row.get("force_logging") == "YES"
+    }
+    if place in forced:
+        return f"tablespace `{place}` forces logging: NOLOGGING saves no redo there"
+    return None
+
+
+def _mode(facts: Facts) -> str:
+    """Return V$DATABASE.FORCE_LOGGING: NO, YES, or a mode of 18c."""
+    return str(facts.value("doctor_database", "force_logging", "NO") or "NO").strip().upper()
+
+
+def _archived(facts: Facts) -> bool | None:
+    mode = facts.value("doctor_database", "log_mode")
+    return None if mode is None else mode != "NOARCHIVELOG"
+
+
+def _pdb_forces_nologging(facts: Facts) -> bool:
+    return facts.value("doctor_pdb_logging", "force_nologging") == "YES"
+
+
+def _tablespace(work: Work, facts: Facts) -> str | None:
+    """Return where the blocks go: the tablespace asked for, that of the object, or the default of its schema."""
+    text = spelling.text_option(work, "tablespace")
+    if text:
+        return parse_name(text).name
+    own = fact_about(facts, work.object.name, "tablespace_name")
+    return str(own) if own else space.default_tablespace(facts, work.object.name.schema)
+
+
+# -- what is said before ----------------------------------------------------------------------------------------
+def _no(sentence: str, hint: str) -> Support:
+    return Support(SupportState.UNSUPPORTED, sentence, hint)
+
+
+def _followers(standbys: Sequence[Row]) -> str:
+    if not standbys:
+        return "this database has standbys (its profile says so)"
+    shown = [
+        f"{row.get('db_unique_name') or row.get('destination_id')}"
+        + ("" if row.get("status") in (None, "VALID") else f" ({row['status']})")
+        for row in standbys[:4]
+    ]
+    count = "a standby database" if len(standbys) == 1 else f"{len(standbys)} standby databases"
+    return f"this primary has {count}, {', '.join(shown)}"
+
+
+def _why_unasked(work: Work, facts: Facts) -> str:
+    return f"`{work.object.name}` is NOLOGGING" if _is_nologging(work, facts) else _FORCED_NOLOGGING
+
+
+def _how_to_log(work: Work, facts: Facts) -> str:
+    if _is_nologging(work, facts):
+        name = ".".join(quote(part) for part in (work.object.name.schema, work.object.name.name) if part)
+        return f"ALTER TABLE {name} LOGGING first, or use --load conventional"
+    return "ALTER PLUGGABLE DATABASE DISABLE FORCE NOLOGGING first"
 
 
 # -- the object afterwards --------------------------------------------------------------------------------------
@@ -65,14 +182,6 @@ def marked(calls: tuple[Call, ...], work: Work, facts: Facts) -> tuple[Call, ...
         return calls
     changing = (Effect.CREATES, Effect.CHANGES)
     return tuple(replace(call, unlogged=True) if call.effect in changing else call for call in calls)
-
-
-def _leaves_out_redo(work: Work, facts: Facts) -> bool:
-    if work.operation in _BUILDS:
-        return asks_nologging(work)
-    if work.operation != "insert" or work.option("load") == "conventional":
-        return False
-    return asks_nologging(work) or former_logging(work, facts) == "NOLOGGING"
 
 
 def backup_reads(since: Scalar) -> Call:

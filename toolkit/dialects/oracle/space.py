@@ -21,9 +21,8 @@ def room(facts: Facts, schema: str | None, tablespace: str | None) -> Room:
         ToolkitError: TK-0204 for a tablespace that is not there, TK-0305 for one that takes no tables or in which
             the schema has no quota.
     """
-    user = facts.value("space_quota", "user_name", facts.value("server", "user_name"))
-    owner = schema or facts.value("server", "current_schema") or user
-    place = parse_name(tablespace).name if tablespace else _default(facts, owner, user)
+    owner, user = _owner(facts, schema)
+    place = parse_name(tablespace).name if tablespace else default_tablespace(facts, schema)
     temp = _sum(facts.first("space_temp"), "free_byte_count", "growth_byte_count")
     if place is None:
         return Room(temporary_bytes=temp)
@@ -33,13 +32,21 @@ def room(facts: Facts, schema: str | None, tablespace: str | None) -> Room:
     return Room(place, min(known) if known else None, temp)
 
 
-def _default(facts: Facts, owner: Scalar, user: Scalar) -> str | None:
+def default_tablespace(facts: Facts, schema: str | None) -> str | None:
+    """Return where the objects of a schema go unless told otherwise; None where that is not known."""
+    owner, user = _owner(facts, schema)
     own = facts.value("space_quota", "default_tablespace") if owner == user else None
     found = own or next(
         (row.get("default_tablespace") for row in facts.rows("space_schemas") if row.get("user_name") == owner),
         None,
     )
     return None if found is None else str(found)
+
+
+def _owner(facts: Facts, schema: str | None) -> tuple[Scalar, Scalar]:
+    """Return who will own new objects, and who we are."""
+    user = facts.value("space_quota", "user_name", facts.value("server", "user_name"))
+    return schema or facts.value("server", "current_schema") or user, user
 
 
 def tablespaces(facts: Facts) -> tuple[Row, ...]:

@@ -167,7 +167,11 @@ def _forced_database(facts: Facts) -> list[str]:
 def _followers(facts: Facts) -> Iterator[Check]:
     rows = facts.rows("doctor_standbys")
     if rows:
-        names = ", ".join(str(row.get("db_unique_name")) for row in rows)
+        names = ", ".join(
+            f"{row.get('db_unique_name')}"
+            + ("" if row.get("status") in (None, "VALID") else f" ({row['status']})")
+            for row in rows
+        )
         yield Check(
             "standby",
             "warning",

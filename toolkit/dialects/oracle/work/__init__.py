@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from toolkit.dialects.answers import Granted, TrialFindings
@@ -39,7 +39,8 @@ class _InSession(Implementation):
         self.privileges_elsewhere, self.object_files = elsewhere, files
 
     def support(self, work: Work, facts: Facts) -> Support:
-        return support.of_session(work, facts) or self._words.judge(work, facts) or support.SUPPORTED
+        refused = support.of_session(work, facts) or self._words.judge(work, facts) or redo.judge(work, facts)
+        return refused or support.SUPPORTED
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return session.begin(work, facts)
@@ -77,8 +78,11 @@ class _InSession(Implementation):
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
         return granted.granted(work, kept, peaks)
 
+    def equal_levels(self, factor: str, works: Sequence[Work], facts: Facts) -> str | None:
+        return redo.equal_levels(works, facts) if factor == "logging" else None
+
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return load_facts.remarks(work, facts)
+        return (*redo.remarks(work, facts), *load_facts.remarks(work, facts))
 
 
 class _Statistics(OracleStatistics, _InSession):

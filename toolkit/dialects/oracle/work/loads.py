@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from toolkit.dialects import rows
-from toolkit.dialects.oracle import redo, spelling
+from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.options import advanced_compression, option_is_off
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
 from toolkit.dialects.oracle.work.base import count_rows
@@ -82,10 +82,6 @@ def _statistics(work: Work, facts: Facts) -> Support | None:
     return None
 
 
-def _redo(work: Work, facts: Facts) -> Support | None:
-    return redo.judge(work, facts)
-
-
 def _sample(work: Work, facts: Facts) -> Support | None:
     kind = str(facts.value("source", "kind", "") or "").lower()
     if work.option("sample") is not None and kind in _VIEWS:
@@ -93,7 +89,7 @@ def _sample(work: Work, facts: Facts) -> Support | None:
     return None
 
 
-_RULES: tuple[Callable[[Work, Facts], Support | None], ...] = (_compression, _statistics, _redo, _sample)
+_RULES: tuple[Callable[[Work, Facts], Support | None], ...] = (_compression, _statistics, _sample)
 
 
 def _no(sentence: str) -> Support:
