@@ -281,6 +281,13 @@ def test_a_view_read_by_way_of_xml_or_a_function_is_found(text: str) -> None:
         ("SELECT * FROM app.t@far", "`APP.T@FAR`"),
         ("CREATE PROCEDURE p WRAPPED\na000000\n", "wrapped text of `P`"),
         ("SELECT 'open", "not closed"),
+        ("ALTER SESSION SET current_schema = ops", "in another way"),
+        ("ALTER SESSION SET sql_translation_profile = p", "in another way"),
+        ("CREATE PROCEDURE p AS LANGUAGE JAVA NAME 'X.y()'", "another language"),
+        ("CREATE FUNCTION f RETURN NUMBER AS MLE LANGUAGE JAVASCRIPT q'~ x ~'", "another language"),
+        ("CREATE AND COMPILE JAVA SOURCE NAMED x AS y", "another language"),
+        ("SELECT AI what runs slowest", "made from a sentence"),
+        ("SELECT * FROM TABLE(dbms_xplan.display(t.n))", "DBMS_XPLAN.DISPLAY"),
         ("SELECT 1 /* open", "not closed"),
     ],
 )
@@ -294,6 +301,8 @@ def test_what_cannot_be_seen_is_said(text: str, unseen: str) -> None:
         "BEGIN OPEN c FOR SELECT 1 FROM dual; EXECUTE IMMEDIATE 'truncate table t' ; END;",
         "BEGIN dbms_sql.parse(c, 'select 1 from dual', dbms_sql.native); END;",
         "SELECT u.email FROM users u WHERE email = 'a@b'",
+        "SELECT ai, ai.x FROM ai",
+        "SELECT * FROM TABLE(dbms_xplan.display_cursor(v_id, v_child, 'LAST'))",
     ],
 )
 def test_what_can_be_seen_is_not_said_to_be_hidden(text: str) -> None:

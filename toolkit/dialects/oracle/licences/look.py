@@ -41,6 +41,15 @@ _RESERVED = frozenset(
      "SMALLINT", "START", "SYNONYM", "SYSDATE", "TABLE", "THEN", "TO", "TRIGGER", "UID", "UNION", "UNIQUE",
      "UPDATE", "VALUES", "VARCHAR", "VARCHAR2", "VIEW", "WHERE", "WITH"}
 )  # fmt: skip
+# Statements after which names, or whole texts, mean something else; and programs that are not in SQL or PL/SQL.
+_HIDES = (
+    (re.compile(r"\bALTER SESSION SET\b.*\b(?:CURRENT_SCHEMA|EDITION|CONTAINER|SQL_TRANSLATION_PROFILE) ="),
+     "the session is told to read names or texts in another way"),
+    (re.compile(r"\bLANGUAGE (?:JAVA|C|JAVASCRIPT)\b|\bMLE (?:LANGUAGE|MODULE)\b|\bJAVA (?:SOURCE|CLASS)\b"),
+     "a program in another language than PL/SQL cannot be read"),
+    (re.compile(r"\bSELECT AI\b(?! ?(?:,|FROM|AS|\.|$))"),
+     "SELECT AI runs a statement that is made from a sentence"),
+)  # fmt: skip
 _RUN = re.compile(r"\s*/\s*")
 
 
@@ -226,6 +235,8 @@ class _Work:
             token.kind is TokenKind.STRING and "SQL_MONITOR" in token.text.upper() for token in found
         ):
             self.uses.append(Use(TUNING, "event sql_monitor"))
+        words = " ".join(token.text for token in found if token.kind in (TokenKind.WORD, TokenKind.SIGN))
+        self.unseen += [sentence for pattern, sentence in _HIDES if pattern.search(words)]
         clauses, packs = find_clauses(found)
         self.changes_packs = self.changes_packs or packs
         for one in clauses:
