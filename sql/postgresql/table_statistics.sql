@@ -14,7 +14,7 @@ SELECT s.relname AS table_name,
        'no' AS is_locked
   FROM pg_catalog.pg_stat_all_tables s
   JOIN pg_catalog.pg_class c ON c.oid = s.relid
- WHERE c.relkind IN ('r', 'm')
+ WHERE c.relkind IN ('r', 'm', 'p')
    AND c.relpersistence <> 't'
    AND s.schemaname = coalesce(:schema, current_schema())
    AND (:name::text IS NULL OR s.relname = :name)

@@ -25,7 +25,12 @@ TEMPLATES = sorted((resources.template_root() / "postgresql").glob("*.sql.j2"))
 HEADER = ("Title", "Needs", "License", "Effect", "Params", "Versions")
 RELEASES = list(installed()) or ["found"]
 ODD = 'Ünder "quoted" table'
-LISTS = {"ours": "|run-of-files|", "schemas": '|Odd "S"|', "tablespaces": "|pg_default|"}
+LISTS = {
+    "ours": "|run-of-files|",
+    "schemas": '|Odd "S"|',
+    "tablespaces": "|pg_default|",
+    "since": "2020-01-01 00:00:00+00",
+}
 """What files take that want several names."""
 
 

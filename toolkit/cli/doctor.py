@@ -230,12 +230,13 @@ def _lines(check: Check) -> str:
 
 # -- documents --------------------------------------------------------------------------------------------------
 def _grant_script(found: Doctor) -> str:
-    """Return the missing grants as a script of SQL*Plus, grouped by what each is for."""
+    """Return the missing grants as a script of the engine's own client, grouped by what each is for."""
     if not found.grants:
         return "-- no grant is missing for what dbatk reads or does here"
     head = [
         "-- Missing grants for dbatk: least privilege, each with its purpose.",
-        "-- Run as SYS or a user with GRANT ANY OBJECT PRIVILEGE, in the measured container.",
+        "-- Run as a user who may give them: on Oracle SYS or a user with GRANT ANY OBJECT PRIVILEGE, in the",
+        "-- measured container; on PostgreSQL the owner or a superuser.",
         "-- Leave out what should not be given: what it is for is then not read or not done, with a warning.",
     ]
     groups: dict[str, list[str]] = {}

@@ -106,6 +106,17 @@ class Implementation(ABC):
         """
         return None
 
+    def verification(self, work: Work, kept: Kept) -> Call | None:
+        """Ask the catalogue, off the clock, whether the work was done; `kept` is what `prepare` read before it.
+
+        None where a statement without an error has done all it was asked for.
+        """
+        return None
+
+    def undone(self, rows: tuple[Row, ...], warnings: tuple[str, ...]) -> str | None:
+        """Say what was left undone without an error, from the answer to `verification` and the warnings."""
+        return None
+
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         """Say what a DBA should know before this work is done: what it leaves out, what will not help."""
         return ()

@@ -23,6 +23,7 @@ class OutputLine:
 class Answer:
     """What a database answered: rows with lower-case column names, the row count, and its notices.
 
+    `warnings` are those of the notices that the server calls warnings: it did not do all it was asked for.
     Of a program: what it wrote, line by line, and one row with `exit_status`, `cpu_seconds`, `elapsed_seconds`.
     """
 
@@ -30,6 +31,7 @@ class Answer:
     rowcount: int | None = None
     notices: tuple[str, ...] = ()
     lines: tuple[OutputLine, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class DatabaseError(Exception):

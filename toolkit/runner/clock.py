@@ -40,6 +40,8 @@ class ItemResult:
     """What programs wrote."""
     programs: tuple[Row, ...] = ()
     """Exit status and CPU seconds of each program."""
+    warnings: tuple[str, ...] = ()
+    """Warnings of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def run_timed(
     stop: Stop,
     *,
     limit_seconds: float | None = None,
+    look_at: Callable[[ItemResult], ItemResult] = lambda result: result,
     on_item: Callable[[ItemResult], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
     reachable: Callable[[], bool] = lambda: True,
@@ -123,8 +126,9 @@ def run_timed(
         sessions: the run's sessions; those of the workers are open already.
         stop: when it is requested, running statements are cancelled and no item is begun.
         limit_seconds: cancel everything after so long.
-        on_item: called in this thread for each item that ended. When it raises, what runs now ends, nothing more
-            is begun, and its exception is raised at the end.
+        look_at: called in this thread for each item that ended; returns it, as failed where its work is not done.
+        on_item: called in this thread for each item that was looked at. When it raises, what runs now ends,
+            nothing more is begun, and its exception is raised at the end.
         on_end: called in this thread when the last item has ended, while the workers' threads still exist (an
             embedded engine works in them, and their CPU time goes with them).
         reachable: tells whether the database answers at all. It is asked when nothing came of a cancel for a
@@ -135,7 +139,7 @@ def run_timed(
         Elapsed seconds from the common begin to the last end, and each item's own.
     """
     silence = _Silence(reachable, timeout_seconds)
-    return _Clock(timed, sessions, stop, limit_seconds, on_item, silence).run(on_end)
+    return _Clock(timed, sessions, stop, limit_seconds, look_at, on_item, silence).run(on_end)
 
 
 class _Silence:
@@ -170,12 +174,14 @@ class _Clock:
         sessions: Sessions,
         stop: Stop,
         limit_seconds: float | None,
+        look_at: Callable[[ItemResult], ItemResult],
         on_item: Callable[[ItemResult], None],
         silence: _Silence,
     ) -> None:
         self._sessions = sessions
         self._stop = stop
         self._limit = limit_seconds
+        self._look_at = look_at
         self._on_item = on_item
         self._silence = silence
         self._now: dict[int, tuple[TimedItem, float]] = {}
@@ -221,8 +227,7 @@ class _Clock:
             if result is None:
                 working -= 1
                 continue
-            results.append(result)
-            self._tell(result)
+            results.append(self._tell(result))
             self._look()
         return results
 
@@ -247,12 +252,15 @@ class _Clock:
         )
         return ItemResult(item, number, begun - self._origin[0], time.perf_counter() - begun, error=error)
 
-    def _tell(self, result: ItemResult) -> None:
+    def _tell(self, result: ItemResult) -> ItemResult:
+        """Look at what an item did, and hand it on."""
         try:
+            result = self._look_at(result)
             self._on_item(result)
         except Exception as fault:  # noqa: BLE001 (what runs now ends in order, nothing more is begun)
             self._faults.append(fault)
             self._waiting.close()
+        return result
 
     # -- in a worker's thread ----------------------------------------------------------------------------------
     def _work(self, number: int) -> None:
@@ -289,8 +297,9 @@ def _run_item(item: TimedItem, number: int, sessions: Sessions, origin: float) -
     elapsed = time.perf_counter() - begun
     counts = [answer.rowcount for answer in answers if answer.rowcount is not None]
     notices = tuple(notice for answer in answers for notice in answer.notices)
+    warnings = tuple(warning for answer in answers for warning in answer.warnings)
     lines = tuple(line for answer in answers for line in answer.lines) + (() if error is None else error.lines)
     ended = zip(item.steps, answers, strict=False)
     programs = tuple(row for step, answer in ended if step.kind in ON_HOST for row in answer.rows)
     rows = counts[0] if counts else None
-    return ItemResult(item, number, begun - origin, elapsed, rows, notices, error, lines, programs)
+    return ItemResult(item, number, begun - origin, elapsed, rows, notices, error, lines, programs, warnings)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.work import Work
+from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.records import Artifact
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import ON_HOST, StepKind
-from toolkit.runner.clock import TimedResult
+from toolkit.operations.base import Piece
+from toolkit.rendering import step_of
+from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import RunContext
 from toolkit.snapshots import CounterProvider, Provider
 
@@ -35,6 +39,44 @@ def kept_of(timed: TimedResult) -> dict[str, tuple[Row, ...]]:
         rows |= rows_of_rman(log)
     programs = tuple(row for item in timed.items for row in item.programs)
     return {**rows, "program": programs} if programs else rows
+
+
+_WARNINGS_SHOWN = 5
+"""Of one statement: an ANALYZE of a thousand partitions may warn of each."""
+NOT_DONE = "TK-0208"
+
+
+def look_at_item(
+    context: RunContext, pieces: Sequence[Piece], kept: Mapping[str, tuple[Row, ...]], result: ItemResult
+) -> ItemResult:
+    """Say what the server warned of, and return an item whose work the server left undone as failed.
+
+    Only what is the user's is looked at: on copies the look would take time from the sessions beside it.
+    """
+    for warning in result.warnings[:_WARNINGS_SHOWN]:
+        context.warn(f"`{result.item.label}`: the server warned: {warning}")
+    if more := result.warnings[_WARNINGS_SHOWN:]:
+        context.warn(f"`{result.item.label}`: the server gave {len(more)} more warnings")
+    work = next((piece.work for piece in pieces if piece.label == result.item.label), None)
+    if result.error is not None or work is None or work.object.scratch:
+        return result
+    undone = _undone(context, work, kept, result.warnings)
+    return result if undone is None else replace(result, error=DatabaseError(undone, code=NOT_DONE))
+
+
+def _undone(
+    context: RunContext, work: Work, kept: Mapping[str, tuple[Row, ...]], warnings: tuple[str, ...]
+) -> str | None:
+    how = context.dialect.work.of(work.operation)
+    call = how.verification(work, kept)
+    if call is None:
+        return None
+    try:
+        rows = context.sessions.run(step_of(context.dialect, call)).rows
+    except (DatabaseError, ToolkitError) as error:
+        context.warn(f"it could not be verified whether `{work.object.name}` was done: {error.sentence}")
+        return None
+    return how.undone(rows, warnings)
 
 
 def rows_of(step: Step, answer: Answer) -> tuple[Row, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from toolkit.dialects.answers import Granted
 from toolkit.errors import ToolkitError
@@ -25,11 +26,14 @@ from toolkit.runner import evidence, gathering
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.context import RunContext, stays
-from toolkit.runner.evidence import ask_for_plan, keep_plan, plan_of, tell
+from toolkit.runner.evidence import ask_for_plan, keep_plan, look_at_item, plan_of, tell
 from toolkit.runner.external import external_factors
 from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.runner.monitor import Sampler, answers, give_up, in_time
 from toolkit.store import CANNOT_BE_WRITTEN
+
+_OnItem = Callable[[ItemRecord], None]
+_LookAt = Callable[[ItemResult], ItemResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def run_trial(
     attempt: int,
     pieces: tuple[Piece, ...],
     stages: Stages,
-    on_item: Callable[[ItemRecord], None] = lambda _: None,
+    on_item: _OnItem = lambda _: None,
 ) -> EndedTrial:
     """Run one trial; errors of the database are outcomes, not exceptions."""
     state = TrialState(planned, attempt, datetime.now(UTC), left_out=stages.timed.left_out)
@@ -99,7 +103,7 @@ def run_trial(
         with external_factors(context, planned, stages.timed.workers):
             _before(context, state, stages)
             if state.error is None:
-                _clock(context, state, stages, on_item)
+                _clock(context, state, stages, partial(look_at_item, context, pieces, state.kept), on_item)
             _after(context, state, stages)
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
@@ -140,14 +144,14 @@ def _in_worker(context: RunContext, state: TrialState, step: Step, number: int) 
             state.kept[step.keep_as] = evidence.rows_of(step, answer)
 
 
-def _clock(context: RunContext, state: TrialState, stages: Stages, on_item: Callable[[ItemRecord], None]) -> None:
+def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _LookAt, on_item: _OnItem) -> None:
     """Take snapshots just outside the clock, sample meanwhile, run the queue, and read the evidence."""
     entries: list[Intended] = []
     try:
         with state.phase("intend"):
             steps = [step for item in stages.timed.items for step in item.steps]
             entries = context.changes.intend(steps, state.planned.number)
-        state.timed = _timed(context, state, stages, on_item)
+        state.timed = _timed(context, state, stages, look_at, on_item)
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
     if state.timed is not None:
@@ -166,7 +170,7 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, on_item: Call
 
 
 def _timed(
-    context: RunContext, state: TrialState, stages: Stages, on_item: Callable[[ItemRecord], None]
+    context: RunContext, state: TrialState, stages: Stages, look_at: _LookAt, on_item: _OnItem
 ) -> TimedResult:
     sampler = Sampler(context.providers, lambda: context.sessions.monitor_queries)
     with state.phase("snapshot"):
@@ -178,6 +182,7 @@ def _timed(
         context.sessions,
         context.stop,
         limit_seconds=context.experiment.time_limit_seconds,
+        look_at=look_at,
         on_item=lambda result: on_item(item_record(result)),
         on_end=lambda: _stop_watching(context, state, sampler, stages),
         reachable=lambda: answers(context),

@@ -193,6 +193,7 @@ class PostgresqlConnection:
         self._target = target
         self._pid = session.info.backend_pid
         self._notices: list[str] = []
+        self._warnings: list[str] = []
         self._running = False
         self._lock = threading.Lock()
         self._turn = threading.Lock()
@@ -234,10 +235,11 @@ class PostgresqlConnection:
             self._running = running
 
     def _answer(self, sent: str, given: Mapping[str, Scalar]) -> Answer:
-        self._notices = []
+        self._notices, self._warnings = [], []
         cursor = self._session.execute(sent, given or None)
         rows = _rows(cursor)
-        return Answer(rows, cursor.rowcount if cursor.rowcount >= 0 else None, tuple(self._notices))
+        count = cursor.rowcount if cursor.rowcount >= 0 else None
+        return Answer(rows, count, tuple(self._notices), warnings=tuple(self._warnings))
 
     def _failed(self, error: psycopg.Error) -> DatabaseError:
         import psycopg
@@ -251,7 +253,10 @@ class PostgresqlConnection:
         return DatabaseError(message, code=code, lost=lost, cancelled=code == "57014")
 
     def _heard(self, notice: psycopg.errors.Diagnostic) -> None:
-        self._notices.append(notice.message_primary or "")
+        text = notice.message_primary or ""
+        self._notices.append(text)
+        if notice.severity_nonlocalized == "WARNING":
+            self._warnings.append(text)
 
     def tag(self, action: str) -> None:
         """Nothing: `application_name` is the run's id, by which its sessions are found."""

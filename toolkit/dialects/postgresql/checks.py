@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolkit.dialects.answers import Check
+from toolkit.dialects.answers import Check, Grant
 from toolkit.dialects.postgresql.granted import workers_by_memory, workers_by_size
 from toolkit.dialects.postgresql.release import NEWEST, OLDEST, major
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row
+from toolkit.model.words import OperationName
 from toolkit.units import byte_size
 
-FILES = ("doctor_settings", "doctor_state", "doctor_grants", "doctor_invalid_indexes")
+FILES = ("doctor_settings", "doctor_state", "doctor_grants", "doctor_unmaintained", "doctor_invalid_indexes")
 _BLOCK = 8192
 _OLD_TRANSACTION_SECONDS = 600.0
 _LATE_REPLICA_SECONDS = 60.0
@@ -288,6 +289,21 @@ def _grants(facts: Facts) -> Iterator[Check]:
         yield Check("system identifier", "note", "no privilege to call pg_control_system()",
                     "objects are identified only by oid and database",
                     f"GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO {user};")  # fmt: skip
+    for row in facts.rows("doctor_unmaintained"):
+        text = row["grant_text"]
+        tables = f"{row['table_count']} tables of {row['owner_name']} in {row['schema_name']}"
+        yield Check("ANALYZE", "note", tables,
+                    "ANALYZE skips them: this user neither owns nor maintains them",
+                    f"{text};" if text else "let their owner, who is a superuser, gather them")  # fmt: skip
+
+
+def grants(facts: Facts, operation: OperationName | None) -> tuple[Grant, ...]:
+    """List the grants that are missing: only statistics need one that their reader may not have anyway."""
+    if operation not in (None, "stats-gather"):
+        return ()
+    purpose = "gather statistics of tables of other owners (ANALYZE skips them)"
+    texts = (row["grant_text"] for row in facts.rows("doctor_unmaintained"))
+    return tuple(Grant(str(text), purpose) for text in dict.fromkeys(texts) if text is not None)
 
 
 def _ident(name: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Check, ErrorAdvice, Watching
+from toolkit.dialects.answers import Check, ErrorAdvice, Grant, Watching
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.postgresql import advice, checks, names, objects, release
 from toolkit.dialects.postgresql.backup.programs import error_of
@@ -16,7 +16,7 @@ from toolkit.model.facts import Facts, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import ObjectKind
+from toolkit.model.words import ObjectKind, OperationName
 
 
 class PostgresqlDialect(Quiet):
@@ -56,6 +56,9 @@ class PostgresqlDialect(Quiet):
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return checks.checks(facts)
+
+    def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
+        return checks.grants(facts, operation)
 
     def watching(self, facts: Facts) -> Watching:
         return Watching(

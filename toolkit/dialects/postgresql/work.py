@@ -22,12 +22,15 @@ from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName, Scalar, Support
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, Mode, ObjectKind, Role
 
 QUERY_DEGREE = "max_parallel_workers_per_gather"
 INDEX_DEGREE = "max_parallel_maintenance_workers"
 Values = Mapping[str, ContextValue]
+_BEGAN = "began"
+_SKIPPED = "skipping"
+"""A word of all warnings of ANALYZE about what it leaves out (commands/vacuum.c, commands/analyze.c)."""
 
 
 class _InSession(Implementation):
@@ -253,6 +256,8 @@ class _StatsGather(_InSession):
     def judge(self, work: Work, facts: Facts) -> Support | None:
         if work.object.kind is ObjectKind.STATISTICS and work.object.name.schema is None:
             return support.refused("PostgreSQL has no statement for the statistics of a schema; give its tables")
+        if facts.value("target", "kind") == "view":
+            return support.refused("a view has no statistics; gather those of its tables")
         return None
 
     def settings(self, work: Work) -> dict[str, Scalar]:
@@ -261,6 +266,27 @@ class _StatsGather(_InSession):
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return (_change("analyze", {"table": work.object.name}, work),)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return () if work.object.scratch else (Call("clock", file=True, keep_as=_BEGAN),)
+
+    def verification(self, work: Work, kept: Kept) -> Call | None:
+        since = kept[_BEGAN][0]["now"]
+        return Call("analyzed", file=True, binds={**name_binds(work.object.name), "since": since})
+
+    def undone(self, rows: tuple[Row, ...], warnings: tuple[str, ...]) -> str | None:
+        """Tell by the time of the last ANALYZE; where the server does not keep it, by the warning in English."""
+        skipped = [warning for warning in warnings if _SKIPPED in warning]
+        said = f"; the server warned: {(skipped or list(warnings))[0]}" if warnings else ""
+        asked, done = (
+            (int(str(rows[0][column] or 0)) for column in ("asked_count", "done_count")) if rows else (0, 0)
+        )
+        if done < asked:
+            which = (
+                "no statistics were gathered" if asked == 1 else f"{asked - done} of {asked} tables were skipped"
+            )
+            return which + said
+        return f"no statistics were gathered{said}" if not asked and skipped else None
 
 
 class _Backup(backup.PostgresqlBackups):
