@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracle import wreck
-from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin import Scenario, Standin, indexes, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, DURING, Fault, break_connection, fail_with, somebody
 
 ORDERS_IX = ("APP", "ORDERS_IX")
@@ -194,3 +194,50 @@ def test_a_value_that_the_dba_set_meanwhile_is_left_and_said(tmp_path: Path) -> 
         for part in ("`8`", "`3`", "`4`", 'ALTER INDEX "APP"."ORDERS_IX" PARALLEL 3;'):
             assert part in left
         assert wreck.clean(standin, tmp_path)[0] == 0
+
+
+# -- partitions --------------------------------------------------------------------------------------------------
+LOAD = ("insert", "--source", "GTEST", "--table", "SALES", "--degree", "4")
+
+
+def loggings(standin: Standin) -> list[str]:
+    table = standin.engine.state.objects["TABLE", ("DBATK", "SALES")]
+    return [part.logging for part in indexes.table_parts(table)]
+
+
+def test_logging_of_partitions_is_switched_off_and_put_back_one_by_one(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        table = standin.engine.state.objects["TABLE", ("DBATK", "SALES")]
+        indexes.table_parts(table)[1].logging = "NO"
+        during: list[list[str]] = []
+        fault = Fault(lambda _, __: during.append(loggings(standin)), words="INSERT /*+", when=BEFORE)
+        standin.engine.faults.append(fault)
+        assert run(standin, tmp_path, *LOAD, "--nologging")[0] == 0
+        assert (during, loggings(standin)) == ([["NO", "NO", "NO"]], ["YES", "NO", "YES"])
+
+
+def test_partitions_get_their_own_logging_back_after_a_kill(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        table = standin.engine.state.objects["TABLE", ("DBATK", "SALES")]
+        indexes.table_parts(table)[1].logging = "NO"
+        fault = Fault(break_connection, words="INSERT /*+", when=BEFORE)
+        assert wreck.kill(standin, tmp_path, fault, *LOAD, "--nologging")
+        assert loggings(standin) == ["NO", "NO", "NO"]
+        assert wreck.clean(standin, tmp_path)[0] == 0
+        assert loggings(standin) == ["YES", "NO", "YES"]
+
+
+def test_a_direct_load_into_a_partition_without_logging_needs_a_backup(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        table = standin.engine.state.objects["TABLE", ("DBATK", "SALES")]
+        indexes.table_parts(table)[1].logging = "NO"
+        status, said = run(standin, tmp_path, *LOAD)
+        assert status == 0
+        assert "`DBATK.SALES` needs a backup" in str(said["warnings"])
+
+
+def test_nologging_is_refused_where_subpartitions_could_not_be_put_back(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        load = ("insert", "--source", "GTEST", "--table", "TRADES", "--degree", "4", "--nologging")
+        status, said = run(standin, tmp_path, *load)
+        assert status == 5 and "subpartitions" in str(said)

@@ -11,7 +11,7 @@ from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Attribute, ObjectRef
-from toolkit.model.values import Scalar, Support
+from toolkit.model.values import Row, Scalar, Support
 from toolkit.model.words import Effect, Role
 
 # No evidence is no failure: the view may not be granted (ORA-00942, ORA-01031).
@@ -54,22 +54,48 @@ def tablespace(work: Work) -> ContextValue:
 
 
 def former_logging(work: Work, facts: Facts) -> str:
-    """Spell how an object was logged before."""
+    """Spell how an object was logged before; of a partitioned table: NOLOGGING where one of its partitions was.
+
+    ALL_TABLES has null for a partitioned table, which is no default: its partitions have each their own.
+    """
+    parts = parts_of(work, facts)
+    if parts:
+        return "NOLOGGING" if any(_is_off(part.get("logging")) for part in parts) else "LOGGING"
     known = fact_about(facts, work.object.name, "logging")
-    return "NOLOGGING" if str(known or "YES").strip().upper() == "NO" else "LOGGING"
+    return "NOLOGGING" if _is_off(known) else "LOGGING"
+
+
+def parts_of(work: Work, facts: Facts) -> tuple[Row, ...]:
+    """Return the partitions of the user's table that is filled; none of a copy, or where it has none."""
+    partitioned = str(facts.value("target", "partitioned") or "NO").strip().upper() == "YES"
+    return facts.rows("partitions") if partitioned and not work.object.scratch else ()
+
+
+def logged_parts(work: Work, facts: Facts) -> tuple[str, ...]:
+    """Name the partitions that write redo: the ones that NOLOGGING changes, and that are put back one by one."""
+    return tuple(str(part["part_name"]) for part in parts_of(work, facts) if not _is_off(part.get("logging")))
+
+
+def _is_off(logging: Scalar) -> bool:
+    return str(logging or "YES").strip().upper() == "NO"
 
 
 def table_attribute(
-    ref: ObjectRef, word: str, *, instead_of: str | None = None, undo: tuple[Call, ...] = ()
+    ref: ObjectRef,
+    word: str,
+    part: str | None = None,
+    *,
+    instead_of: str | None = None,
+    undo: tuple[Call, ...] = (),
 ) -> Call:
-    """Set one attribute of a table: its degree or its logging; `instead_of` is what the work set."""
+    """Set one attribute of a table or a partition: degree or logging; `instead_of` is what the work set."""
     return Call(
         "table_attribute",
-        {"table": ref.name, "attribute": word},
+        {"table": ref.name, "part": part, "attribute": word},
         effect=Effect.CHANGES,
         object=ref,
         undo=undo,
-        restores=restoring(word, instead_of),
+        restores=restoring(word, instead_of, part),
     )
 
 

@@ -6,7 +6,14 @@ from toolkit.dialects.oracle import partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work import loads
-from toolkit.dialects.oracle.work.base import asks_nologging, former_logging, segment_bytes, table_attribute
+from toolkit.dialects.oracle.work.base import (
+    asks_nologging,
+    former_logging,
+    logged_parts,
+    parts_of,
+    segment_bytes,
+    table_attribute,
+)
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
@@ -17,9 +24,23 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Take the target out of redo, when that was asked for; the user's is put back at the end."""
     if not asks_nologging(work):
         return ()
-    former = former_logging(work, facts)
-    back = () if work.object.scratch else (table_attribute(work.object, former, instead_of="NOLOGGING"),)
-    return (table_attribute(work.object, "NOLOGGING", undo=back),)
+    if work.object.scratch:
+        return (table_attribute(work.object, "NOLOGGING"),)
+    former = "LOGGING" if parts_of(work, facts) else former_logging(work, facts)
+    return tuple(
+        table_attribute(
+            work.object,
+            "NOLOGGING",
+            part,
+            undo=(table_attribute(work.object, former, part, instead_of="NOLOGGING"),),
+        )
+        for part in _switched(work, facts)
+    )
+
+
+def _switched(work: Work, facts: Facts) -> tuple[str | None, ...]:
+    """Return the partitions whose logging NOLOGGING switches off; None stands for the table itself."""
+    return logged_parts(work, facts) if parts_of(work, facts) else (None,)
 
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -49,13 +70,34 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Log the table as before."""
+    if not asks_nologging(work):
+        return ()
+    if parts_of(work, facts):
+        return tuple(table_attribute(work.object, "LOGGING", part) for part in logged_parts(work, facts))
     former = former_logging(work, facts)
-    return (table_attribute(work.object, former),) if asks_nologging(work) and former == "LOGGING" else ()
+    return (table_attribute(work.object, former),) if former == "LOGGING" else ()
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
     """Judge compression, statistics, and targets that are never loaded in parallel."""
-    return loads.judge(work, facts) or _long(work, facts) or _switches(work, facts) or _parallel_load(work, facts)
+    return (
+        loads.judge(work, facts)
+        or _long(work, facts)
+        or _switches(work, facts)
+        or _subpartitions(work, facts)
+        or _parallel_load(work, facts)
+    )
+
+
+def _subpartitions(work: Work, facts: Facts) -> Support | None:
+    """Refuse NOLOGGING where it could not be put back: LOGGING of a subpartition is set with its partition's."""
+    composite = any(part.get("composite") == "YES" for part in parts_of(work, facts))
+    if composite and asks_nologging(work):
+        return _no(
+            f"`{work.object.name}` has subpartitions, whose LOGGING cannot be restored one by one; load with "
+            "LOGGING, or set it yourself before and after"
+        )
+    return None
 
 
 def _long(work: Work, facts: Facts) -> Support | None:
