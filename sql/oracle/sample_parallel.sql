@@ -5,12 +5,15 @@
 -- Params: :run
 -- Versions: 11.2 to 26ai
 -- The coordinator's own row has no REQ_DEGREE; DEGREE is what was granted, REQ_DEGREE what was asked for before
--- resource limits and load reduced it.
+-- resource limits and load reduced it. A SID is one of its instance: servers here may work for a coordinator elsewhere
+-- with the same SID (QCINST_ID).
 SELECT 'parallel_workers' AS metric_name,
        COUNT(*) AS metric_value
   FROM v$px_session p
   JOIN v$session s
     ON s.sid = p.qcsid
+   AND COALESCE(p.qcinst_id, TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE')))
+       = TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE'))
  WHERE s.client_identifier = :run
    AND p.req_degree IS NOT NULL
 UNION ALL
@@ -19,6 +22,8 @@ SELECT 'parallel_degree' AS metric_name,
   FROM v$px_session p
   JOIN v$session s
     ON s.sid = p.qcsid
+   AND COALESCE(p.qcinst_id, TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE')))
+       = TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE'))
  WHERE s.client_identifier = :run
    AND p.req_degree IS NOT NULL
 UNION ALL
@@ -27,5 +32,7 @@ SELECT 'parallel_degree_missing' AS metric_name,
   FROM v$px_session p
   JOIN v$session s
     ON s.sid = p.qcsid
+   AND COALESCE(p.qcinst_id, TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE')))
+       = TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE'))
  WHERE s.client_identifier = :run
    AND p.req_degree IS NOT NULL;

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 from tests.oracle.standin import Standin
-from tests.oracle.standin.faults import AFTER, Fault, kill_client
+from tests.oracle.standin.faults import AFTER, Act, Fault, kill_client
 from tests.servers.forks import Forked
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
@@ -65,10 +65,13 @@ def run(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[str,
     return process.returncode, json.loads(out) if out else {"said": err}
 
 
-def kill(standin: Standin, folder: Path, fault: Fault, *arguments: str) -> bool:
-    """Run a command whose process is killed at a statement; tell whether it was."""
+def kill(standin: Standin, folder: Path, fault: Fault, *arguments: str, after: Act | None = None) -> bool:
+    """Run a command whose process is killed at a statement; tell whether it was.
+
+    `after` is what becomes of the session then; without it the server notices at once that its client is gone.
+    """
     processes: list[Forked] = []
-    fault.act = kill_client(lambda: processes[0].pid)
+    fault.act = kill_client(lambda: processes[0].pid, after)
     standin.engine.faults.append(fault)
     processes.append(begin(standin, folder, *arguments, "-t", standin.url, "--not-production"))
     out, err = processes[0].communicate(timeout=300)

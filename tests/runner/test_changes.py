@@ -123,6 +123,19 @@ def test_an_object_of_another_identity_is_neither_dropped_nor_forgotten(kept: St
     )
 
 
+def test_an_object_that_a_lost_session_may_still_make_is_not_given_up(kept: Store) -> None:
+    world = World()
+    own = made_one(world, kept)
+    world.things.clear()
+    world.orphaned = True
+    undone = own.undo_all()
+    assert "may still create it" in undone.left[0]
+    assert len(kept.open_entries_all()) == 1
+    world.orphaned = False
+    assert own.undo_all().left == ()
+    assert kept.open_entries_all() == ()
+
+
 def test_an_object_that_is_gone_already_is_abandoned_without_a_word(kept: Store) -> None:
     world = World()
     own = made_one(world, kept)

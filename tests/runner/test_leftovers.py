@@ -33,7 +33,7 @@ class Server:
     opened_as: str = ""
 
     def run(self, step: Step) -> Answer:
-        if step.name == "oracle/sessions_of":
+        if step.name == "oracle/sessions_everywhere":
             self.asked.append((step.name, step.binds["run"]))
             return Answer(next(self.looks))
         self.sent.append((step.name, step.text, step.effect))
@@ -85,7 +85,7 @@ OWN: Row = {"session_id": 9, "kill_text": None}
 def test_without_sessions_nothing_is_ended(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
     server = Server(iter([()]))
     assert ended(monkeypatch, server) == 0
-    assert (server.sent, clock, server.asked) == ([], [], [("oracle/sessions_of", RUN)])
+    assert (server.sent, clock, server.asked) == ([], [], [("oracle/sessions_everywhere", RUN)])
     assert server.opened_as == f"{RUN}-clean", "a session of its own name is not one of those it ends"
 
 

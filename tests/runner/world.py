@@ -47,6 +47,7 @@ class World:
     in_worker: list[tuple[int, str]] = field(default_factory=list)
     forgotten: list[tuple[Role, int]] = field(default_factory=list)
     monitor_queries: int = 0
+    orphaned: bool = False
 
     def run(self, step: Step, number: int = 0) -> Answer:
         if step.name in _IDENTITIES:

@@ -110,6 +110,14 @@ class Server(Protocol):
         """List sessions of a run: columns `session_id`, `begun`, `kill_text` (the statement that ends it)."""
         ...
 
+    def sessions_everywhere(self, run: str) -> Call | None:
+        """List the same on all instances of a cluster; None where a database has one instance."""
+        ...
+
+    def other_instances(self) -> Call | None:
+        """Ask whether there are instances that `sessions_of` does not see: one row with `others` YES or NO."""
+        ...
+
     def instant(self) -> Call:
         """Ask for the database's present instant, in the terms of `born`: one row with column `born`."""
         ...

@@ -133,6 +133,12 @@ class Quiet:
     def sessions_of(self, run: str) -> Call:
         return Call("sessions_of", file=True, binds={"run": run})
 
+    def sessions_everywhere(self, run: str) -> Call | None:
+        return None
+
+    def other_instances(self) -> Call | None:
+        return None
+
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")
 

@@ -36,6 +36,8 @@ class Sessions:
         self._busy: set[tuple[Role, int]] = set()
         self._lock = threading.Lock()
         self.programs = Programs(run)
+        self.orphaned = False
+        """Whether a session was lost that may still be at work in the database, unheard by anybody."""
         self.monitor_queries = 0
         """How many statements the monitor session has run: what watching costs is counted, too."""
 
@@ -78,6 +80,7 @@ class Sessions:
             return connection.execute(step.text, step.binds or None)
         except DatabaseError as error:
             if error.lost:
+                self.orphaned = self.orphaned or not step.own_read
                 self.forget(*key)
             if error.code in step.tolerates:
                 return Answer(notices=(error.message,))
@@ -132,6 +135,7 @@ class Sessions:
         """Give up a session that does not answer, without waiting for it to close."""
         with self._lock:
             silent = self._open.pop((role, number), None)
+        self.orphaned = self.orphaned or role is not Role.MONITOR
         if silent is not None:
             threading.Thread(target=silent.close, daemon=True, name="close").start()
 

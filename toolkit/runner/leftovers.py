@@ -22,8 +22,10 @@ from toolkit.store import Store
 from toolkit.targets.base import Target
 
 # -- sessions and programs ----------------------------------------------------------------------------------------
+STILL_ACTIVE = "TK-0308"
 _TIMEOUT_SECONDS = 30.0
 _LOOK_SECONDS = 0.2
+_ENDING = "each was killed and is rolling back; run `dbatk clean` again later"
 
 
 def end_orphaned_sessions(target: Target, dialect: Dialect, run: str) -> int:
@@ -37,29 +39,78 @@ def end_orphaned_sessions(target: Target, dialect: Dialect, run: str) -> int:
     """
     end_orphans(run)
     sessions = Sessions(target, f"{run}-clean")
+    look = _Look(sessions, dialect, run)
     try:
-        found = _list(sessions, dialect, run)
+        found = look.list()
         for row in found:
             _end(sessions, row)
         begun = time.monotonic()
         left = found
         while left and time.monotonic() - begun < _TIMEOUT_SECONDS:
-            left = _list(sessions, dialect, run)
+            left = look.list()
             if left:
                 time.sleep(_LOOK_SECONDS)
         if left:
+            ask = next((f"ask for: {row['kill_text']};" for row in left if row["kill_text"]), _ENDING)
             raise ToolkitError(
                 f"{len(left)} session(s) of run {run} are still active in the database",
-                code="TK-0308",
-                hint=f"ask for: {left[0]['kill_text']};",
+                code=STILL_ACTIVE,
+                hint=ask,
             )
+        look.refuse_blindness()
         return len(found)
     finally:
         sessions.close()
 
 
-def _list(sessions: Sessions, dialect: Dialect, run: str) -> tuple[Row, ...]:
-    return sessions.run(step_of(dialect, dialect.sessions_of(run))).rows
+_GONE, _MARKED = "ORA-00030", "ORA-00031"
+"""Answers to KILL SESSION: there is no such session any more; it will end, and is waited for."""
+
+
+class _Look:
+    """Lists the sessions of a run: on every instance, or where that may not be read, on the only one."""
+
+    def __init__(self, sessions: Sessions, dialect: Dialect, run: str) -> None:
+        self._sessions, self._run, self._dialect = sessions, run, dialect
+        self._everywhere = dialect.sessions_everywhere(run)
+        self._whole = self._everywhere is None
+
+    def list(self) -> tuple[Row, ...]:
+        """Return the sessions.
+
+        Raises:
+            DatabaseError: they cannot be looked at.
+        """
+        if self._everywhere is not None:
+            try:
+                return self._sessions.run(step_of(self._dialect, self._everywhere)).rows
+            except DatabaseError as error:
+                if error.lost:
+                    raise
+                self._everywhere = None
+        return self._sessions.run(step_of(self._dialect, self._dialect.sessions_of(self._run))).rows
+
+    def refuse_blindness(self) -> None:
+        """Refuse to take for gone what may live on an instance that was not seen.
+
+        Raises:
+            ToolkitError: TK-0308 with the grant that is missing.
+        """
+        call = self._dialect.other_instances()
+        if self._whole or self._everywhere is not None or call is None:
+            return
+        try:
+            rows = self._sessions.run(step_of(self._dialect, call)).rows
+        except DatabaseError as error:
+            if error.lost:
+                raise
+            rows = ()
+        if not rows or rows[0].get("others") != "NO":
+            raise ToolkitError(
+                f"sessions of run {self._run} on other instances cannot be seen, and may still be at work",
+                code=STILL_ACTIVE,
+                hint="grant SELECT on SYS.GV_$SESSION, then run `dbatk clean`; nothing was given up",
+            )
 
 
 def _end(sessions: Sessions, row: Row) -> None:
@@ -69,9 +120,11 @@ def _end(sessions: Sessions, row: Row) -> None:
     try:
         sessions.run(Step("end-session", str(text), effect=Effect.CHANGES))
     except DatabaseError as error:
+        if error.code in (_GONE, _MARKED):
+            return
         raise ToolkitError(
             f"no privilege to end a session of the earlier attempt: {error.sentence}",
-            code="TK-0308",
+            code=STILL_ACTIVE,
             hint=f"ask for: {text};",
             database_code=error.code,
         ) from None

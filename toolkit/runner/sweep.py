@@ -19,9 +19,10 @@ from toolkit.operations.base import Piece, support_of
 from toolkit.runner.around import bracketed, expect, wait_for_calm
 from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
-from toolkit.runner.leftovers import end_orphaned_sessions, note_completed
+from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
 from toolkit.runner.trial import EndedTrial, run_trial, unsupported
+from toolkit.runner.undoing import Undone
 from toolkit.units import byte_size
 
 _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
@@ -81,11 +82,13 @@ class Sweep:
         """Run to the end, or to where a signal, the budget or a lost server stops it; cleanup runs in any case.
 
         Raises:
-            ToolkitError: TK-0202 when the server does not come back; the run can be resumed.
+            ToolkitError: TK-0202 when the server does not come back, TK-0308 when a session of the run that was
+                lost may still be at work there; the run can be resumed.
         """
         context = self._context
         todo = self._todo
         state = RunState.INTERRUPTED
+        still_active: ToolkitError | None = None
         try:
             if todo:
                 self._setup(todo)
@@ -97,12 +100,14 @@ class Sweep:
             context.stop.look()
             if not context.stop.disowned:
                 prove_at_end(context, self._planned)
-                self._cleanup()
+                still_active = self._cleanup()
             context.sessions.close()
             if context.others.sentence is not None:
                 context.warn(context.others.sentence)
             if not context.stop.disowned:
                 context.store.end_run(context.run, state, datetime.now(UTC))
+            if still_active is not None and not context.stop.requested:
+                raise still_active
         return state
 
     def _setup(self, todo: Sequence[PlannedTrial]) -> None:
@@ -319,7 +324,7 @@ class Sweep:
             if context.stop.wait(seconds):
                 return
             try:
-                end_orphaned_sessions(context.target, context.dialect, context.run)
+                self._end_orphans()
                 context.sessions.get(Role.CONTROL)
                 note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
                 self._undo_trials()
@@ -333,6 +338,13 @@ class Sweep:
             code="TK-0202",
             hint=f"`dbatk runs resume {context.run}` when it is back",
         )
+
+    def _end_orphans(self) -> None:
+        """End what the database still runs for us; TK-0308 when a session may still be at work."""
+        context = self._context
+        context.sessions.close()
+        end_orphaned_sessions(context.target, context.dialect, context.run)
+        context.sessions.orphaned = False
 
     def _undo_trials(self) -> None:
         undone = self._context.changes.undo_trials()
@@ -348,17 +360,30 @@ class Sweep:
             ),
         )
 
-    def _cleanup(self) -> None:
-        """Drop what setup made; what cannot be dropped now stays in the journal for `dbatk clean`."""
+    def _cleanup(self) -> ToolkitError | None:
+        """Drop what setup made; what cannot be dropped now stays in the journal for `dbatk clean`.
+
+        Returns:
+            TK-0308 when a session of the run may still be at work: then nothing is given up.
+        """
         context = self._context
         try:
-            note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
-            undone = context.changes.undo_all()
+            undone = self._undo_all()
+            if context.sessions.orphaned:  # lost while it was undone
+                undone = self._undo_all()
         except (DatabaseError, ToolkitError) as error:
             context.warn(f"cleanup could not run ({error.sentence}); run `dbatk clean`")
-            return
+            return error if isinstance(error, ToolkitError) and error.code == STILL_ACTIVE else None
         for sentence in undone.left:
             context.warn(sentence)
+        return None
+
+    def _undo_all(self) -> Undone:
+        context = self._context
+        if context.sessions.orphaned:
+            self._end_orphans()
+        note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
+        return context.changes.undo_all()
 
 
 def _from_items(planned: PlannedTrial, attempt: int, items: Sequence[ItemRecord]) -> TrialRecord:

@@ -113,6 +113,8 @@ class Undoing:
         if ref.kind not in IN_CATALOGUE:
             return self._put_back(entry)
         found = find(self._sessions, self._dialect, ref)
+        if found is None and self._sessions.orphaned:
+            raise _LeftError(f"{named(entry)} is not there, but a session that was lost may still create it")
         if found is None or is_another(entry, found):
             self._journal.abandon(entry.entry)
             return ""

@@ -31,7 +31,7 @@ from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.index_work import IndexWork, fill
 from tests.oracle.standin.indexes import partition_table
 from tests.oracle.standin.scenario import Scenario
-from tests.oracle.standin.state import Made, Session, State
+from tests.oracle.standin.state import Made, Session, State, instance_name
 from tests.oracle.standin.statistics import literals
 from tests.oracle.standin.translate import Translated, hinted_degree, translate
 
@@ -80,7 +80,8 @@ class Engine(IndexWork):
         with self.lock:
             sid = self.state.next_session
             self.state.next_session += 1
-            session = Session(sid, 7, self.scenario.user, datetime.datetime.now().replace(microsecond=0), service)
+            began = datetime.datetime.now().replace(microsecond=0)
+            session = Session(sid, 7, self.scenario.user, began, service, instance=self.state.lands_on)
             self.state.sessions[sid] = session
             return session
 
@@ -305,8 +306,16 @@ class Engine(IndexWork):
     def _do_rollback(self, session: Session, data: duckdb.DuckDBPyConnection, _: Command) -> None:
         self.rollback(session, data)
 
-    def _do_kill(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
-        self.state.sessions.pop(int(command.parts["sid"] or 0), None)
+    def _do_kill(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        """End a session of this instance, or of the one named."""
+        instance = int(command.parts.get("instance") or session.instance)
+        found = self.state.sessions.get(int(command.parts["sid"] or 0))
+        if found is None or (found.serial, found.instance) != (int(command.parts["serial"] or 0), instance):
+            raise ora(30)
+        if found.deaf:
+            found.marked = True
+            raise ora(31)
+        self.state.sessions.pop(found.sid)
 
     def commit(self, session: Session, data: duckdb.DuckDBPyConnection) -> None:
         """End the transaction, keeping its work."""
@@ -364,7 +373,8 @@ class Engine(IndexWork):
         known: dict[str, str | None] = {
             "DB_NAME": "FREEPDB1", "DB_UNIQUE_NAME": "FREE", "SESSION_USER": session.user,
             "CURRENT_SCHEMA": session.user, "CURRENT_USER": session.user, "SERVICE_NAME": session.service,
-            "INSTANCE_NAME": "FREE", "SID": str(session.sid), "CON_NAME": "FREEPDB1", "CON_ID": "3",
+            "INSTANCE_NAME": instance_name(session.instance), "INSTANCE": str(session.instance),
+            "SID": str(session.sid), "CON_NAME": "FREEPDB1", "CON_ID": "3",
             "CLOUD_SERVICE": None, "CLIENT_IDENTIFIER": session.client_identifier,
         }  # fmt: skip
         there = {**known, **self.scenario.context}

@@ -6,6 +6,8 @@ from seerdb.server.backend import BackendError
 
 _TEXTS = {
     28: "your session has been killed",
+    30: "User session ID does not exist.",
+    31: "session marked for kill",
     54: "resource busy and acquire with NOWAIT specified or timeout expired",
     900: "invalid SQL statement",
     904: "invalid identifier",

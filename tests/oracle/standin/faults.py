@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,12 +24,14 @@ if TYPE_CHECKING:
     from tests.oracle.standin.engine import Engine
 
 BEFORE, DURING, AFTER = "before", "during", "after"
+_LOOK_SECONDS = 0.02
 
 
 class Struck(Protocol):
     """The backend of the session that a fault strikes."""
 
     engine: Engine
+    socket: socket.socket
 
     @property
     def session(self) -> Session | None: ...
@@ -76,6 +81,32 @@ def break_connection(backend: Struck, state: State) -> None:
     backend.drop_connection()
 
 
+def orphan(until: threading.Event, begun: threading.Event | None = None, *, deaf: bool = False) -> Act:
+    """Let the client go in the middle of a statement: the server does not notice, works on, and then commits.
+
+    Args:
+        until: when the statement is done.
+        begun: is set once the client is gone.
+        deaf: whether the session does not see at once that it was killed (ORA-00031).
+    """
+
+    def act(backend: Struck, state: State) -> None:
+        session = backend.session
+        assert session is not None
+        session.deaf = deaf
+        with suppress(OSError):
+            backend.socket.shutdown(socket.SHUT_RDWR)
+        if begun is not None:
+            begun.set()
+        while not until.wait(_LOOK_SECONDS):
+            if session.sid not in state.sessions:
+                raise ora(28)
+        if session.marked or session.sid not in state.sessions:
+            raise ora(28)
+
+    return act
+
+
 def kill_session(backend: Struck, state: State) -> None:
     """End the session as ALTER SYSTEM KILL SESSION does: ORA-00028, and nothing after it."""
     if backend.session is not None:
@@ -103,12 +134,14 @@ def fail_with(number: int) -> Act:
     return act
 
 
-def kill_client(process: Callable[[], int]) -> Act:
-    """Kill the client's process with SIGKILL, and wait until it is gone: nobody hears the answer."""
+def kill_client(process: Callable[[], int], after: Act | None = None) -> Act:
+    """Kill the client's process with SIGKILL: nobody hears the answer; `after` is what becomes of its session."""
 
     def act(backend: Struck, state: State) -> None:
-        del state
         os.kill(process(), signal.SIGKILL)
-        backend.drop_connection()
+        if after is not None:
+            after(backend, state)
+        else:
+            backend.drop_connection()
 
     return act

@@ -75,7 +75,10 @@ _FORMS: tuple[tuple[str, str], ...] = (
         r"BEGIN\s+rdsadmin\.rdsadmin_util\.kill\(sid => (?P<sid>\d+), serial => (?P<serial>\d+), "
         r"method => 'IMMEDIATE'\);\s+END\s*;",
     ),
-    ("kill", r"ALTER\s+SYSTEM\s+KILL\s+SESSION\s+'(?P<sid>\d+),(?P<serial>\d+)'\s+IMMEDIATE"),
+    (
+        "kill",
+        r"ALTER\s+SYSTEM\s+KILL\s+SESSION\s+'(?P<sid>\d+),(?P<serial>\d+)(?:,@(?P<instance>\d+))?'\s+IMMEDIATE",
+    ),
     (
         "stats",
         r"BEGIN\s+DBMS_STATS\.(?P<procedure>GATHER_TABLE_STATS|GATHER_SCHEMA_STATS)\s*\((?P<arguments>.*)\)\s*;\s*END\s*;",

@@ -22,7 +22,7 @@ from tests.oracle.standin.breaks import SERVING
 from tests.oracle.standin.engine import Engine
 from tests.oracle.standin.errors import ora
 from tests.oracle.standin.scenario import Scenario
-from tests.oracle.standin.state import Session
+from tests.oracle.standin.state import Session, instance_name
 
 # The library reads each statement's text several times, character by character, and there are few different ones.
 sqltext.strip_non_bind_text = functools.lru_cache(4096)(sqltext.strip_non_bind_text)
@@ -95,7 +95,9 @@ class Backend:
 
     def session_info(self) -> SessionInfo:
         session = self._session()
-        return SessionInfo(session.sid, session.serial, "FREE", "FREEPDB1", None, session.service)
+        return SessionInfo(
+            session.sid, session.serial, instance_name(session.instance), "FREEPDB1", None, session.service
+        )
 
     def session_release(self) -> ServerIdentity:
         major, minor = self.engine.scenario.number

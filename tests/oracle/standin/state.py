@@ -78,6 +78,10 @@ class Session:
     total: dict[str, int] = field(default_factory=dict)
     running: int = 0
     requested: int = 0
+    instance: int = 1
+    deaf: bool = False
+    """At work where a kill is not seen at once: it is marked, and gone some looks at V$SESSION later."""
+    marked: bool = False
     observed: observed.Observed = field(default_factory=observed.Observed)
 
 
@@ -103,6 +107,10 @@ class State:
     next_session: int = 101
     statements_run: int = 0
     statistics: Statistics = field(default_factory=Statistics)
+    lands_on: int = 1
+    """The instance that the next session is given."""
+    looks_left: int = 2
+    """How often V$SESSION still shows a session that is marked for kill."""
     unlogged_at: datetime.datetime | None = None
     jobs: Jobs = field(default_factory=Jobs)
     awr: repository.Repository = field(default_factory=repository.Repository)
@@ -143,12 +151,12 @@ def _version(state: State, _: Session) -> list[CatalogueRow]:
     return [{"BANNER": state.scenario.banner}]
 
 
-def _instance(state: State, _: Session) -> list[CatalogueRow]:
+def _instance(state: State, session: Session) -> list[CatalogueRow]:
     version = state.scenario.number_text or ".".join(map(str, state.scenario.number)) + ".0.0.0"
     return [
-        {"INSTANCE_NUMBER": 1, "INSTANCE_NAME": "FREE", "HOST_NAME": "standin", "VERSION": version,
-         "STARTUP_TIME": BEGAN, "STATUS": "OPEN", "PARALLEL": "NO",
-         "LOGINS": "ALLOWED"}
+        {"INSTANCE_NUMBER": session.instance, "INSTANCE_NAME": instance_name(session.instance),
+         "HOST_NAME": "standin", "VERSION": version, "STARTUP_TIME": BEGAN, "STATUS": "OPEN",
+         "PARALLEL": "YES" if state.scenario.instances > 1 else "NO", "LOGINS": "ALLOWED"}
     ]  # fmt: skip
 
 
@@ -187,9 +195,23 @@ def _parameter(state: State, session: Session) -> list[CatalogueRow]:
     ]
 
 
-def _session(state: State, _: Session) -> list[CatalogueRow]:
+def instance_name(number: int) -> str:
+    """Return the name of an instance; the first one's is the database's."""
+    return "FREE" if number == 1 else f"FREE{number}"
+
+
+def _sessions(state: State, session: Session) -> list[CatalogueRow]:
+    """Return the sessions of every instance; one that is marked for kill is gone after a few looks."""
+    for each in list(state.sessions.values()):
+        if each.marked:
+            state.looks_left -= 1
+            if state.looks_left <= 0:
+                state.sessions.pop(each.sid, None)
+    del session
     return [
-        {"SID": each.sid, "SERIAL#": each.serial, "USERNAME": each.user, "STATUS": "ACTIVE", "MODULE": each.module,
+        {"INST_ID": each.instance, "TADDR": "01" if each.in_transaction or each.deaf else None,
+         "SID": each.sid, "SERIAL#": each.serial, "USERNAME": each.user,
+         "STATUS": "KILLED" if each.marked else "ACTIVE", "MODULE": each.module,
          "ACTION": each.action, "CLIENT_IDENTIFIER": each.client_identifier, "LOGON_TIME": each.logon,
          "PROGRAM": "python@standin", "TYPE": "USER", "PDML_STATUS": "ENABLED" if each.dml else "DISABLED",
          "PDDL_STATUS": "ENABLED", "PQ_STATUS": each.query,
@@ -198,9 +220,19 @@ def _session(state: State, _: Session) -> list[CatalogueRow]:
     ]  # fmt: skip
 
 
+def _session(state: State, session: Session) -> list[CatalogueRow]:
+    """Return the sessions of the instance that is asked: a V$ view knows no other."""
+    return [
+        {name: value for name, value in row.items() if name != "INST_ID"}
+        for row in _sessions(state, session)
+        if row["INST_ID"] == session.instance
+    ]
+
+
 def _px_session(state: State, _: Session) -> list[CatalogueRow]:
     return [
-        {"SID": 900 + number, "SERIAL#": 1, "QCSID": each.sid, "QCSERIAL#": each.serial, "SERVER_SET": 1,
+        {"SID": 900 + number, "SERIAL#": 1, "QCSID": each.sid, "QCSERIAL#": each.serial,
+         "QCINST_ID": each.instance, "SERVER_SET": 1,
          "SERVER#": number, "DEGREE": each.running, "REQ_DEGREE": each.requested}
         for each in list(state.sessions.values())
         if each.running > 1
@@ -367,7 +399,7 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "V$OPTION": _option,
     "V$PARAMETER": _parameter,
     "V$SESSION": _session,
-    "GV$SESSION": lambda state, session: guarded.everywhere(_session(state, session)),
+    "GV$SESSION": _sessions,
     "DBA_TABLESPACE_USAGE_METRICS": lambda _, __: guarded.usage(),
     "V$PX_SESSION": _px_session,
     "V$PQ_SESSTAT": _pq_sesstat,

@@ -169,6 +169,12 @@ class OracleDialect:
     def sessions_of(self, run: str) -> Call:
         return objects.sessions_of(run)
 
+    def sessions_everywhere(self, run: str) -> Call | None:
+        return Call("sessions_everywhere", file=True, binds={"run": run})
+
+    def other_instances(self) -> Call | None:
+        return Call("other_instances", file=True)
+
 
 DIALECT = OracleDialect()
 

@@ -118,6 +118,19 @@ def serial_by_service(facts: Facts) -> str | None:
     return name if name.endswith(service_of(facts).serial_names or ("\0",)) else None
 
 
+def counted_here(facts: Facts) -> str | None:
+    """Say which instance of a cluster the counters of a trial are of; None where there is one instance."""
+    many = len(facts.rows("doctor_instances")) > 1
+    if not many and facts.value("doctor_instance", "cluster_database") != "YES":
+        return None
+    name = facts.value("doctor_instance", "instance_name") or facts.value("server", "instance_name")
+    where = f"instance `{name}`" if name else "one instance"
+    return (
+        f"counters and sampled parallel servers are of {where} alone: what a statement does on other instances of "
+        "the cluster is not counted (PARALLEL_FORCE_LOCAL = TRUE keeps its servers here)"
+    )
+
+
 def refusal_of(facts: Facts) -> str | None:
     """Say why nothing may be made here: a standby, a read-only or restricted database, the root, the seed."""
     return _by_role(facts) or _by_container(facts) or _by_restriction(facts)

@@ -15,6 +15,7 @@ from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
 from toolkit.dialects.oracle.backup.ways import OracleBackups
 from toolkit.dialects.oracle.findings import EVIDENCE
+from toolkit.dialects.oracle.places import counted_here
 from toolkit.dialects.oracle.statistics import OracleStatistics
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
 from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather
@@ -22,6 +23,11 @@ from toolkit.dialects.oracle.work.base import OperationWords, shared
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
+
+
+def _of_place(facts: Facts) -> tuple[str, ...]:
+    counted = counted_here(facts)
+    return () if counted is None else (counted,)
 
 
 class _InSession(Implementation):
@@ -82,14 +88,14 @@ class _InSession(Implementation):
         return redo.equal_levels(works, facts) if factor == "logging" else None
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return (*redo.remarks(work, facts), *load_facts.remarks(work, facts))
+        return (*redo.remarks(work, facts), *load_facts.remarks(work, facts), *_of_place(facts))
 
 
 class _Statistics(OracleStatistics, _InSession):
     """DBMS_STATS."""
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return statistics_remarks.remarks(work, facts)
+        return (*statistics_remarks.remarks(work, facts), *_of_place(facts))
 
 
 class _Backup(OracleBackups):
