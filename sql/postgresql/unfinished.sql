@@ -5,7 +5,8 @@
 -- Params: :schema, :name of the index
 -- Versions: PostgreSQL 14 and later
 SELECT 'is not valid: its build was cut off' AS state,
-       format('DROP INDEX %I.%I', n.nspname, c.relname) AS remedy
+       format('DROP INDEX %I.%I', n.nspname, c.relname) AS remedy,
+       'yes' AS cut_off
   FROM pg_catalog.pg_index i
   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

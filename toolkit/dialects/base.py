@@ -259,7 +259,8 @@ class ScratchObjects(Protocol):
     def unfinished(self, ref: ObjectRef) -> Call | None:
         """Ask what a failed or interrupted statement left of an object that it was to make.
 
-        Columns: `state` (what is wrong with it, as the rest of a sentence), `remedy` (the statement to run).
+        Columns: `state` (what is wrong with it, as the rest of a sentence), `remedy` (the statement to run),
+        and where the engine can tell `cut_off` (`yes`: it never was complete, and can simply be dropped).
         No row where it is complete. None where a statement makes an object whole or not at all.
         """
         ...

@@ -138,9 +138,10 @@ def note_completed(
 ) -> bool:
     """Record the object of a job (or of `--keep best`) that was made before client or connection were lost.
 
-    A CREATE is atomic: when the object exists, its name was free before, and it was born after we meant to make it
-    (on DuckDB, whose objects carry no birth: the file was our process's alone), the work was done. To be asked
-    before the journal is undone, which gives the object to its user.
+    When the object exists and lacks nothing (an index built online is there before it is complete), its name was
+    free before, and it was born after we meant to make it (on DuckDB, whose objects carry no birth: the file was
+    our process's alone), the work was done. To be asked before the journal is undone, which gives the object to
+    its user.
 
     Returns:
         Whether there is such an object.

@@ -137,13 +137,18 @@ class Undoing:
         return f"dropped {named(entry)}"
 
     def _leave_to_user(self, entry: JournalEntry, ref: ObjectRef, found: Row) -> str:
-        """The object of a job stays; what only served its making (a degree) is put back first."""
+        """The object of a job stays; what only served its making (a degree) is put back first.
+
+        One that was cut off in its making is dropped: it is provably the run's, and nobody has been given it yet.
+        """
         if not is_the_one(entry, found):
             self._journal.abandon(entry.entry)
             return ""
-        wrong = unfinished(self._sessions, self._dialect, ref)
-        if wrong is not None:
-            raise _LeftError(f"{named(entry)} {wrong}")
+        lacking = _lacking(self._sessions, self._dialect, ref)
+        if lacking is not None and lacking.get("cut_off") == "yes":
+            return f"{self._drop(entry, ref, found)}, which {lacking['state']}"
+        if lacking is not None:
+            raise _LeftError(f"{named(entry)} {_mended(lacking, self._dialect)}")
         if not entry.undo:
             self._journal.abandon(entry.entry)
             return ""
@@ -222,11 +227,18 @@ def whole(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> bool:
 
 def unfinished(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> str | None:
     """Say what an object lacks to be complete and which statement mends it; None when it lacks nothing."""
+    lacking = _lacking(sessions, dialect, ref)
+    return None if lacking is None else _mended(lacking, dialect)
+
+
+def _lacking(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> Row | None:
     call = dialect.unfinished(ref)
     rows = () if call is None else look(sessions, step_of(dialect, call))
-    if not rows:
-        return None
-    return f"{rows[0]['state']}; run: {rows[0]['remedy']}{dialect.terminator} and build it again"
+    return rows[0] if rows else None
+
+
+def _mended(lacking: Row, dialect: Dialect) -> str:
+    return f"{lacking['state']}; run: {lacking['remedy']}{dialect.terminator} and build it again"
 
 
 def _by(entry: JournalEntry) -> str:

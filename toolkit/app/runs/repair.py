@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -128,6 +129,7 @@ def _clean_one(
         journal = store.journal(head.run)
         changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
         prove_after_crash(head, store, dialect, sessions, changes, events)
+        note_completed(head.run, head.experiment, changes, store, _warn(head.run, store, events))
         undone = changes.undo_all()
         _end_broken(head.run, store)
         return undone, tuple(need_backup(sessions, dialect, journal.entries()))
@@ -232,17 +234,24 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     """
     _mark_broken(run, store, events)
 
-    def warn(sentence: str) -> None:
-        store.warn(run, sentence)
-        events.emit(Event("warning", sentence))
-
-    made = note_completed(run, store.load_head(run).experiment, changes, store, warn)
+    experiment = store.load_head(run).experiment
+    made = note_completed(run, experiment, changes, store, _warn(run, store, events))
     undone = changes.undo_all()
     for sentence in undone.done:
         events.emit(Event("cleanup", sentence))
     if undone.left:
         raise ToolkitError(undone.left[0], code="TK-0307", hint="resolve it by hand, then resume again")
     return made
+
+
+def _warn(run: str, store: Store, events: Events) -> Callable[[str], None]:
+    """Return what keeps a warning with a run and shows it."""
+
+    def warn(sentence: str) -> None:
+        store.warn(run, sentence)
+        events.emit(Event("warning", sentence))
+
+    return warn
 
 
 def lost_after_all(run: str, store: Store) -> bool:
