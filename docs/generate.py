@@ -159,7 +159,7 @@ def _values(one: Option) -> str:
 
 
 def error_pages() -> dict[str, str]:
-    """Return the index of the errors, and a page per code of ours and of Oracle."""
+    """Return the index of the errors, and a page per code of dbatk and of Oracle."""
     own = {f"errors/{entry.code}.md": "\n".join(_own_error(entry)) for entry in CATALOGUE.values()}
     alike: dict[tuple[str, str], list[str]] = {}
     for advice in oracle.catalogue().values():

@@ -127,7 +127,7 @@ def check_no_secret(document: TomlDocument, *, skip: frozenset[str] = frozenset(
     """Refuse a file that holds a password in clear text; the message never shows it.
 
     Args:
-        document: any file of ours.
+        document: any JSON document of dbatk.
         skip: keys that are not looked into (a query may well compare a column called password).
 
     Raises:

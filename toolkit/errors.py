@@ -2,7 +2,7 @@
 
 Every error carries a sentence (what happened), a hint (what to do next) and a code. `CATALOGUE` is the single
 declaration of the codes: exit status, documentation page and tests derive from it. Codes of a database
-(`ORA-01652`, SQLSTATE `53100`) are kept beside ours in `database_code`.
+(`ORA-01652`, SQLSTATE `53100`) are kept in `database_code`, next to dbatk's own code.
 """
 
 from __future__ import annotations

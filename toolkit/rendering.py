@@ -183,7 +183,7 @@ def render_call(dialect: Dialect, call: Call) -> str:
     """Return the statement of a call, without header and terminator.
 
     Raises:
-        jinja2.TemplateError: the template or its values are wrong: a fault of ours, never of the user.
+        jinja2.TemplateError: the template or its values are wrong: an internal error.
     """
     if call.file:
         return sql_file(dialect.engine, call.template)

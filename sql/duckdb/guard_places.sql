@@ -1,4 +1,4 @@
--- Title: the file of the database, and the folder that spills go to
+-- Title: the file of the database, and the folder for spilling
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: The present instant; DuckDB objects carry no time of birth
+-- Title: The current time; DuckDB objects have no creation time
 -- Needs: none
 -- License: none
 -- Effect: reads only

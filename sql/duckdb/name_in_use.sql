@@ -1,4 +1,4 @@
--- Title: Whatever already bears a name
+-- Title: Objects that already have a given name
 -- Needs: none
 -- License: none
 -- Effect: reads only

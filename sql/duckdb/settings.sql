@@ -1,4 +1,4 @@
--- Title: Settings that bear on parallel work
+-- Title: Settings that affect parallel work
 -- Needs: none
 -- License: none
 -- Effect: reads only

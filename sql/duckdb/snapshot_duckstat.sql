@@ -1,4 +1,4 @@
--- Title: Memory and temporary storage of this process by now
+-- Title: Current memory and temporary storage of this process
 -- Needs: none
 -- License: none
 -- Effect: reads only

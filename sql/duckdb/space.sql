@@ -1,4 +1,4 @@
--- Title: Where new objects go; free bytes of the disk are not visible by SQL
+-- Title: Where new objects go; SQL does not show free disk space
 -- Needs: none
 -- License: none
 -- Effect: reads only

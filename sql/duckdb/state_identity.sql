@@ -1,4 +1,4 @@
--- Title: Which database this is, and what time it is
+-- Title: Identity of the database, and its current time
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: Indexes there are
+-- Title: Existing indexes
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: The text that made a table
+-- Title: The statement that created a table
 -- Needs: none
 -- License: none
 -- Effect: reads only

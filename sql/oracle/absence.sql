@@ -1,4 +1,4 @@
--- Title: whether a name is taken, and the database's clock, in one row
+-- Title: whether a name is in use, and the database time, in one row
 -- Needs: nothing; `unseen` says where the name could be taken by an object that is not shown (see identity.sql)
 -- License: none
 -- Effect: reads only

@@ -4,7 +4,7 @@
 -- Effect: reads only
 -- Params: none
 -- Versions: 11.2 to 26ai
--- In a pluggable database the ids of both repositories can be seen: the one that grew is where ours went.
+-- In a pluggable database the ids of both repositories can be seen: the one that grew contains the new snapshot.
 SELECT s.dbid AS dbid,
        s.instance_number AS instance_number,
        MAX(s.snap_id) AS snap_id

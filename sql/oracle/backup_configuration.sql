@@ -4,7 +4,7 @@
 -- Effect: reads only
 -- Params: none
 -- Versions: 11.2 to 26ai
--- Read before and after: our scripts configure nothing. A default has no row, and is not OFF for that.
+-- Read before and after: dbatk's scripts configure nothing. A default has no row, and is not OFF for that.
 SELECT c.conf# AS conf_number,
        c.name AS name,
        c.value AS value

@@ -1,4 +1,4 @@
--- Title: pieces of one backup that are still there, by its tag
+-- Title: remaining pieces of one backup, by its tag
 -- Needs: SELECT on SYS.V_$BACKUP_PIECE
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: schemas that tell a managed service or Statspack
+-- Title: schemas that identify a managed service or Statspack
 -- Needs: nothing: ALL_USERS is open to everyone
 -- License: none
 -- Effect: reads only

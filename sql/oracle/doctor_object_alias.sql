@@ -1,4 +1,4 @@
--- Title: what the names given really stand for: a remote table, an editioning view
+-- Title: what the given names resolve to: a remote table, an editioning view
 -- Needs: nothing: ALL_ views
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: what stands on the tables named: triggers, foreign keys, policies, log groups, view logs
+-- Title: triggers, foreign keys, policies, log groups and view logs of the named tables
 -- Needs: to see the tables (ALL_ views)
 -- License: none
 -- Effect: reads only

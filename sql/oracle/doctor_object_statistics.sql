@@ -1,4 +1,4 @@
--- Title: statistics of the tables named: locked, pending, preferences
+-- Title: statistics of the named tables: locked, pending, preferences
 -- Needs: to see the tables (ALL_ views)
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: the tables named: kind, degree, partitions, and what a name really stands for
+-- Title: the named tables: kind, degree, partitions, and what a name resolves to
 -- Needs: to see the tables (ALL_ views)
 -- License: none
 -- Effect: reads only

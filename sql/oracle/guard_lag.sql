@@ -1,18 +1,18 @@
--- Title: how far standby databases are behind, or this one when it is a standby
+-- Title: lag of the standby databases, or of this database if it is a standby
 -- Needs: SELECT on SYS.V_$ARCHIVE_DEST, V_$DATABASE and V_$DATAGUARD_STATS
 -- License: none
 -- Effect: reads only
 -- Params: none
 -- Versions: 11.2 to 26ai
--- V$DATAGUARD_STATS tells the lag on a standby only. A primary knows the SCN applied by each standby, and both SCNs
+-- V$DATAGUARD_STATS shows the lag only on a standby. A primary knows the SCN applied by each standby, and both SCNs
 -- as times differ by the lag (SCN_TO_TIMESTAMP is exact to about three seconds); APPLIED_SCN is 0 until a standby has
--- told it. A lag is written as `+00 00:00:05`.
+-- reported it. A lag is written as `+00 00:00:05`.
 SELECT COALESCE(a.db_unique_name, a.dest_name) AS standby_name,
        CASE WHEN a.status = 'VALID' AND a.applied_scn > 0
             THEN (CAST(SCN_TO_TIMESTAMP(b.current_scn) AS DATE) - CAST(SCN_TO_TIMESTAMP(a.applied_scn) AS DATE)) * 86400
        END AS lag_seconds,
        CASE WHEN a.status <> 'VALID' THEN 'its destination has the status ' || a.status
-            WHEN COALESCE(a.applied_scn, 0) = 0 THEN 'it has not told what it applied'
+            WHEN COALESCE(a.applied_scn, 0) = 0 THEN 'it has not reported what it applied'
        END AS problem
   FROM v$archive_dest a
  CROSS JOIN v$database b

@@ -1,4 +1,4 @@
--- Title: who waits behind whom, on any instance
+-- Title: which session is blocked by which other session, on all instances
 -- Needs: SELECT on SYS.GV_$SESSION
 -- License: none
 -- Effect: reads only

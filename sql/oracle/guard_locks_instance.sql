@@ -1,4 +1,4 @@
--- Title: who waits behind whom, on this instance only
+-- Title: which session is blocked by which other session, on this instance only
 -- Needs: SELECT on SYS.V_$SESSION
 -- License: none
 -- Effect: reads only

@@ -1,10 +1,10 @@
--- Title: tablespaces that objects of some schemas lie in, and that new ones go to
+-- Title: tablespaces of the objects of some schemas, and their default tablespaces
 -- Needs: none beyond what everybody sees; DBA_USERS is not asked
 -- License: none
 -- Effect: reads only
 -- Params: :schemas, :tablespaces (names, each between bars)
 -- Versions: 11.2 to 26ai
--- Of partitioned objects each partition tells its own.
+-- For partitioned objects each partition has its own.
 SELECT 'tablespace' AS place_kind,
        u.default_tablespace AS place,
        NULL AS path

@@ -1,4 +1,4 @@
--- Title: free bytes of the recovery area, with what may be removed from it
+-- Title: free bytes of the recovery area, including what is reclaimable
 -- Needs: SELECT on SYS.V_$RECOVERY_FILE_DEST
 -- License: none
 -- Effect: reads only

@@ -1,8 +1,8 @@
--- Title: sessions of others that are at work now, on this instance
+-- Title: active sessions of others, on this instance
 -- Needs: SELECT on SYS.V_$SESSION
 -- License: none
 -- Effect: reads only
--- Params: :ours (names of our runs, each between bars)
+-- Params: :ours (names of dbatk's runs, each between bars)
 -- Versions: 11.2 to 26ai
 -- A session that waits for its client or for a queue may be ACTIVE too; its wait class is Idle. Parallel servers are
 -- left out: they belong to their coordinator's statement.

@@ -1,4 +1,4 @@
--- Title: free bytes of some tablespaces, with what their files may still grow by
+-- Title: free bytes of some tablespaces, including what their files may still grow by
 -- Needs: SELECT on SYS.DBA_TABLESPACE_USAGE_METRICS and DBA_TABLESPACES
 -- License: none
 -- Effect: reads only

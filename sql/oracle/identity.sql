@@ -1,4 +1,4 @@
--- Title: which object this is: OBJECT_ID and CREATED, its comment, and when it was made
+-- Title: identity of an object: OBJECT_ID and CREATED, and its comment
 -- Needs: nothing; of another user's schema a row of `unseen` where it could be there without being shown
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: the database's clock, in the terms of CREATED
+-- Title: the database time, in the format of CREATED
 -- Needs: nothing
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: whatever already bears a name
+-- Title: objects that already have a given name
 -- Needs: to see the object (ALL_ views)
 -- License: none
 -- Effect: reads only

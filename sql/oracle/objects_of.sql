@@ -1,4 +1,4 @@
--- Title: tables and indexes that bear the generated names of a run
+-- Title: tables and indexes with the generated names of a run
 -- Needs: to see the objects (ALL_ views)
 -- License: none
 -- Effect: reads only

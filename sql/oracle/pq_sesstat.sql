@@ -1,4 +1,4 @@
--- Title: what parallel execution did for this session's last statement
+-- Title: parallel execution statistics of this session's last statement
 -- Needs: SELECT on SYS.V_$PQ_SESSTAT
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: how far the long operations of a run are
+-- Title: progress of the long operations of a run
 -- Needs: SELECT on SYS.V_$SESSION_LONGOPS and V_$SESSION
 -- License: none
 -- Effect: reads only

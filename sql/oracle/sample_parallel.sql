@@ -1,4 +1,4 @@
--- Title: parallel servers at work for a run now
+-- Title: parallel servers that are active for a run
 -- Needs: SELECT on SYS.V_$PX_SESSION and SYS.V_$SESSION
 -- License: none
 -- Effect: reads only

@@ -1,10 +1,10 @@
--- Title: which executions of which statements run for a run now
+-- Title: statements and executions that are active for a run
 -- Needs: SELECT on SYS.V_$SESSION
 -- License: none
 -- Effect: reads only
 -- Params: :run
 -- Versions: 11.2 to 26ai
--- A parallel statement that met ORA-12842 begins again without a word: one call of ours, several SQL_EXEC_ID.
+-- A parallel statement that got ORA-12842 is silently restarted: one call, several SQL_EXEC_ID.
 SELECT 'execution ' || s.sql_id AS metric_name,
        s.sql_exec_id AS metric_value
   FROM v$session s

@@ -1,5 +1,5 @@
 -- Title: windows of the scheduler: those that are open, and the next opening of each of the others
--- Needs: nothing (an ALL_ view; one that shows no window tells nothing)
+-- Needs: nothing (an ALL_ view; one that shows no window proves nothing)
 -- License: none
 -- Effect: reads only
 -- Params: none

@@ -1,4 +1,4 @@
--- Title: indexes of a schema, those that no rebuild takes too
+-- Title: indexes of a schema, including those that cannot be rebuilt
 -- Needs: to see the table (ALL_ views)
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: parameters that were set, and those that decide on parallel work
+-- Title: parameters that were set, and those that affect parallel work
 -- Needs: SELECT on SYS.V_$PARAMETER
 -- License: none
 -- Effect: reads only

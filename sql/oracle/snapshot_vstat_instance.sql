@@ -1,4 +1,4 @@
--- Title: since when the instance counts
+-- Title: since when the counters of the instance count
 -- Needs: SELECT on SYS.V_$INSTANCE
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: what is left of the user's own quota
+-- Title: remaining quota of the user
 -- Needs: nothing: USER_ views
 -- License: none
 -- Effect: reads only

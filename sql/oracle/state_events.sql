@@ -4,7 +4,7 @@
 -- Effect: reads only
 -- Params: none
 -- Versions: 11.2 to 26ai
--- Times are in microseconds. The columns _FG tell what sessions of users waited, without background processes.
+-- Times are in microseconds. The columns _FG contain the waits of user sessions, without background processes.
 SELECT e.event AS event,
        e.wait_class AS wait_class,
        e.total_waits AS waits,

@@ -1,4 +1,4 @@
--- Title: the host as the instance sees it: what is cumulated, and what is so now
+-- Title: the host as the instance sees it: cumulated and current values
 -- Needs: SELECT on SYS.V_$OSSTAT
 -- License: none
 -- Effect: reads only

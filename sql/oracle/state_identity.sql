@@ -1,10 +1,10 @@
--- Title: which instance this is, since when it counts, and what time it is there
+-- Title: identity of the instance, since when its counters count, and its current time
 -- Needs: SELECT on SYS.V_$INSTANCE
 -- License: none
 -- Effect: reads only
 -- Params: none
 -- Versions: 11.2 to 26ai
--- V$ views speak of one instance: on a cluster of this one only.
+-- V$ views cover one instance: on a cluster only this one.
 SELECT i.host_name AS host,
        i.instance_name AS instance,
        i.instance_number AS instance_number,

@@ -1,10 +1,10 @@
--- Title: what each statement in the shared pool cost so far, the costliest first
+-- Title: cumulated cost of each statement in the shared pool, the most expensive first
 -- Needs: SELECT on SYS.V_$SQLSTATS
 -- License: none
 -- Effect: reads only
 -- Params: none
 -- Versions: 11.2 to 26ai
--- Times are in microseconds. A statement that fell out of the shared pool meanwhile counts from its return.
+-- Times are in microseconds. A statement that fell out of the shared pool meanwhile is counted from zero when it reappears.
 SELECT q.statement_id,
        q.plan_id,
        q.statement_text,

@@ -1,4 +1,4 @@
--- Title: what a statement cost, its parallel servers included
+-- Title: cost of a statement, including its parallel servers
 -- Needs: SELECT on SYS.V_$SQL
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: the database's clock, and how far back statistics can be restored
+-- Title: the database time, and how far back statistics can be restored
 -- Needs: nothing
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: how many tables of a schema have locked statistics, without our own copy of statistics
+-- Title: how many tables of a schema have locked statistics, not counting dbatk's copy of statistics
 -- Needs: to see the tables (ALL_ views)
 -- License: none
 -- Effect: reads only

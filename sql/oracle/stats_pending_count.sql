@@ -1,4 +1,4 @@
--- Title: how many tables a gathering left pending statistics of
+-- Title: how many tables have pending statistics from a gathering
 -- Needs: SELECT on DBA_TAB_PENDING_STATS
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: preferences that tables of a schema have of their own
+-- Title: table preferences in a schema
 -- Needs: to see the tables (ALL_ views)
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: seconds of each object in the newest gathering of a schema or table
+-- Title: time of each object in the latest gathering of a schema or table
 -- Needs: SELECT on DBA_OPTSTAT_OPERATIONS and DBA_OPTSTAT_OPERATION_TASKS
 -- License: none
 -- Effect: reads only

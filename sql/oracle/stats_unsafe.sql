@@ -4,7 +4,7 @@
 -- Effect: reads only
 -- Params: :schema (exact case), :table (exact case, null for all)
 -- Versions: 11.2 to 26ai
-SELECT DISTINCT 'pending statistics of ' || p.owner || '.' || p.table_name || ' are there, and not ours' AS reason
+SELECT DISTINCT 'pending statistics of ' || p.owner || '.' || p.table_name || ' exist that dbatk did not gather' AS reason
   FROM dba_tab_pending_stats p
  WHERE p.owner = :schema
    AND (:table IS NULL OR p.table_name = :table)
@@ -24,6 +24,6 @@ SELECT 'PUBLISH of ' || t.owner || '.' || t.table_name || ' is not FALSE: its st
    AND (t.iot_type IS NULL OR t.iot_type = 'IOT')
    AND f.table_name IS NULL
 UNION ALL
-SELECT 'the maintenance window ' || w.window_name || ' is open: its own gathering would land among ours' AS reason
+SELECT 'the maintenance window ' || w.window_name || ' is open: its own statistics would be mixed with the measured ones' AS reason
   FROM dba_scheduler_windows w
  WHERE w.active = 'TRUE';

@@ -1,4 +1,4 @@
--- Title: the Statspack snapshot that bears a mark
+-- Title: the Statspack snapshot with a given mark
 -- Needs: SELECT on PERFSTAT.STATS$SNAPSHOT
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: whether Statspack is installed and ours to use
+-- Title: whether Statspack is installed and may be used
 -- Needs: nothing: ALL_OBJECTS shows what is granted
 -- License: none
 -- Effect: reads only

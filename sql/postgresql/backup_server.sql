@@ -1,4 +1,4 @@
--- Title: What a backup must know of the server: where its files are, how big, and whether it may be copied
+-- Title: What a backup needs to know about the server: its files, their size, and the privilege to copy them
 -- Needs: none (the place of the files needs pg_read_all_settings, the build options pg_read_all_settings or more)
 -- License: none
 -- Effect: reads only

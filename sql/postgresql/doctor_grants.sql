@@ -1,4 +1,4 @@
--- Title: What the user of this session may do
+-- Title: Privileges of the user of this session
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: Settings that decide on parallelism, memory and logging
+-- Title: Settings for parallelism, memory and logging
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: Have this session report its statistics as soon as this statement ends
+-- Title: Make this session report its statistics as soon as this statement ends
 -- Needs: none
 -- License: none
 -- Effect: reads only (statistics of this session are reported at once)

@@ -1,4 +1,4 @@
--- Title: how far standbys are behind, or this one when it is a standby
+-- Title: lag of the standby servers, or of this server if it is a standby
 -- Needs: pg_read_all_stats (pg_stat_replication shows others nothing)
 -- License: none
 -- Effect: reads only

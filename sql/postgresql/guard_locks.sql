@@ -1,4 +1,4 @@
--- Title: who waits for a lock behind whom
+-- Title: which session waits for a lock held by which other session
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,11 +1,11 @@
--- Title: folders that tables, sorts and the write-ahead log lie in
+-- Title: folders of tables, sorts and the write-ahead log
 -- Needs: pg_read_all_settings (for data_directory)
 -- License: none
 -- Effect: reads only
 -- Params: :schemas, :tablespaces (names, each between bars)
 -- Versions: PostgreSQL 14 and later
 -- The database's own tablespace, the default one, those of the schemas' relations and those that are named; sorts go
--- to temp_tablespaces, or to the default one. How much is free there the host must tell.
+-- to temp_tablespaces, or to the default one. Their free space is read on the host.
 WITH own AS (
     SELECT t.spcname::text AS place,
            coalesce(nullif(pg_tablespace_location(t.oid), ''), current_setting('data_directory')) AS path,

@@ -1,8 +1,8 @@
--- Title: sessions of others that are at work now, in all databases of the cluster
+-- Title: active sessions of others, in all databases of the cluster
 -- Needs: pg_read_all_stats, or sessions of other users are hidden
 -- License: none
 -- Effect: reads only
--- Params: :ours (names of our runs, each between bars)
+-- Params: :ours (names of dbatk's runs, each between bars)
 -- Versions: PostgreSQL 14 and later
 -- What the user may not see has no state.
 SELECT count(*) FILTER (WHERE a.backend_type = 'client backend' AND a.state IN ('active', 'fastpath function call'))

@@ -1,4 +1,4 @@
--- Title: What proves which relation this is: oid and system, comment, the transaction that made it
+-- Title: Identity of a relation: oid and system identifier, comment, the transaction that created it
 -- Needs: none
 -- License: none
 -- Effect: reads only

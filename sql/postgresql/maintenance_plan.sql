@@ -1,4 +1,4 @@
--- Title: What decides on the parallel workers of an index build: table size, memory, limits
+-- Title: What determines the parallel workers of an index build: table size, memory, limits
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: Whatever already bears a name: relations of all kinds, and types (a table makes a type too)
+-- Title: Objects that already have a given name: relations of all kinds, and types (a table makes a type too)
 -- Needs: none
 -- License: none
 -- Effect: reads only

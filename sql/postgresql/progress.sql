@@ -1,4 +1,4 @@
--- Title: How far index builds, ANALYZE and rewrites of a run are
+-- Title: Progress of index builds, ANALYZE and rewrites of a run
 -- Needs: none for one's own sessions
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: What the sessions of a run do now: parallel workers, waits by class, active sessions of others
+-- Title: Current activity of the sessions of a run: parallel workers, waits by class, active sessions of others
 -- Needs: none for one's own sessions; pg_read_all_stats to count those of others
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: Time-outs of a session of ours: locks one minute, statements none
+-- Title: Timeouts of a session of dbatk: one minute for locks, none for statements
 -- Needs: none
 -- License: none
 -- Effect: changes settings of this session

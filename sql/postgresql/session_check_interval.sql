@@ -1,4 +1,4 @@
--- Title: Have the server notice within two seconds that the client is gone
+-- Title: Make the server detect a lost client within two seconds
 -- Needs: none
 -- License: none
 -- Effect: changes a setting of this session (refused where the server's platform cannot do it)

@@ -1,4 +1,4 @@
--- Title: Parallel workers asked for and launched in this database
+-- Title: Parallel workers requested and launched in this database
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: Where new objects of a schema go; PostgreSQL cannot tell the free bytes of a file system by SQL
+-- Title: Where new objects of a schema go; PostgreSQL does not show free disk space through SQL
 -- Needs: none
 -- License: none
 -- Effect: reads only

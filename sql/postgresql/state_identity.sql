@@ -1,4 +1,4 @@
--- Title: Which server this is, since when it counts, and what time it is there
+-- Title: Identity of the server, since when its counters count, and its current time
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: Settings of the server and of this session, those of the session's own life left out
+-- Title: Settings of the server and of this session, except those that dbatk sets itself
 -- Needs: none
 -- License: none
 -- Effect: reads only

@@ -1,4 +1,4 @@
--- Title: Parallel workers that queries of this database asked for and got
+-- Title: Parallel workers that queries of this database requested and got
 -- Needs: none
 -- License: none
 -- Effect: reads only

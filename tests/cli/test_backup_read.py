@@ -50,7 +50,7 @@ def test_a_log_is_one_screen_with_its_verdict_first(
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     assert "COMPLETED" in shown.splitlines()[1] + shown.splitlines()[2]
-    for words in ("ACME", "c3", "3 min 20 s", "file 3", "who worked when", "imbalance 1.49", "slowest pieces",
+    for words in ("ACME", "c3", "3 min 20 s", "file 3", "timeline", "imbalance 1.49", "slowest pieces",
                   "worked alone"):  # fmt: skip
         assert words in shown
 
@@ -58,7 +58,7 @@ def test_a_log_is_one_screen_with_its_verdict_first(
 def test_the_picture_shows_who_waited(good: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["backup", "read", good])
     lines = capsys.readouterr().out.splitlines()
-    at = next(n for n, line in enumerate(lines) if line.startswith("who worked when"))
+    at = next(n for n, line in enumerate(lines) if line.startswith("timeline"))
     first, second, third = (line[17:] for line in lines[at + 1 : at + 4])
     assert third.count("=") > 50 > first.count("=") > second.count("=") > 10
     assert "#" in first and "#" not in third

@@ -207,7 +207,7 @@ _WINDOW = {"DBA_SCHEDULER_WINDOWS": [{"WINDOW_NAME": "MONDAY_WINDOW", "ACTIVE": 
 @pytest.mark.parametrize(
     ("before", "scenario", "reason"),
     [
-        (_foreign_pending, Scenario(), "pending statistics of DBATK.GTEST are there, and not ours"),
+        (_foreign_pending, Scenario(), "pending statistics of DBATK.GTEST exist that dbatk did not gather"),
         (_unpublished, Scenario(), "PUBLISH of DBATK.GTEST is FALSE already"),
         (_everything_unpublished, Scenario(), "PUBLISH is FALSE for the whole database"),
         (_concurrent, Scenario(), "CONCURRENT is MANUAL"),

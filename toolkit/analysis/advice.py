@@ -40,7 +40,7 @@ class Advice:
         sentences: what stands behind it, most useful first.
         doubts: what to keep in mind: outcomes that are not ok, noise, an odd baseline.
         best: the cell with the best median, which may be chance.
-        recommended: the smallest degree that is as good as the best; None when nothing can be told.
+        recommended: the smallest degree that is as good as the best; None when the run is inconclusive.
     """
 
     headline: str
@@ -51,7 +51,7 @@ class Advice:
 
 
 def advice(run: RunRecord) -> Advice:
-    """Say which cell of a run is better, by how much, and what cannot be told."""
+    """Say which cell of a run is better, by how much, and what is inconclusive."""
     return advise(analyse(run))
 
 
@@ -139,7 +139,7 @@ def _is_close(found: RunAnalysis, cell: Cell, best: Cell) -> bool:
 
 
 def _may_be_beaten(found: RunAnalysis, measured: list[Cell], best: Cell, recommended: Cell) -> bool:
-    """Whether nothing is told and some other cell may well be better than the recommended one."""
+    """Whether the run is inconclusive and some other cell may well be better than the recommended one."""
     if not all(inconclusive(found.ratio(cell, best)[1]) for cell in measured if cell != best):
         return False
     against = (found.ratio(cell, recommended)[1] for cell in measured if cell != recommended)

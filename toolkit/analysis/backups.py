@@ -1,4 +1,4 @@
-"""What a sweep of backups tells besides its times: throughput, its ceiling and limit, who waited, the window.
+"""What a sweep of backups shows besides its times: throughput, its limit and cause, waiting channels, the window.
 
 Works on recorded trials of any engine: the factor `channels`, the metrics `bytes_read` and `bytes_written`, and
 the pieces with their channel (`worker`), their begin and their time.
@@ -22,7 +22,7 @@ from toolkit.units import byte_size, number, parse_duration, percent, quantity, 
 READ, WRITTEN = "bytes_read", "bytes_written"
 _STILL_RISING = 1.1
 _SAME = 0.93
-"""A rate within 7 % of the highest is the ceiling."""
+"""A rate within 7 % of the highest counts as the limit."""
 _CPU_FULL, _CHANNEL_FULL, _WAITS_MUCH, _CPU_FREE = 85.0, 0.85, 0.2, 60.0
 _ALONE, _OTHERS_MUCH = 0.1, 25.0
 _AT_ONCE = 0.001
@@ -139,7 +139,7 @@ def middle_trial(found: RunAnalysis, cell: Cell) -> TrialRecord | None:
 
 
 def backup_sentences(found: RunAnalysis, chosen: Cell | None) -> tuple[str, ...]:
-    """Say how fast it went, where the ceiling is, what limits it, whether big files hold it up, and the window."""
+    """Say how fast it went, where the limit is, what causes it, whether big files hold it up, and the window."""
     measured = throughputs(found)
     mine = next((one for one in measured if one.cell == chosen), None)
     if mine is None:
@@ -152,7 +152,7 @@ def backup_sentences(found: RunAnalysis, chosen: Cell | None) -> tuple[str, ...]
 
 
 def degree_limit(group: Iterable[Throughput]) -> tuple[Throughput, Throughput, bool] | None:
-    """Return the first cell at the ceiling, the fastest cell, and whether the rate still rose at the end.
+    """Return the first cell at the limit, the fastest cell, and whether the rate still rose at the end.
 
     Args:
         group: cells that differ in their channels only; two rates at least are needed.

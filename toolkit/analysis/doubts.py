@@ -12,7 +12,7 @@ from toolkit.model.words import Outcome
 from toolkit.units import count, number, percent
 
 TARGET_PCT = 5.0
-"""The difference a DBA wants told when nothing could be."""
+"""The difference that a DBA wants to detect, shown for inconclusive results."""
 
 _WIDE_TARGET_PCT = 10.0
 _TARGET, _WIDE_TARGET = (f"{pct:g} %" for pct in (TARGET_PCT, _WIDE_TARGET_PCT))
@@ -267,7 +267,7 @@ def other_groups(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> 
 
 
 def _against(found: RunAnalysis, cell: Cell, base: Cell) -> str:
-    """Say how much better a cell is than another, or that it cannot be told."""
+    """Say how much better a cell is than another, or that it is inconclusive."""
     value, interval = found.ratio(base, cell)
     if interval is None or inconclusive(interval):
         return f"no measurable difference from {named(base)} ({found.judged.changed(found.ratio(cell, base)[1])})"

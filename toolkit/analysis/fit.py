@@ -149,7 +149,7 @@ class Noise:
         return ConfidenceInterval(math.exp(centre - half), _exp(centre + half))
 
     def minimum_detectable_pct(self) -> float | None:
-        """Return the difference in percent that would be told with a power of 80 %.
+        """Return the difference in percent that would be detected with a power of 80 %.
 
         (t(0.975) + t(0.80)) standard errors on the log scale: Snedecor and Cochran, *Statistical Methods* (8th
         edition, 1989), 6.14. None when there is no noise to go by.
@@ -197,7 +197,7 @@ class Components:
         It has the degrees of freedom of the blocks alone, though the rest is known better: the sweeps of one run
         follow each other closely and are more alike than those of two runs. Measured on identical sweeps of a
         shared machine, pairs drawn at random raised 7.1 % false alarms with the degrees of both parts and 5.9 %
-        with those of the blocks; a difference of 10 % is told about as often.
+        with those of the blocks; a difference of 10 % is detected about as often.
         """
         if not self.block_degrees:
             return Noise(0.0, 0.0)

@@ -36,14 +36,14 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class LimitResult:
-    """Whether the limit was met in any pair, or could not be told in one; a sentence for each such pair."""
+    """Whether the limit was met in any pair, or could not be decided in one; a sentence for each such pair."""
 
     limit: Limit
     met: tuple[str, ...] = ()
     inconclusive: tuple[str, ...] = ()
 
     def exit_code(self, *, strict: bool = False) -> ExitCode:
-        """Return the exit status: the difference was found, or with `strict` it could not be told."""
+        """Return the exit status: the difference was found, or with `strict` the result is inconclusive."""
         if self.met:
             return ExitCode.DIFFERENCE
         return ExitCode.INCOMPLETE if self.inconclusive and strict else ExitCode.DONE

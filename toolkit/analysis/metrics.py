@@ -193,7 +193,7 @@ def _cpu_seconds(trials: Sequence[TrialRecord]) -> float | None:
 
 
 def _waits(metrics: Sequence[CellMetric]) -> tuple[tuple[str, float], ...]:
-    """Return the three longest waits: of our own sessions where they are told, else of the instance."""
+    """Return the three longest waits: of dbatk's own sessions if they are known, else of the instance."""
     events = [one for one in metrics if one.name.startswith("event ") and one.median > 0]
     own = [one for one in events if one.name.endswith(" (session)")]
     longest = sorted(own or events, key=lambda one: -one.median)[:3]

@@ -31,7 +31,7 @@ class StepStory:
 
 @dataclass(frozen=True, slots=True)
 class ReportedStep:
-    """A step of the plan run; `against_history` is a sentence, or None where nothing can be said."""
+    """A step of the plan run; `against_history` is a sentence, or None if it is unknown."""
 
     record: StepRecord
     story: StepStory
@@ -83,7 +83,7 @@ def _step(record: StepRecord, history: Sequence[StepRecord], stories: Mapping[st
 
 
 def _against(record: StepRecord, known: Sequence[float]) -> str | None:
-    """Compare the time of a step with its own history, if that can be told."""
+    """Compare the time of a step with its own history, if there is enough of it."""
     took = record.elapsed_seconds
     if record.state is not StepState.DONE or took is None:
         return None
@@ -127,7 +127,7 @@ def _sentences(run: PlanRunRecord, steps: Sequence[ReportedStep]) -> list[str]:
 
 
 def _failures(steps: Sequence[ReportedStep]) -> list[str]:
-    """Return a sentence for each step and reason; what failed alike on many targets is told once."""
+    """Return a sentence for each step and reason; what failed alike on many targets is reported once."""
     where: dict[tuple[str, str], list[str]] = {}
     for step in steps:
         if step.record.state is StepState.FAILED:

@@ -45,7 +45,7 @@ class SectionDelta:
     units: Mapping[str, str] = field(default_factory=dict)
     cut: bool = False
     counted: bool = True
-    """Whether its counters count from the same begin; else only gauges and words are told."""
+    """Whether its counters count from the same begin; else only gauges and words are compared."""
 
     def sum(self, counter: str) -> float | None:
         """Return the sum of a counter over all rows; None where no row has it."""
@@ -152,7 +152,7 @@ def _refuse(a: Snapshot, b: Snapshot) -> None:
 
 
 def _instant(snapshot: Snapshot) -> float:
-    """Return the instant by the server's own clock, by ours where it tells none."""
+    """Return the time by the server's own clock, or by this host's if the server gives none."""
     told = snapshot.state.identity.get(INSTANT)
     return float(told) if isinstance(told, int | float) else snapshot.head.taken_at.timestamp()
 

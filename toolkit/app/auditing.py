@@ -25,7 +25,7 @@ _DONE = "done"
 
 @dataclass(slots=True)
 class Ending:
-    """What is told when something has ended."""
+    """What is recorded when something has ended."""
 
     outcome: str = _DONE
     details: list[str] = field(default_factory=list)
@@ -113,7 +113,7 @@ def _sentence(error: BaseException) -> str:
 def run_noted(
     store: Store, head: RunHead, facts: Facts, approvals: Approvals, events: Events, reason: str | None = None
 ) -> Iterator[None]:
-    """Note that a run begins, why it goes on where a person said so, and how it ended and what it changed."""
+    """Note that a run begins, why it continues if a person decided so, and how it ended and what it changed."""
     experiment = head.experiment
     user = facts.value("server", "user_name")
     event = AuditEvent(

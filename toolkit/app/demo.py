@@ -59,7 +59,7 @@ def run_demo(out: Path, *, events: Events, seconds: float = 55.0, stop: Stop | N
     Args:
         out: the folder; made when it is not there. Its table is made anew, its results are kept. A demo that runs
             there already holds the database file, so a second one is refused and changes nothing.
-        events: told what happens.
+        events: receives what happens.
         seconds: how long the whole demo may take.
         stop: as in `start`.
 

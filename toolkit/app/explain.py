@@ -31,7 +31,7 @@ class Explanation:
 
 
 def explain(code: str) -> Explanation:
-    """Explain a code of ours (`TK-0104`) or of a database (`ORA-1652`, an SQLSTATE).
+    """Explain a code of dbatk (`TK-0104`) or of a database (`ORA-1652`, an SQLSTATE).
 
     Raises:
         ToolkitError: TK-0101 when nobody knows it.

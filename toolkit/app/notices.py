@@ -30,7 +30,7 @@ def tell(
 
     Args:
         runs: the plan's runs, the newest first (`store.plan_runs_to_tell(plan)`).
-        notices: who is told; None reads `notify.toml`.
+        notices: the recipients; None reads `notify.toml`.
         limit_seconds: how long all of it may take.
 
     Returns:
@@ -52,7 +52,7 @@ def tell(
 def tell_digest(
     runs: Sequence[PlanRunRecord], since: datetime, notices: Notices, *, limit_seconds: float = LIMIT_SECONDS
 ) -> tuple[int, tuple[str, ...]]:
-    """Send the digest to all who want one; return how many they are, and who was not told."""
+    """Send the digest to all who want one; return how many they are, and who was not reached."""
     sent, problems = 0, list[str]()
     for one in notices.to:
         if NotifyOn.DIGEST in one.when:
@@ -75,7 +75,7 @@ def tell_refused(
 
 
 def tell_trial(notices: Notices, *, limit_seconds: float = LIMIT_SECONDS) -> tuple[str, ...]:
-    """Send a message that says nothing to everybody; return who was not told."""
+    """Send a test message to all recipients; return who was not reached."""
     return _send(notices.to, trial_message(socket.gethostname()), limit_seconds)
 
 

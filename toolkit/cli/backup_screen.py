@@ -125,11 +125,11 @@ def _channels(log: Log, lanes: Lanes) -> Iterator[str]:
 
 
 def _gantt(lanes: Lanes) -> Iterator[str]:
-    """Draw each channel's pieces as a line of signs, one sign after another so that neighbours can be told."""
+    """Draw each channel's pieces as a line, with alternating characters to distinguish neighbours."""
     if len(lanes.bars) < 2 or lanes.span_seconds <= 0:
         return
     wide = WIDTH - _NAME - 5
-    yield f"{'who worked when':<{_NAME + 3}}0{seconds(lanes.span_seconds):>{wide - 1}}"
+    yield f"{'timeline':<{_NAME + 3}}0{seconds(lanes.span_seconds):>{wide - 1}}"
     for lane in lanes.lanes[:_MOST_CHANNELS]:
         cells = [" "] * wide
         mine = [bar for bar in lanes.bars if bar.lane == lane.name]

@@ -66,7 +66,7 @@ def listening(arguments: Arguments) -> Iterator[Events]:
 
 
 def log_error(error: ToolkitError, arguments: Sequence[str]) -> bool:
-    """Write how a command ended to the logs its line names; return whether standard error has been told so.
+    """Write how a command ended to the logs its line names; return whether standard error has the message too.
 
     The arguments are looked at as they were typed: the line may be what is wrong.
     """

@@ -1,4 +1,4 @@
-"""`notify`: whether messages arrive, and a day in one of them; and what is told when a plan has ended."""
+"""`notify`: whether messages arrive, and the daily digest; and the messages at the end of a plan."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def notify_group() -> typer.Typer:
 
 
 def tell_of(store: Store, plan: str) -> None:
-    """Tell everybody what came of a plan that has ended; what could not be told is a warning."""
+    """Notify all recipients of the result of a plan; a message that could not be sent is a warning."""
     from toolkit.app.notices import tell
 
     for problem in tell(store.plan_runs_to_tell(plan)):

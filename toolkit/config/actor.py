@@ -22,7 +22,7 @@ _said: tuple[str, ...] = ()
 
 
 def set_command(arguments: Sequence[str]) -> None:
-    """Remember the command line of this process; what could be a secret in it is never told."""
+    """Remember the command line of this process; possible secrets in it are never shown."""
     global _said  # noqa: PLW0603 - a process has one command line
     _said = tuple(arguments)
 

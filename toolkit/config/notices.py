@@ -1,4 +1,4 @@
-"""Who is told what came of a plan: `notify.toml` in the settings' folder, addresses by reference only.
+"""Who is notified of the result of a plan: `notify.toml` in the configuration folder, addresses by reference only.
 
 ```toml
 metrics_folder = "/var/lib/node_exporter"
@@ -53,13 +53,13 @@ class Recipient:
     plans: tuple[str, ...] = ("*",)
 
     def wants(self, plan: str, reasons: frozenset[NotifyOn]) -> bool:
-        """Tell whether it is told of a plan for one of these reasons."""
+        """Whether it is notified of a plan for one of these reasons."""
         return bool(self.when & reasons) and any(fnmatchcase(plan, pattern) for pattern in self.plans)
 
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """Everybody who is told, and where metrics are written."""
+    """All recipients, and where metrics are written."""
 
     to: tuple[Recipient, ...] = ()
     metrics_folder: Path | None = None
@@ -71,7 +71,7 @@ def notices_file() -> Path:
 
 
 def load_notices(path: Path | None = None) -> Notices:
-    """Read who is told; nobody where there is no file.
+    """Read the recipients; none if there is no file.
 
     Raises:
         ToolkitError: TK-0101, TK-0102, TK-0106 or TK-0108 with file and line.

@@ -54,7 +54,7 @@ class Licence:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A target with a name. `production` None means that nobody said."""
+    """A target with a name. `production` None means unknown."""
 
     name: str
     url: str

@@ -18,7 +18,7 @@ from toolkit.model.values import Level
 _NOT_MEANT = frozenset({"text"})
 """Fields of a plan that say how it was written."""
 _NAMES = frozenset({"seed", "label"})
-"""Fields of an experiment by which one run is told from another."""
+"""Fields of an experiment that distinguish one run from another."""
 FORMAT = 1
 _LONGEST = 60
 _STEPS = "plan steps"
@@ -70,7 +70,7 @@ def _list(key: str, value: tuple[object, ...]) -> Iterator[tuple[str, Value]]:
         return
     for at, one in enumerate(value, 1):
         name = str(getattr(one, "name", ""))
-        # a name that could be taken for a part of the key is told by its place
+        # a name that could be mistaken for a part of the key is recognized by its position
         yield from _flat(f"{key}.{name if name.isidentifier() else at}", one)
 
 
@@ -232,7 +232,7 @@ def _values(then: Mapping[str, Value], now: Mapping[str, Value]) -> Iterator[str
     yield from (f"step `{name}` is new" for name in is_now if name not in was)
     if was != is_now and sorted(was) == sorted(is_now):
         yield f"the order of the steps was {_shown(was)} and is {_shown(is_now)}"
-    # of a step that only one of the two has each key differs: it was told above
+    # of a step that only one of the two has each key differs: it was reported above
     told = set(was) ^ set(is_now)
     for key in sorted({*then, *now} - {_STEPS}):
         step = key.split(" ")[-2]

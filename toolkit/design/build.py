@@ -1,4 +1,4 @@
-"""The one way from what a user said, on the command line or in a file, to an experiment.
+"""The one way from the arguments of a user, on the command line or in a file, to an experiment.
 
 Decides the mode: one cell and no repeat is a job (done once, into the named object); everything else is a
 measurement (repeated, and nothing is left behind).
@@ -41,7 +41,7 @@ _BELONGS_TO = {
 
 @dataclass(frozen=True, slots=True)
 class General:
-    """What every operation takes beside its options; None where the user said nothing."""
+    """What every operation takes beside its options; None where the user gave nothing."""
 
     target: str
     name: str | None = None

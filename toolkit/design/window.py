@@ -25,7 +25,7 @@ def read_windows(value: object, *, today: date | None = None) -> Windows:
 
     Args:
         value: a text, a table with `time`, `zone`, `days` and `blackout`, or a list of these.
-        today: what "within a year" counts from; today where it is not said.
+        today: what "within a year" counts from; today by default.
 
     Raises:
         ToolkitError: TK-0102 for times, days, dates or zones that are none, TK-0107 for windows that never open or

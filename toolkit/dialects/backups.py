@@ -90,7 +90,7 @@ def destination(options: Options) -> str | None:
 
 
 def folder_of(options: Options, name: str) -> ObjectRef:
-    """Refer to a folder of ours in the destination: a job's too, until its backup is complete and moved out."""
+    """Refer to a folder of dbatk in the destination: a job's too, until its backup is complete and moved out."""
     parent = destination(options) or "/"
     return ObjectRef(ObjectKind.BACKUP, QualifiedName(name, parent), scratch=True)
 
@@ -186,7 +186,7 @@ def free_in_folder(facts: Facts) -> float | None:
 
 
 def make(ref: ObjectRef, mark: str) -> Call:
-    """Make a folder of ours, marked."""
+    """Make a folder with the mark of the run."""
     return _call(FolderAct.MAKE, ref, (mark,), Effect.CREATES)
 
 
@@ -206,7 +206,7 @@ def publish(work: Work) -> Call:
 
 
 def remove(ref: ObjectRef) -> tuple[Call, ...]:
-    """Remove a folder of ours with what is in it."""
+    """Remove a folder made by dbatk with its contents."""
     return (_call(FolderAct.REMOVE, ref, (), Effect.DROPS),)
 
 

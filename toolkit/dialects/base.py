@@ -204,7 +204,7 @@ class ScratchObjects(Protocol):
     """How an engine makes, proves and drops the objects that measurements work on."""
 
     def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-        """Make a full copy of a table's rows (no indexes), marked as ours."""
+        """Make a full copy of a table's rows (no indexes), marked as created by dbatk."""
         ...
 
     def empty_copy(
@@ -271,7 +271,7 @@ class ScratchObjects(Protocol):
         Args:
             text: the statement.
             ref: the object it changes or drops.
-            identity: what `identity` told of the object; None when nobody lived to ask.
+            identity: what `identity` returned for the object; None if the process ended before it could ask.
             born: the instant before the object was made, in the terms of `instant`; None when it was there before.
 
         Returns:

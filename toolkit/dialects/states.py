@@ -90,7 +90,7 @@ GUARD_COLUMNS: Mapping[Guard, tuple[str, ...]] = {
     Guard.RECOVERY_AREA: ("place", "free_byte_count"),
     # no binds -> of the host, null where it does not tell
     Guard.LOAD: ("load_average", "cpu_count"),
-    # no binds -> who waits for a lock behind whom; names are those of the sessions, ours are run ids
+    # no binds -> who waits for a lock behind whom; names are those of the sessions, dbatk's are run ids
     Guard.LOCK_WAITERS: ("waiter", "waiter_name", "waited_seconds", "blocker", "blocker_name"),
 }
 """Lists of :ours, :places, :schemas and :tablespaces stand between bars: `|a|b|`.

@@ -60,7 +60,7 @@ class LiveStatistics(Implementation):
 
         Args:
             works: on live objects.
-            kept: the table of ours that takes a copy of the present statistics.
+            kept: the table created by dbatk for a copy of the current statistics.
             mark: its comment.
             facts: as `reads` asked.
         """

@@ -68,7 +68,7 @@ class Work:
         part: the one partition of an index that is rebuilt.
         options: the experiment's options with the cell's levels laid over them.
         degree: the requested degree; 0 leaves it to the engine (`default`, `auto`).
-        mark: the comment that marks the object as ours, None in a job.
+        mark: the comment that marks the object as created by dbatk, None in a job.
     """
 
     operation: OperationName
@@ -86,5 +86,5 @@ class Work:
     part: IndexPart | None = None
 
     def option(self, name: str) -> OptionValue | None:
-        """Return an option or level, or None when it was not said."""
+        """Return an option or level, or None if it was not given."""
         return self.options.get(name)

@@ -31,7 +31,7 @@ class RowSemantics(StrEnum):
 
 
 class VerifiedBy(StrEnum):
-    """What a plan verifies after a step: by the catalogue, by a count, or by what the program told."""
+    """What a plan verifies after a step: by the catalogue, by a count, or by the output of the program."""
 
     NOTHING = "nothing"
     ROWS = "rows"
@@ -91,7 +91,7 @@ class OperationDeclaration:
         group: what the group of its command line does, where no other operation says it.
         options: in the order of help.
         required: groups of options of which exactly one is given.
-        planned_by: the module whose `OPERATION` plans it; `<package>.plan` for a package of ours.
+        planned_by: the module whose `OPERATION` plans it; `<package>.plan` for a package of dbatk.
         object: what a trial works on; None for work on this host.
         degree: the factor that says how parallel it is.
         rows: what it does to rows.
@@ -195,7 +195,7 @@ def judged_by(name: OperationName) -> JudgedBy:
 
 
 def degree_level(levels: Mapping[str, object]) -> object:
-    """Return the level of the factor that plays the part of the degree, whatever its name; None when not said."""
+    """Return the level of the factor that plays the part of the degree, whatever its name; None if not given."""
     names = ("degree", *dict.fromkeys(one.degree for one in operations().values()))
     return next((levels[name] for name in names if name in levels), None)
 

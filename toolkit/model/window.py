@@ -1,6 +1,6 @@
 """Maintenance windows: when work may run, by the clock on the wall of a time zone.
 
-A window such as 22:00-06:00 opens and closes by local time, so that it is an hour shorter or longer in the nights
+A window such as 22:00-06:00 opens and closes by local time, so that it is an hour shorter or longer on the days
 when the clocks change. A local time that a clock change skips counts as the instant of the change; of one that
 comes twice the first counts, for closing early is safe and opening early stands in the plan. All instants here are
 aware and in UTC; zone rules come from the system or from `tzdata` (PEP 615).

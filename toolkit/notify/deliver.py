@@ -1,6 +1,6 @@
 """Delivers messages by `apprise`: mail, chats, webhooks and a hundred more, each by its URL.
 
-A URL may hold a password or a token: it appears in no message of ours, and the library's own log, which may hold
+A URL may hold a password or a token: it appears in no message of dbatk, and the library's own log, which may hold
 it, is not shown. Who does not answer in time is given up; his thread ends with the process.
 """
 

@@ -43,7 +43,7 @@ class SpoolMark:
 
 @dataclass(frozen=True, slots=True)
 class Elapsed:
-    """What the client's own clock said of one statement."""
+    """The time of one statement by the client's own clock."""
 
     seconds: float
 

@@ -1,4 +1,4 @@
-"""Charts of a sweep of backups: throughput against channels with its ceiling, and who worked when."""
+"""Charts of a sweep of backups: throughput against channels with its limit, and when each channel worked."""
 
 from __future__ import annotations
 

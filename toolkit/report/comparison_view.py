@@ -307,7 +307,7 @@ def _pair_name(pair: Pair) -> str:
 
 
 def _short_pairs_table(comparison: Comparison) -> Table:
-    """Return the pairs for 80 columns: what the sentences have said already is left out."""
+    """Return the pairs for 80 columns: what the sentences already contain is left out."""
     judged = comparison.judged
     rows = [
         [

@@ -37,7 +37,7 @@ def text_table(table: Table) -> list[str]:
     """Return a table in aligned columns.
 
     A last column of words that does not fit is wrapped in its place, or below its row; a first column of words
-    that takes too much stands above its row; what is too wide even so is told entry by entry.
+    that takes too much stands above its row; what is still too wide is listed entry by entry.
     """
     titles = [column.title for column in table.columns]
     used = [index for index in range(len(titles)) if not table.rows or any(row[index] for row in table.rows)]

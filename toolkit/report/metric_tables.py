@@ -264,7 +264,7 @@ def _wait(cost: Cost) -> str:
 def cost_pairs(comparison: Comparison, names: Sequence[str]) -> Table:
     """Return the costs of both sides of each pair, for each million rows where rows are counted.
 
-    A measure told by different sources on the two sides is left out: they count differently.
+    A measure from different sources on the two sides is left out: they count differently.
     """
     before, after = costs_of(comparison.a), costs_of(comparison.b)
     rows = []

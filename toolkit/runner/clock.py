@@ -275,7 +275,7 @@ class _Clock:
                 self._ended.put(result)
                 if result.error is not None and result.error.lost:
                     break
-        except Exception as fault:  # noqa: BLE001 (a fault of ours: raised again in the main thread)
+        except Exception as fault:  # noqa: BLE001 (an internal error: raised again in the main thread)
             self._faults.append(fault)
             self._waiting.close()
         finally:

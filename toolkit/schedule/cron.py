@@ -2,7 +2,7 @@
 
 Cron hands a line to `/bin/sh`, after it has made line ends of every `%` that is not escaped (crontab(5)); so each
 word is quoted for the shell first and each `%` escaped last. `CRON_TZ` is known to cronie alone; it holds for all
-lines below it, so that ours stand last and put it back.
+lines below it, so that dbatk's lines come last and restore it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ZONE = re.compile(r"\s*CRON_TZ\s*=\s*\"?([^\"\s]*)\"?\s*")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A job of ours in a crontab."""
+    """A job of dbatk in a crontab."""
 
     name: str
     plan: str
@@ -70,7 +70,7 @@ def command(job: SchedulerJob) -> str:
 
 
 def zones_needed(job: SchedulerJob, host_zone: str) -> tuple[str, ...]:
-    """Return the zones that cron must be told by CRON_TZ."""
+    """Return the zones that a crontab must set by CRON_TZ."""
     return tuple(sorted({one.zone for one in job.openings} - {host_zone}))
 
 
@@ -90,7 +90,7 @@ def entries(crontab: str) -> Iterator[Entry]:
 
 
 def without(crontab: str, name: str) -> str:
-    """Return a crontab without a job of ours; every other line stays, byte for byte.
+    """Return a crontab without a job of dbatk; all other lines stay unchanged.
 
     A mark without its end is left alone: what stands below it may be somebody else's.
     """
@@ -105,7 +105,7 @@ def without(crontab: str, name: str) -> str:
 
 
 def with_job(crontab: str, job: SchedulerJob, *, host_zone: str) -> str:
-    """Return a crontab with a job of ours as its last lines; a former one of the name is replaced."""
+    """Return a crontab with a job of dbatk as its last lines; an earlier one of that name is replaced."""
     others = without(crontab, job.name)
     if others and not others.endswith("\n"):
         others += "\n"

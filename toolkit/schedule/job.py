@@ -97,7 +97,7 @@ def read_at(text: str, zone: str) -> Opening:
 
     Args:
         text: days, time and zone; days and zone may be left out.
-        zone: the zone where none is said.
+        zone: the default time zone.
 
     Raises:
         ToolkitError: TK-0102 for anything else.

@@ -105,7 +105,7 @@ def drop(name: str) -> Call:
 
 
 def comment(job: SchedulerJob) -> str:
-    """Return the comment by which a job is known as ours."""
+    """Return the comment by which a job of dbatk is recognized."""
     return f"{MARK}{job.name}: {job.plan}"
 
 

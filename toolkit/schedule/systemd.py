@@ -55,12 +55,12 @@ def is_ours(text: str) -> bool:
 
 
 def plan_of(text: str) -> str | None:
-    """Return the path of the plan that a unit of ours runs."""
+    """Return the path of the plan that a unit of dbatk runs."""
     return next((line.removeprefix(_PLAN) for line in text.splitlines() if line.startswith(_PLAN)), None)
 
 
 def calendars_of(text: str) -> tuple[str, ...]:
-    """Return when a timer of ours fires."""
+    """Return when a timer of dbatk fires."""
     key = "OnCalendar="
     return tuple(line.removeprefix(key) for line in text.splitlines() if line.startswith(key))
 
@@ -133,6 +133,6 @@ def render(template: str, **values: object) -> str:
     """Return a rendered template of `templates/schedule`.
 
     Raises:
-        jinja2.TemplateError: the template or its values are wrong: a fault of ours, never of the user.
+        jinja2.TemplateError: the template or its values are wrong: an internal error.
     """
     return _environment().get_template(f"schedule/{template}.j2").render(**values)

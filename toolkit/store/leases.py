@@ -49,7 +49,7 @@ def lease_is_live(lease: Lease, now: datetime, is_process_alive: ProcessCheck | 
 def process_alive(lease: Lease) -> bool | None:
     """Look for the process of a lease on this host; None when only its heartbeat can tell.
 
-    A process of the same number that began at another time is another one, or ours seen after the clock was set:
+    A process of the same number that began at another time is another one, or the same after the clock was set:
     the heartbeat tells these two apart.
     """
     if lease.host != this_host() or lease.boot not in (None, this_boot()):

@@ -31,7 +31,7 @@ from toolkit.store.rows import instant_of, instant_text
 
 SCHEMA_VERSION = 9
 APPLICATION_ID = 0x64626174
-"""Marks a SQLite file as ours (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
+"""Marks a SQLite file as a store of dbatk (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
 
 
 class CleanText(TypeDecorator[str]):

@@ -194,7 +194,7 @@ def _driver() -> ModuleType:
         raise ToolkitError(
             "the driver python-oracledb is not installed", code="TK-0206", hint="pip install oracledb"
         ) from error
-    # LOBs as text or bytes in the same round trip; ours are small catalogue texts and reports.
+    # LOBs as text or bytes in the same round trip; those read here are small catalogue texts and reports.
     oracledb.defaults.fetch_lobs = False
     module: ModuleType = oracledb
     return module

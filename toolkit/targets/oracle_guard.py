@@ -17,7 +17,7 @@ from toolkit.dialects.oracle.releases import read_release
 from toolkit.model.values import Row
 
 Ask = Callable[[str], Row | None]
-"""Runs one query of ours and returns its first row, or None when it was refused."""
+"""Runs one internal query and returns its first row, or None if it was refused."""
 
 
 @dataclass(slots=True)

@@ -95,7 +95,7 @@ class PostgresqlTarget:
         import psycopg
 
         try:
-            # a server-side prepared statement would only change the plan: ours run once each
+            # a server-side prepared statement would only change the plan: each statement runs once
             session = psycopg.connect(self._conninfo(tag.run), autocommit=True, prepare_threshold=None)
         except psycopg.Error as error:
             raise _cannot_connect(self._access.address, error) from None

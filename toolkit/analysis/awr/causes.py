@@ -1,7 +1,7 @@
 """What made the difference: candidates for the cause, each with the DB time it accounts for, the largest first.
 
 DB time is cut twice: by what sessions did (CPU, each wait event, the rest) and by statement. More waits are a
-symptom where something else made for them, so these are told apart:
+symptom where something else made for them, so these are distinguished:
 
 - *load*: what is in proportion to transactions, calls and executions together;
 - *a statement's own part*: executed more often, or doing more work (buffer gets) each time. A statement that only
@@ -64,7 +64,7 @@ class Cause:
 def causes(before: Interval, after: Interval) -> list[Cause]:
     """Return candidates: those in the direction of the whole change first, each direction by impact."""
     factor = load_factor(before, after)
-    # a fall is reckoned at the load before, and told at the load after as a rise is
+    # a decrease is computed at the load before, and reported at the load after as an increase is
     falls = [
         replace(one, impact=-one.impact * factor, evidence=_turned(one.evidence))
         for one in _rises(after, before, 1 / factor)
@@ -81,7 +81,7 @@ def causes(before: Interval, after: Interval) -> list[Cause]:
 def whole_change(before: Interval, after: Interval) -> float | None:
     """Return the DB time per second to be accounted for, above zero where it got slower.
 
-    Where an execution costs more (or less) than before, that is what there is to be told: sessions that all wait
+    Where an execution costs more (or less) than before, that is what is reported: sessions that all wait
     are as many as sessions that all work, and only what they get done has changed. Else it is the DB time itself.
     """
     a, b = _db_time_rate(before), _db_time_rate(after)

@@ -95,7 +95,7 @@ def matched(
     listing: Callable[[Interval], Listing[T]],
     measure: str,
 ) -> dict[str, Change]:
-    """Match the rows of two lists by key, the largest change first; what neither can be told of comes last."""
+    """Match the rows of two lists by key, the largest change first; rows without a known change come last."""
     lists = (listing(before), listing(after))
     found = {}
     for key in dict.fromkeys([*lists[1].rows, *lists[0].rows]):
@@ -116,7 +116,7 @@ def _value(row: object, measure: str) -> float | None:
 _MORE_WORK, _OTHER_WORK = 1.2, 2.0
 """From the second on it is another plan or other data: all that an execution takes longer is its own."""
 _UNKNOWN = 0.6
-"""The certainty of a slower execution whose work is not told: it may be a victim."""
+"""The certainty of a slower execution whose work is unknown: it may be a victim."""
 _BLOCK = re.compile(r"\s*(begin|declare|call)\b", re.IGNORECASE)
 _MOSTLY = 0.5
 _INNER, _EQUAL = 0.5, 0.05
@@ -271,7 +271,7 @@ def _new(key: str, rise: float, changes: dict[str, Change], shown: tuple[Change,
 def _without_executions(
     key: str, excess: float, changes: dict[str, Change], shown: tuple[Change, ...], factor: float
 ) -> OwnShare | None:
-    """Judge a statement whose executions are not told, or that never ended: all its work together must tell."""
+    """Judge a statement whose executions are unknown, or that never ended, by its total work."""
     grown = _ratio(changes["gets"])
     if grown is None:
         return OwnShare(key, excess, "slower", shown, _UNKNOWN)

@@ -89,7 +89,7 @@ def wrong_order(before: Interval, after: Interval) -> bool:
 
 
 def doubts(before: Interval, after: Interval) -> list[IntervalDifference]:
-    """Return what differs between the two besides what is to be told, the gravest first."""
+    """Return what differs between the two besides what is compared, the most serious first."""
     found = [*_identity(before.origin, after.origin), *_times(before.origin, after.origin), *_loads(before, after)]
     found.extend(_parameters(before, after))
     for name, side in (("before", before), ("after", after)):

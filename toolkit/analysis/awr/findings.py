@@ -10,7 +10,7 @@ from toolkit.analysis.awr.diff import IntervalDiff, StatementChange
 from toolkit.units import byte_size, change, number, percent, seconds
 
 TOLD = 3
-"""The causes that are told in sentences."""
+"""The number of causes that are described in sentences."""
 _EXCERPT = 60
 _SAME = 0.05
 _FROM_TIMES = 1.995
@@ -253,7 +253,7 @@ def _cluster(cause: Cause) -> str:
 
 
 def _against(cause: Cause) -> bool:
-    """Whether a time fell that is told as more, or rose that is told as less: the load changed by more."""
+    """Whether a time fell that is reported as more, or rose that is reported as less: the load changed by more."""
     ratio = one.ratio if (one := _get(cause, cause.key)) is not None else None
     return ratio is not None and (ratio < 1) == (cause.impact > 0)
 

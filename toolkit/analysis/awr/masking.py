@@ -84,7 +84,7 @@ class Pseudonyms:
         return int(self.name(str(value), "id").rpartition("_")[2])
 
     def sentence(self, text: str) -> str:
-        """Return a sentence of ours, each name between its back-ticks replaced."""
+        """Return a sentence written by dbatk with each name between back-ticks replaced."""
         return _NAMED.sub(lambda match: f"`{self.name(match[1])}`", text)
 
     def sql(self, text: str) -> str:
@@ -206,7 +206,7 @@ _OWN = re.compile(r"^(the report is cut off|the report has no|the header is inco
 
 
 def _warning(text: str, names: Pseudonyms) -> str:
-    """Return what is ours of a warning: it may quote a section or a value of the report."""
+    """Return the part of a warning that dbatk wrote: it may quote a section or a value of the report."""
     return text if _OWN.fullmatch(text) else names.sentence(_QUOTED.sub(r"`\1`", text))
 
 

@@ -26,7 +26,7 @@ _AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class ApprovalCheck:
-    """What is as approved, and the targets of which that could not be told: nothing may be done there."""
+    """What is as approved, and the targets for which that is unknown: nothing may be done there."""
 
     approval: Approval
     unresolved: Mapping[str, ToolkitError] = field(default_factory=dict)

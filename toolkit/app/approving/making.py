@@ -42,7 +42,7 @@ _AROUND = (
     "templates/count_rows.sql.j2", "templates/count_source.sql.j2",
     "templates/reading_begin.sql.j2", "templates/rollback.sql.j2", "templates/undo_by_hand.sql.j2",
 )  # fmt: skip
-"""What a run uses around whatever it does: to prove what is ours, to undo, to count; a test holds it."""
+"""What a run uses around whatever it does: to identify its objects, to undo, to count; a test holds it."""
 _LIMITS = " guards.limits."
 
 

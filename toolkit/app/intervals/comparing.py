@@ -107,7 +107,7 @@ def run_interval(store: Store, run: str) -> Interval:
 
 
 def series_source(text: str, location: str | None, reach: Reach) -> tuple[list[Interval], list[str]] | None:
-    """Return the intervals that a name stands for in a series, and what cannot be told; None: a file or folder.
+    """Return the intervals that a name stands for in a series, and what is unknown; None: a file or folder.
 
     Args:
         text: `T:101-140`: each snapshot of the database's own to the next; `label:NAME`: each snapshot stored

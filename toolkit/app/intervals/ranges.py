@@ -152,7 +152,7 @@ def database_interval(resolved: ResolvedTarget, asked: Range, name: str) -> Inte
 
 
 def database_series(resolved: ResolvedTarget, asked: Range, name: str) -> tuple[list[Interval], list[str]]:
-    """Return what a database did between each of its own snapshots and the next, and what cannot be told of it.
+    """Return what a database did between each of its own snapshots and the next, and what is unknown of it.
 
     Of a cluster AWR tells the whole and each instance; the whole only where every instance has both snapshots.
 
@@ -209,7 +209,7 @@ def _whole(open_: OpenRepository, begin: RepositorySnapshot, end: RepositorySnap
 
 
 def _named(open_: OpenRepository, interval: Interval, number: int) -> Interval:
-    """Return the interval of another instance than ours under its own name, which V$ACTIVE_INSTANCES has."""
+    """Return the interval of another instance than this one under its own name, which V$ACTIVE_INSTANCES has."""
     rows = open_.facts.rows("doctor_instances")
     found = [str(row["instance_name"]) for row in rows if str(row["instance_number"]) == str(number)]
     host, _, name = found[0].rpartition(":") if found else ("", "", f"instance {number}")

@@ -258,8 +258,8 @@ def _held_back(stop: Stop) -> str:
 def _what_was_undone(report: CleanReport, run: str, store: Store) -> str:
     """Return what became of the changes of a run.
 
-    What a step made whole is its user's, and rows that were committed cannot be told from others any more: nothing
-    of that is taken away, and it is named instead.
+    A table that a step created completely is kept, and so are committed rows, which cannot be distinguished from
+    others any more: they are named instead.
     """
     sentences = [f"{counted(len(report.done), 'change')} undone"] if report.done else []
     if report.left:

@@ -104,7 +104,7 @@ def _connect(where: str, address: str) -> Client:
             code="TK-0206",
             hint="pip install 'dbatk[dask]'",
         ) from None
-    # What matters is told by us; its own log would write tracebacks of lost connections between.
+    # dbatk reports what matters; dask's own log would add tracebacks of lost connections.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         return Client(where, timeout=_CONNECT_SECONDS, set_as_default=False, name="dbatk")
@@ -267,7 +267,7 @@ class Orders:
 
     # -- ending -------------------------------------------------------------------------------------------------
     def _take(self, name: str) -> None:
-        """Take an order that ended: what it told, or that its workers were lost."""
+        """Take an order that ended: its result, or that its workers were lost."""
         if name not in self._out:
             return
         plan_target, future = self._out.pop(name)
@@ -343,7 +343,7 @@ class Orders:
 
 
 def _result(future: Future) -> tuple[OrderResult, str]:
-    """Return what an order told, and what to say of steps that it left open all the same."""
+    """Return the result of an order, and what to report of steps that it left open."""
     if future.status == "finished":
         with suppress(Exception):
             return OrderResult.from_text(str(future.result())), "its worker did not finish it"

@@ -208,7 +208,7 @@ def look_once(reader: GuardReader, guards: Collection[Guard], ours: Collection[s
     except TimeoutError:
         reason = f"the guards' session did not respond within {seconds(TIMEOUT_SECONDS)}"
         threading.Thread(target=reader.close, daemon=True, name="close guards").start()
-    except Exception as error:  # noqa: BLE001 - a fault of ours must not end the plan run
+    except Exception as error:  # noqa: BLE001 - an internal error must not end the plan run
         reason = unexpected(error).sentence
     return GuardReadings({guard: GuardReading(None, "unknown", reason) for guard in guards}), False
 

@@ -45,7 +45,7 @@ class GuardKeeper:
         plan_target: the target and its jobs.
         plan_run: the plan run, which is also the name of the guards' session.
         runs: returns the step of each run that is at work here.
-        note: told what the run report is to say.
+        note: receives what the run report is to contain.
         now: the clock.
         in_window: whether a window ends the plan run.
     """
@@ -183,7 +183,7 @@ class GuardKeeper:
         return [run for run in look.behind if runs.get(run) == step]
 
     def _bad(self, step: str, look: GuardReadings, ours: Iterable[str]) -> Iterator[_Bad]:
-        """Return what is bad for a step, if what waits behind some runs of ours is its matter."""
+        """Return what is bad for a step, if it is about sessions that some of the runs block."""
         for guard in self._guards[step].limits:
             sentence = self._sentence(step, guard, look, ours)
             if sentence is not None:

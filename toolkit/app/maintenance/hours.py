@@ -128,7 +128,7 @@ _WISHES = {
 
 
 def hours_of(plan_target: PlanTarget, wish: SchedulerWindows, span: TimeSpan | None) -> Hours:
-    """Return when a plan may work on a target; what the database does not tell is said in `unknown`."""
+    """Return when a plan may work on a target; what the database does not show is named in `unknown`."""
     target = plan_target.resolved.target
     dialect = dialect_of(target.engine)
     if not dialect.scheduler_files:

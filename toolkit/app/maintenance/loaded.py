@@ -2,8 +2,8 @@
 
 While it ran, others may have changed both. So a session is opened before the load that sees the database as it
 then was (a read-only transaction: Oracle by undo, PostgreSQL by its snapshot, DuckDB alike), and counts
-afterwards, beside one that sees it as it is now. Where neither count fits and the source moved, that is said, not
-guessed.
+afterwards, with one that sees it as it is now. If neither count agrees and the source was changed, that is
+reported, not guessed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What is wrong, what is right and how that was told, and what could not be told and why; sentences."""
+    """What is wrong, what was verified and how, and what could not be verified and why; sentences."""
 
     fault: str | None = None
     verified: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Reader:
         """Return a number of rows.
 
         Raises:
-            ToolkitError: TK-0203 with what the database said, or why the count was cut off.
+            ToolkitError: TK-0203 with the database's message, or why the count was cancelled.
         """
         with _cut_off(self.session, stop):
             try:
@@ -128,7 +128,7 @@ def look_at_load(
     before: Reader | ToolkitError | None,
     stop: Stop,
 ) -> Verification:
-    """Return what can be told of the rows of a load that succeeded.
+    """Return what is known of the rows of a load that succeeded.
 
     Raises:
         ToolkitError: TK-0201 when nobody answers.
@@ -159,7 +159,7 @@ class LoadedRows:
 
 
 def _told(store: Store, run: str) -> LoadedRows:
-    """Return the rows that the engine told of the load, or that were counted right after it."""
+    """Return the rows that the engine reported for the load, or that were counted right after it."""
     good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
     if not good:
         return LoadedRows()
@@ -169,7 +169,7 @@ def _told(store: Store, run: str) -> LoadedRows:
 
 
 def _expected(job: TargetStep, rows: int | None, how: str) -> Verification:
-    """Compare with what the plan expects; a number that nobody told is said."""
+    """Compare with what the plan expects; an unknown number is reported."""
     wish = job.step.expect_rows
     if rows is None:
         return Verification(unverified=("the number of loaded rows is unknown",))

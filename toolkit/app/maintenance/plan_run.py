@@ -97,7 +97,7 @@ def run_plan(
         targets: its targets with their jobs.
         store: where everything is kept.
         approvals: what the user allowed.
-        events: told what happens.
+        events: receives what happens.
         stop: ends the plan run in order.
         anytime: run although no window is open.
         now: the clock.
@@ -160,7 +160,7 @@ def _noted(plan_run: PlanRun) -> Iterator[None]:
 
 
 def plan_hash(plan: MaintenancePlan) -> str:
-    """Return the hash of a plan's text, by which its runs are told apart."""
+    """Return the hash of a plan's text, which distinguishes its runs."""
     return sha256(plan.text.encode()).hexdigest()
 
 

@@ -90,7 +90,7 @@ class TargetRun:
             plan_target, plan_run.id, self._runs, self._say, plan_run.now, in_window=plan_run.span is not None
         )
         self.stop = Stop()
-        """Asked to end when a lease of ours is lost."""
+        """Asked to end when one of its leases is lost."""
 
     def run(self) -> None:
         """Do the steps of this target; whatever keeps them from it becomes their reason."""
@@ -199,7 +199,7 @@ class TargetRun:
                     stop.request(ToolkitError(closed.reason, code="TK-0310"))
 
     def _end_working(self, because: ToolkitError) -> None:
-        """End what runs and wait for it: nothing of ours may be at work once the lease is given back."""
+        """End running steps and wait for them: none may be active once the lease is released."""
         self._halt(because.sentence, because)
         while self._working:
             record = self._ended.get()

@@ -41,8 +41,8 @@ def look_at(
 
     Rows loaded are those read, indexes are valid, statistics newer than the step's beginning, a backup is whole as
     far as its program or the database tells. A database that does not answer is asked again for a while; that it
-    stays silent, or refuses to be looked at, makes nothing undone, and is said: a step taken for failed would be
-    done a second time.
+    stays silent, or refuses to be read, does not fail the step, but is reported: a step taken for failed would
+    be done a second time.
 
     Args:
         job: the step here.

@@ -150,7 +150,7 @@ def address_here(store: str) -> str:
 
 
 def carry_out(order: TargetOrder, events: Events) -> OrderResult:
-    """Do the steps of an order; whatever keeps them from being done is told, not raised."""
+    """Do the steps of an order; whatever keeps them from being done is reported, not raised."""
     try:
         return _carry_out(order, events)
     except ToolkitError as error:

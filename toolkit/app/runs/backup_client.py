@@ -86,7 +86,7 @@ def _check_syntax(sessions: Sessions, facts: Facts, text: str) -> None:
 
 
 def _check_database(sessions: Sessions, facts: Facts) -> None:
-    """Connect and leave: by the operating system RMAN reaches the instance of ORACLE_SID, whatever ours is."""
+    """Connect and leave: with OS authentication RMAN uses the instance of ORACLE_SID, which may be another one."""
     step = Step(
         "oracle/connect", "", kind=StepKind.RMAN, session=Role.CONTROL, argv=client.arguments(),
         environment=client.environment(), access=(client.CONNECTS,), limit_seconds=_LIMIT_SECONDS,

@@ -166,7 +166,7 @@ class _Launch:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Close the sessions at the end, and say a refusal of the database as an error of ours."""
+        """Close the sessions at the end, and raise a refusal of the database as a ToolkitError."""
         try:
             yield
         except DatabaseError as error:

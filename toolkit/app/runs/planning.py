@@ -137,7 +137,7 @@ _OBJECTS = frozenset({ObjectKind.TABLE, ObjectKind.INDEX, ObjectKind.STATISTICS}
 
 
 def check_within(scripts: Iterable[Script], experiment: Experiment, dialect: Dialect, facts: Facts) -> None:
-    """Refuse to touch a table or index that is not ours and not one that the file names, itself or by its schema.
+    """Refuse to change a table or index that dbatk did not create and the file does not name (or its schema).
 
     Raises:
         ToolkitError: TK-0313.

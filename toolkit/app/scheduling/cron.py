@@ -1,4 +1,4 @@
-"""The user's crontab, read and written by `crontab`: every line that is not ours stays."""
+"""The user's crontab, read and written by `crontab`: only lines of dbatk are changed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Crontab:
         """Put a job into the crontab, in place of a former one of the plan.
 
         Raises:
-            ToolkitError: TK-0304 where cron cannot be told the zone, TK-0205 for another plan of the name, TK-0405
+            ToolkitError: TK-0304 if cron cannot use the time zone, TK-0205 for another plan of the name, TK-0405
                 when `crontab` does not do it.
         """
         before = self._read()
@@ -67,7 +67,7 @@ class Crontab:
             yield Scheduled(entry.name, SchedulerKind.CRON, "crontab", entry.plan, when)
 
     def remove(self, name: str) -> bool:
-        """Take a job of ours out of the crontab; return whether there was one."""
+        """Remove a job of dbatk from the crontab; return whether there was one."""
         if not self.exists():
             return False
         before = self._read()

@@ -42,7 +42,7 @@ class SchedulerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A job of ours that a scheduler has: `next_at` as the scheduler tells it, None where it does not."""
+    """A job of dbatk in a scheduler: `next_at` as the scheduler shows it, None if it does not."""
 
     name: str
     kind: SchedulerKind
@@ -63,7 +63,7 @@ def other_plan(name: str, plan: str, where: str) -> ToolkitError:
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """What the user said of a job.
+    """What the user specified for a job.
 
     Attributes:
         plan: the plan's file.

@@ -134,6 +134,6 @@ def _steps(job: SchedulerJob, credential: str) -> list[Step]:
 
 
 def _marked(comment: str) -> tuple[str, str]:
-    """Return plan name and file from a comment of ours."""
+    """Return plan name and file from a comment written by dbatk."""
     name, _, plan = comment.removeprefix(MARK).partition(": ")
     return name, plan

@@ -1,4 +1,4 @@
-"""systemd units in the folder where a manager looks for them; nothing that is not ours is touched."""
+"""systemd units in the folder where a manager looks for them; only units written by dbatk are touched."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Units:
         """Write the units and return what is still to be typed.
 
         Raises:
-            ToolkitError: TK-0205 for a unit that is not ours or another plan's, TK-0405.
+            ToolkitError: TK-0205 for a unit that dbatk did not write or of another plan, TK-0405.
         """
         texts = units(job, system=self.system)
         for name in texts:
@@ -72,7 +72,7 @@ class Units:
         """Remove the units of a job and the links that enable them; return what was removed.
 
         Raises:
-            ToolkitError: TK-0205 for a unit of that name that is not ours, TK-0405.
+            ToolkitError: TK-0205 for a unit of that name that dbatk did not write, TK-0405.
         """
         found = [self.folder / unit_name(name, kind) for kind in _KINDS]
         found = [path for path in found if path.is_symlink() or path.exists()]

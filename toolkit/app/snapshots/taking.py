@@ -77,7 +77,7 @@ def take(
 
 
 def checked_label(label: str) -> str:
-    """Return a label that can be told from an interval and a number.
+    """Return a label that cannot be mistaken for an interval or a number.
 
     Raises:
         ToolkitError: TK-0102.

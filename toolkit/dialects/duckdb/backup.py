@@ -1,4 +1,4 @@
-"""EXPORT DATABASE: the schema as SQL and a file for each table, into a folder of ours."""
+"""EXPORT DATABASE: the schema as SQL and a file for each table, in a folder made by dbatk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GROWS_TO = 3.0
 
 
 def format_of(work: Work) -> str:
-    """Return the file format: parquet if not said."""
+    """Return the file format: parquet if not given."""
     return str(work.option("file_format") or "parquet")
 
 

@@ -25,7 +25,7 @@ def keyword(ref: ObjectRef) -> str:
 
 
 def comment(ref: ObjectRef, mark: str | None, session: Role) -> tuple[Call, ...]:
-    """Mark an object as ours; nothing without a mark (a job)."""
+    """Mark an object as created by dbatk; nothing without a mark (a job)."""
     if mark is None:
         return ()
     values: dict[str, ContextValue] = {"kind": keyword(ref), "name": ref.name, "text": mark}
@@ -40,7 +40,7 @@ def transaction(*calls: Call) -> tuple[Call, ...]:
 
 
 def marked(make: Call, mark: str | None) -> tuple[Call, ...]:
-    """Make and mark in one transaction: whatever of ours exists bears its mark."""
+    """Create and mark in one transaction, so that every scratch object has its mark."""
     assert make.object is not None
     marks = comment(make.object, mark, make.session)
     return transaction(make, *marks) if marks else (make,)

@@ -1,6 +1,6 @@
 """What `doctor` says of a PostgreSQL server: parallelism, memory, logging, state, space, grants.
 
-Every line gives evidence, consequence and action. What was not read (a grant is missing) is said to be unknown.
+Every line gives evidence, consequence and action. What was not read (a grant is missing) is reported as unknown.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _workers(settings: _Settings) -> Iterator[Check]:
                 f"all sessions together get {usable} workers: a degree above {usable + 1} is never granted",
                 "raise both for larger degrees (max_worker_processes needs a restart)")  # fmt: skip
     yield Check("default degree", "ok" if gather > 0 else "note", f"max_parallel_workers_per_gather {gather:.0f}",
-                f"queries of other sessions have degree {gather + 1:.0f} at most; ours set it")  # fmt: skip
+                f"queries of other sessions have degree {gather + 1:.0f} at most; dbatk sets its own")  # fmt: skip
     if most > pool:
         yield Check("worker pool", "warning", evidence,
                     "max_parallel_workers beyond max_worker_processes has no effect",

@@ -1,9 +1,9 @@
 """How many workers PostgreSQL asks for, by its own arithmetic, and the degree a statement really had.
 
-Our degree counts the leader: degree d is d - 1 workers.
+A degree includes the leader: degree d means d - 1 workers.
 
 Evidence, best first: the database's own count of workers launched (18 and later, queries only, and only when
-nobody else's query was counted with ours), workers seen in pg_stat_activity while the clock ran, the plan. A plan
+no query of another session was counted), workers seen in pg_stat_activity while the clock ran, the plan. A plan
 alone never proves that workers were launched; a serial plan does prove that none were.
 """
 

@@ -1,4 +1,4 @@
-"""Objects of ours: copies, marks, what proves that they are ours, and how they go."""
+"""Scratch objects: copies, marks, their identity, and how they are dropped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def name_binds(name: QualifiedName) -> dict[str, Scalar]:
 
 
 def comment(ref: ObjectRef, mark: str | None, session: Role) -> tuple[Call, ...]:
-    """Mark an object as ours; nothing without a mark (a job)."""
+    """Mark an object as created by dbatk; nothing without a mark (a job)."""
     if mark is None:
         return ()
     values: Values = {"kind": keyword(ref), "name": ref.name, "text": mark}
@@ -35,7 +35,7 @@ def comment(ref: ObjectRef, mark: str | None, session: Role) -> tuple[Call, ...]
 
 
 def transaction(*calls: Call) -> tuple[Call, ...]:
-    """Put calls into one transaction, so that whatever of ours exists bears its mark."""
+    """Put calls into one transaction, so that every scratch object has its mark."""
     session = calls[0].session
     return (Call("begin", session=session), *calls, Call("commit", session=session, effect=Effect.COMMITS))
 
@@ -48,7 +48,7 @@ def marked(make: Call, mark: str | None) -> tuple[Call, ...]:
 
 
 def copy_table(source: QualifiedName, copy: ObjectRef, mark: str) -> tuple[Call, ...]:
-    """Make a full copy of the rows, marked as ours."""
+    """Make a full copy of the rows, marked as created by dbatk."""
     values: Values = {
         "table": copy.name,
         "source": source,
@@ -62,7 +62,7 @@ def copy_table(source: QualifiedName, copy: ObjectRef, mark: str) -> tuple[Call,
 
 
 def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, *, bare: bool) -> tuple[Call, ...]:
-    """Make an empty table like another, marked as ours.
+    """Create an empty table like another, marked as created by dbatk.
 
     Foreign keys and triggers are never copied. A bare copy keeps what decides on the rows' own shape (generated
     columns, storage, compression), without indexes and constraints.

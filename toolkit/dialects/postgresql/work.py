@@ -221,7 +221,7 @@ class _IndexBuild(_OnIndex):
         return marked(build, work.mark)
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Leave no invalid index of ours behind: a CONCURRENTLY build that failed does."""
+        """Drop the invalid index that a failed CONCURRENTLY build leaves behind."""
         if not work.option("online") or work.object.kind is not ObjectKind.INDEX:
             return ()
         return (_drop_invalid(work.object),)
@@ -353,7 +353,7 @@ def _tablespace(work: Work) -> str | None:
 def _overriding(work: Work, facts: Facts) -> bool:
     """Say OVERRIDING SYSTEM VALUE where a column named is GENERATED ALWAYS AS IDENTITY.
 
-    It changes nothing for tables without such a column, so it is said too where the columns were not read.
+    It changes nothing for tables without such a column, so it is also used if the columns were not read.
     """
     read = [row for key, rows in facts.answers.items() for row in rows if key.endswith("columns")]
     if not read:
@@ -372,7 +372,7 @@ def _leftovers(work: Work) -> tuple[Call, ...]:
     """Drop the invalid index that a REINDEX CONCURRENTLY leaves when it fails or is cancelled.
 
     It builds under the name `<index>_ccnew`, and calls the former index `<index>_ccold` until that is dropped.
-    When the table has such an index already, ours has a number after its name, and nothing is dropped.
+    When the table has such an index already, the new one has a number after its name, and nothing is dropped.
     Source: PostgreSQL manual, REINDEX, "Rebuilding Indexes Concurrently".
     """
     if not work.option("online") or work.index is None or work.index.leftover:

@@ -193,7 +193,7 @@ def undoing(dialect: Dialect, steps: Iterable[Step], born: Scalar = None) -> tup
     Args:
         dialect: spells it; where the engine can, each statement looks first whether the object is there.
         steps: what was done, in its order.
-        born: the database's instant before; an object older than that is not ours, whatever its name.
+        born: the database's instant before; an older object was not created by the bundle, whatever its name.
     """
     back: dict[str, Step] = {}
     for step in reversed(tuple(steps)):

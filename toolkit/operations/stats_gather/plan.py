@@ -197,7 +197,7 @@ def _of_indexes(key: str) -> bool:
 
 
 def holder_of(planner: Planner) -> ObjectRef:
-    """Return the table of ours that takes a copy of the statistics before a measurement on live objects."""
+    """Return the table that takes a copy of the statistics before a measurement on live objects."""
     return planner.scratch(ObjectKind.TABLE, planner.naming.run_object(1), None)
 
 

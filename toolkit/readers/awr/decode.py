@@ -94,7 +94,7 @@ def _refused(name: str, why: str, hint: str = "") -> ToolkitError:
 # -- Oracle's other reports -------------------------------------------------------------------------------------
 _HEAD = 20_000
 _LONGEST = 100
-"""Characters of any mark: what begins later than a report of ours does not count, but for what is sure."""
+"""Characters of any mark: what begins later than in the known reports does not count, but for what is sure."""
 _SURE = re.compile(r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period|WORKLOAD REPOSITORY SQL Report", re.I)
 """What no report of an interval says of itself; the other marks stand within such a report as well."""
 _OURS = re.compile(

@@ -232,7 +232,7 @@ _TRAILING_PERCENT = re.compile(r"\s*%$")
 
 
 def rate_name(text: str) -> str:
-    """Return the name of a rate of the load profile, ours where there is one."""
+    """Return the name of a rate of the load profile, dbatk's own if there is one."""
     words = reduce(text)
     return next((name for pattern, name in _RATES if re.fullmatch(pattern, words)), snake(words))
 

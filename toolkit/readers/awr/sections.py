@@ -37,7 +37,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SectionSpec:
-    """A section: its fields, which of them must be there, and what must not or must be said.
+    """A section: its fields, which of them must be there, and what headings must or must not contain.
 
     Two are the same when they are one object: they serve as keys, and to compare them by content is slow.
     """
@@ -223,7 +223,7 @@ _NEEDS = tuple(
     (section, frozenset(one.heading for one in section.fields if one.name in section.needs))
     for section in SECTIONS
 )
-"""What must be said by some heading: quicker to ask than where."""
+"""What some heading must contain: quicker to check than where."""
 
 
 @lru_cache(maxsize=16384)

@@ -1,8 +1,8 @@
 """Lines that are not plain English of a client: other languages, numbered or decorated lines, banners, codes.
 
 What stays in every language: the colon after a channel, numbers of pieces and of files, `=`, dates, `SID=`, codes,
-and the names of commands (`backup`, `restore`). A line is told by these; a word decides only where they leave two
-readings, and then the order of messages decides first.
+and the names of commands (`backup`, `restore`). A line is recognized by these; a word decides only if they
+leave two readings, and then the order of messages decides first.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Foreign:
         begin, end = shape.name
         name = line[begin:end]
         if shape.english and not shape.sid:
-            # in English all that matters of a channel was told before this
+            # in English all that matters of a channel was listed before this
             return name in channels.by_name
         if shape.bare:
             # `canal asignado: c1`, where the word before the colon is no channel

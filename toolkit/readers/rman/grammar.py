@@ -286,7 +286,7 @@ def _may_be_command(line: str) -> bool:
 
 
 def _may_be_decorated(line: str) -> bool:
-    """Whether a word stands in it that every message has which can be told behind a prefix."""
+    """Whether it contains a word that every message has that can be recognized after a prefix."""
     return (
         line.find("channel ", 1) > 0 or line.find(" at ", 1) > 0 or line.find("name=", 1) > 0
         or line.find("handle=", 1) > 0 or line.find("input ", 1) > 0 or line.find("RMAN-", 1) > 0

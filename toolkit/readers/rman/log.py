@@ -24,7 +24,7 @@ _TAIL = 16_384
 """Characters that are left for the next block, for a message may go on in it."""
 _LONGEST_LINE = 4000
 _MOST_SHARED = 5000
-"""Inputs of sets that are kept to be shared: the same files are backed up night after night."""
+"""Inputs of sets that are kept to be shared: the same files are backed up again and again."""
 _MESSAGE = re.compile(
     r"channel ([A-Za-z_][\w$#]*): (?:"
     r"finished piece (\d{1,6}) at ([^\n]{5,40})\n"

@@ -15,7 +15,7 @@ _VERB = re.compile(r"[A-Za-z*@][\w*-]*")
 class RmanSessions:
     """The sessions of a log, one after another.
 
-    A session has ended when RMAN said good-bye, or when somebody typed commands and the prompt came back with
+    A session has ended when RMAN exited, or when somebody typed commands and the prompt came back with
     nothing open. Commands from a file or from standard input are not echoed after the prompt, so a prompt alone
     proves nothing. Notes that show one command and its answer have neither: there the answer is the end.
     """

@@ -65,7 +65,7 @@ class Channel:
         self.texts: list[str] = []
 
     def piece(self, draft: Draft, seconds: int | None) -> BackupPiece:
-        """Return a finished piece as it is told."""
+        """Return a finished piece as a record."""
         handles = draft.handles
         return BackupPiece(
             self.name,
@@ -127,9 +127,9 @@ class Channels:
         self.filled(channel)
 
     def filled(self, channel: Channel) -> None:
-        """A channel has told all that goes into its set; inputs that follow are of one that has not.
+        """A channel has listed all that goes into its set; inputs that follow are of one that has not.
 
-        While RMAN makes ready what a channel will back up (a control file), others go on: it is told later.
+        While RMAN makes ready what a channel will back up (a control file), others go on: it is listed later.
         """
         if channel in self._waiting:
             self._waiting.remove(channel)
@@ -177,7 +177,7 @@ class Channels:
         self.settled(channel)
 
     def end_copy(self, channel: Channel, seconds: int) -> None:
-        """An image copy is complete; its output was told just before."""
+        """An image copy is complete; its output was listed just before."""
         channel.busy += seconds
         outputs = self.outputs or [("", None, None)]
         handle, tag, stamp = outputs[0]
@@ -211,7 +211,7 @@ class Channels:
         self.settled(channel)
 
     def forget_empty(self) -> None:
-        """Forget what looked like the beginning of a set and never got anything: it said something else."""
+        """Forget what looked like the beginning of a set and never got anything: it was something else."""
         for channel in self.by_name.values():
             empty = not (channel.files or channel.logs or channel.extra or channel.done or channel.open)
             if empty and channel.set_type is not None:

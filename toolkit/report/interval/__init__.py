@@ -1,1 +1,1 @@
-"""The page, the text and the document of two intervals compared, and of many told as a series."""
+"""The page, the text and the JSON document of two intervals compared, and of a series of many."""

@@ -35,7 +35,7 @@ class PageSection:
 class IntervalView:
     """A comparison as a reader sees it; `look` is `faster`, `slower` or `same`.
 
-    `unexplained` is said where there are no causes.
+    `unexplained` is shown if there are no causes.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The client `rman`: where it is, what it is told beside its script, and how it says that it failed.
+"""The client `rman`: where it is, its input besides the script, and how it reports failures.
 
 It is called by name from ORACLE_HOME/bin, which the target puts first on its PATH: programs of the same name exist
 elsewhere. Its script comes by standard input, after the line by which the target connects it; so no password is
@@ -104,7 +104,7 @@ def refuse_missing(facts: Facts) -> None:
 def error(name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
     """Tell from exit status and log how a script failed; None when it did not.
 
-    A warning leaves the status at 0, and what a client is told by standard input goes on after an error; so the
+    A warning leaves the status at 0, and a client that reads standard input continues after an error; so the
     log has to say that nothing failed, that the command came to its end, and that the client did.
 
     Args:

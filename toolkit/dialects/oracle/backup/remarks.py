@@ -50,7 +50,7 @@ def _records(facts: Facts) -> str:
 
 
 def _retention(order: BackupOrder, facts: Facts) -> Iterator[str]:
-    """Explain what a full backup of ours does to the policy while it exists (Backup and Recovery Reference)."""
+    """Explain how a full backup of a trial affects the policy while it exists (Backup and Recovery Reference)."""
     if order.act is not BackupAction.WRITE:
         return
     policy = known.retention(facts)

@@ -66,7 +66,7 @@ def spell(order: BackupOrder, ref: ObjectRef, template: BackupAction | None = No
 
 
 def delete(ref: ObjectRef) -> Call:
-    """Spell the deletion of one backup of ours, by its tag."""
+    """Spell the deletion of one backup written by dbatk, by its tag."""
     values = {**_bare_channel(), "tag": ref.name.name}
     return Call("backup_delete", values, kind=StepKind.RMAN, effect=Effect.DROPS, object=ref)
 
@@ -104,7 +104,7 @@ def is_folder(ref: ObjectRef) -> bool:
 
 
 def is_asm(place: str) -> bool:
-    """Tell whether a place is a disk group of ASM, which has no folders of ours."""
+    """Tell whether a place is a disk group of ASM, in which dbatk makes no folders."""
     return place.startswith("+")
 
 

@@ -47,7 +47,7 @@ def form_of(order: BackupOrder, facts: Facts) -> BackupAction:
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Ask what the database kept of the work; each view that is refused is left out and said."""
+    """Ask what the database recorded of the work; each view that is refused is left out and reported."""
     order, name = order_of(work), work.object.name.name
     reads = [_read(file, command_id=command_id(name)) for file in _READ_AFTER if file not in facts.refused]
     if order.writes:
@@ -108,7 +108,7 @@ def drop(ref: ObjectRef) -> tuple[Call, ...]:
 
 
 def identity(ref: ObjectRef) -> Call:
-    """Ask whether pieces under a tag are there, all of them ours by their names; or for a folder."""
+    """Ask whether pieces under a tag are there, all of them with generated names; or for a folder."""
     if is_folder(ref):
         return backups.look(ref)
     return Call("backup_identity", file=True, binds={"tag": ref.name.name.upper()})

@@ -90,7 +90,7 @@ def _reasons(facts: Facts, key: str) -> list[str]:
 
 # -- what is changed, and put back ------------------------------------------------------------------------------
 def isolate(works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-    """Copy the present statistics into a table of ours, then set PUBLISH of every table to FALSE.
+    """Copy the current statistics to a table created by dbatk, then set PUBLISH of every table to FALSE.
 
     Raises:
         ToolkitError: TK-0112 when the catalogue was not read, or the schema is not known.

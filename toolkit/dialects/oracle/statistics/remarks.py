@@ -1,4 +1,4 @@
-"""What a gathering depends on, said before it runs: preferences, locks, and how copies and pending mode differ."""
+"""What gathering depends on, shown before it runs: preferences, locks, how copies and pending mode differ."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def partitioning(work: Work, facts: Facts) -> partitions.Partitioning | None:
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Count, measure, and mark the table as ours: a comment is DDL of its own, set off the clock."""
+    """Count, measure, and mark the table: a comment is separate DDL, outside the timed section."""
     asked = (count_rows(work), segment_bytes(work.object, facts))
     return asked if work.mark is None else (*asked, objects.comment(work.object, work.mark, Role.WORKER))
 

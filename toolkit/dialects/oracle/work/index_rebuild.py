@@ -50,7 +50,7 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Put degree and logging back as the catalogue told them: a degree of the index, logging of its part."""
+    """Restore degree and logging as read from the catalogue: a degree of the index, logging of its part."""
     degree = spelling.parallel_clause(work)
     calls = [indexes.attribute(work.object, _former_degree(work, facts), instead_of=degree)]
     former = _former_logging(work, facts)

@@ -21,7 +21,7 @@ from toolkit.model.values import Row
 from toolkit.model.words import Effect, Mode, Role, StepKind
 
 ACCESS = ("PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGAPPNAME", "PGCONNECT_TIMEOUT", "PGSSLMODE")
-"""What libpq is told by the environment; the target may say more of the same kind (certificates)."""
+"""Environment variables for libpq; the target may add more (certificates)."""
 _METHODS = {"gzip": (1, 9), "lz4": (1, 12), "zstd": (-7, 22)}
 _READ_BY_A_SHELL = frozenset('"$`\\')
 _WITH_METHODS = 15
@@ -35,7 +35,7 @@ def compression(options: Options) -> str | None:
 
 
 def file_format(options: Options) -> str:
-    """Return the format: tar where something is compressed, plain where not, unless said."""
+    """Return the format: tar if something is compressed, else plain, unless given."""
     return str(options.get("file_format") or ("tar" if compression(options) else "plain"))
 
 

@@ -1,9 +1,9 @@
 """pgBackRest: `process-max` processes copy and compress, each writing down what it did.
 
 A job goes into the stanza and repository of the user's configuration and expires nothing. A trial has a stanza
-and a repository of its own, in a folder of ours, and takes nothing from the configuration or the environment of
-the user: so the real backups, their retention and their archive know nothing of it. It does not wait for WAL in an
-archive (archive-check=n), since the cluster's archive_command leads elsewhere: it is a time, no backup to restore.
+and a repository of its own, in a folder of dbatk, and reads nothing from the configuration or environment of the
+user, so it does not affect the real backups, their retention and archive. It does not wait for WAL in an archive
+(archive-check=n), since the archive_command of the cluster leads elsewhere: it cannot be restored.
 Sources: pgBackRest Command Reference, backup (archive-check, expire-auto, start-fast); tried with 2.45.
 """
 
