@@ -70,6 +70,16 @@ class Sessions:
         """
         if step.kind in ON_HOST:
             return self._run_on_host(step)
+        try:
+            return self._run_once(step, number)
+        except DatabaseError as error:
+            # A session that was ended while it was idle (IDLE_TIME) costs nothing but a new one. A worker's has
+            # settings and a transaction, which a new one would lack.
+            if step.session is Role.WORKER or not (error.unsent or (error.lost and step.own_read)):
+                raise
+        return self._run_once(step, number)
+
+    def _run_once(self, step: Step, number: int) -> Answer:
         key = (step.session, number if step.session is Role.WORKER else 0)
         connection = self.get(*key)
         self._busy.add(key)
@@ -80,7 +90,7 @@ class Sessions:
             return connection.execute(step.text, step.binds or None)
         except DatabaseError as error:
             if error.lost:
-                self.orphaned = self.orphaned or not step.own_read
+                self.orphaned = self.orphaned or not (step.own_read or error.unsent)
                 self.forget(*key)
             if error.code in step.tolerates:
                 return Answer(notices=(error.message,))

@@ -40,6 +40,7 @@ class DatabaseError(Exception):
     Attributes:
         code: the database's own code (`ORA-01652`, SQLSTATE, DuckDB's exception name).
         lost: the session is gone.
+        unsent: it was gone before the statement came, which was not run: it may be sent again in a new session.
         cancelled: the statement was cancelled on request.
         headline: the line that says the cause, where that is not the first one of the message.
         lines: what a program wrote before it failed.
@@ -51,6 +52,7 @@ class DatabaseError(Exception):
         *,
         code: str,
         lost: bool = False,
+        unsent: bool = False,
         cancelled: bool = False,
         headline: str | None = None,
         lines: tuple[OutputLine, ...] = (),
@@ -59,6 +61,7 @@ class DatabaseError(Exception):
         self.message = message
         self.code = code
         self.lost = lost
+        self.unsent = unsent
         self.cancelled = cancelled
         self.headline = headline
         self.lines = lines

@@ -153,7 +153,7 @@ def bracketed(context: RunContext) -> Iterator[None]:
         yield
     finally:
         if begun is not None and not context.stop.requested:
-            with suppress(DatabaseError):
+            with suppress(DatabaseError, ToolkitError):
                 _end(context, bracket, begun)
 
 

@@ -240,21 +240,20 @@ def _end(context: RunContext, state: TrialState, *, after_evidence: bool) -> Non
 
 
 def _journal_made(context: RunContext, state: TrialState, entries: Sequence[Intended]) -> None:
-    """Write what proves that this run made the objects; after a lost session the intention has to do."""
+    """Write what proves that this run made the objects; where a session is lost, the intention has to do."""
     if state.lost:
         return
     try:
         with state.phase("journal"):
             context.changes.made(entries, state.timed.done if state.timed is not None else ())
-    except (DatabaseError, ToolkitError) as error:
+    except DatabaseError as error:
+        state.noted(error)
+    except ToolkitError as error:
         state.failed(error)
 
 
 def _after(context: RunContext, state: TrialState, stages: Stages) -> None:
-    """Put the workers back and conclude, also after a failure; a lost session has nothing to put back.
-
-    What cannot be put back does not make the measured time wrong: a warning says so, and it stays in the journal.
-    """
+    """Put the workers back and conclude, also after a failure; what stays is a warning, and in the journal."""
     if state.lost:
         for number in range(stages.timed.workers):
             context.workers.forget(number)

@@ -19,6 +19,7 @@ from toolkit.model.records import Metric, Sample
 from toolkit.model.steps import Step
 from toolkit.model.values import Row, Scalar
 from toolkit.rendering import step_of
+from toolkit.units import counted
 
 LONG_SECONDS = 60.0
 """From this expected time on a trial has a bracket of its own."""
@@ -125,6 +126,18 @@ class Repositories:
             for row in rows
             if _int(row, "instance_number") == begin.instance and row.get("snap_flag") is not None
         }
+
+    def errors(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> tuple[str, ...]:
+        """Say of which of the two snapshots the database could not store every table."""
+        rows = self._rows(self.repository.range, _range_binds(begin, end))
+        found = {_int(row, "snap_id"): _int(row, "error_count") for row in rows
+                 if _int(row, "instance_number") == begin.instance}  # fmt: skip
+        return tuple(
+            f"snapshot {mark.snapshot} was stored with {counted(found[mark.snapshot], 'error')}: what "
+            "DBA_HIST_SNAP_ERROR names is missing in it, and in what lies between"
+            for mark in (begin, end)
+            if found.get(mark.snapshot, 0) > 0
+        )
 
     def strangers(self, begin: RepositorySnapshot, end: RepositorySnapshot) -> int:
         """Return how many snapshots others took between the two."""
@@ -253,12 +266,10 @@ class BracketProvider:
         return () if after is None else self.difference(self.begun, after)
 
     def attempt(self) -> RepositorySnapshot | None:
-        """Take a snapshot; what goes wrong is a warning."""
+        """Take a snapshot; what goes wrong is a warning, a lost session too: the work around it is done."""
         try:
             return self.repositories.take()
         except ToolkitError as error:
-            if error.code == "TK-0202":
-                raise
             self._said.append(f"{error.sentence}; {error.hint}")
             return None
 
@@ -269,13 +280,14 @@ class BracketProvider:
             if faults:
                 self._said += [f"a snapshot pair is omitted: {fault}" for fault in faults]
                 return ()
+            self._said += self.repositories.errors(begin, end)
             others = self.repositories.strangers(begin, end)
             if others:
                 self._said.append(
                     f"{others} more snapshot(s) were taken within a snapshot pair; it covers them all"
                 )
             metrics, negative = metrics_between(self.repositories.between(begin, end), self.name)
-        except DatabaseError as error:
+        except (DatabaseError, ToolkitError) as error:
             self._said.append(f"the data between two snapshots could not be read: {error.sentence}")
             return ()
         if negative:

@@ -52,6 +52,9 @@ _LOST = frozenset(
     {"DPY-4011", "DPI-1080", "DPI-1010", "DPY-1001", "ORA-03113", "ORA-03114", "ORA-03135", "ORA-00028"}
 )
 
+_UNSENT = frozenset({"ORA-02396", "ORA-01012", "DPY-1001"})
+"""IDLE_TIME of the profile was over, not logged on, not connected: the session ended before the statement came."""
+
 
 class RawCursor(Protocol):
     """What we use of the driver's cursor."""
@@ -286,7 +289,8 @@ def translate(error: BaseException, secrets: Iterable[str] = ()) -> DatabaseErro
     # What a parallel server or a trigger met stands below the frame, and is what counts.
     cause, headline = errors.cause_code(code, message), errors.headline(code, message)
     cancelled = bool({code, cause} & {"ORA-01013", "DPY-4024"})
-    return DatabaseError(message, code=cause, lost=lost, cancelled=cancelled, headline=headline)
+    unsent = lost and bool({code, full} & _UNSENT)
+    return DatabaseError(message, code=cause, lost=lost, unsent=unsent, cancelled=cancelled, headline=headline)
 
 
 def _code_in(message: str) -> str:

@@ -121,8 +121,11 @@ class Engine(IndexWork):
             self, f"_do_{command.kind}"
         )
         # One at a time: DuckDB takes two changes of one table at once for a conflict, Oracle does not.
+        calls = {each.sid: each.calls for each in list(self.state.sessions.values())}
         with self.changing:
             done = handler(session, data, command)
+        if self.scenario.idle_time and command.kind in _TIMED:
+            self._snipe(calls, session)
         self.state.statements_run += 1
         observed.end(self.state, session, command.kind, text, done or 0)
         return done or 0
@@ -138,6 +141,11 @@ class Engine(IndexWork):
         finally:
             self.end_session(session)
             data.close()
+
+    def _snipe(self, calls: Mapping[int, int], working: Session) -> None:
+        """Let IDLE_TIME be over for every session that asked nothing while another one worked."""
+        for each in list(self.state.sessions.values()):
+            each.sniped = each.sniped or (each is not working and each.calls == calls.get(each.sid))
 
     # -- what is timed ------------------------------------------------------------------------------------------
     def _do_ctas(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> int:

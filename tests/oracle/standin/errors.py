@@ -15,6 +15,7 @@ _TEXTS = {
     942: "table or view does not exist",
     955: "name is already used by an existing object",
     1013: "user requested cancel of current operation",
+    2396: "exceeded maximum idle time, please connect again",
     1031: "insufficient privileges",
     1408: "such column list already indexed",
     1418: "specified index does not exist",

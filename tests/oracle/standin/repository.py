@@ -98,6 +98,8 @@ class Repository:
     strangers: int = 0
     restarts: bool = False
     silent: bool = False
+    errors: int = 0
+    """How many tables each snapshot could not be stored in."""
     instances: int = 1
     absent: set[tuple[int, int]] = field(default_factory=set)
     begun: datetime.datetime = datetime.datetime(2026, 11, 1, 6, 30, 0)
@@ -165,7 +167,7 @@ def rows_of(state: State, view: str, _: Session) -> Rows:
 def _awr_snapshots(state: State) -> Rows:
     return [
         {**_keys(snap), "STARTUP_TIME": snap.begun, "BEGIN_INTERVAL_TIME": snap.taken, "SNAP_LEVEL": 1,
-         "END_INTERVAL_TIME": snap.taken, "ERROR_COUNT": 0, "SNAP_FLAG": snap.flag}
+         "END_INTERVAL_TIME": snap.taken, "ERROR_COUNT": state.awr.errors, "SNAP_FLAG": snap.flag}
         for snap in state.awr.snaps
     ]  # fmt: skip
 

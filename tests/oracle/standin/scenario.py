@@ -34,7 +34,8 @@ class Scenario:
     What differs between releases and services is data: `banner_text` and `number_text` (`12.1.0.2.0`),
     `parameters` laid over V$PARAMETER, `options` over V$OPTION, `context` over USERENV, `lacking` views
     (`V$PDBS`), columns (`V$DATABASE.CDB`) and USERENV keys (`USERENV.CON_NAME`), and `views`: rows that stand in
-    a view instead of its own, `beside`: rows that stand there with them. Of several `instances` a V$ view
+    a view instead of its own, `beside`: rows that stand there with them. With `idle_time` a session that is idle
+    while another one does timed work passes the limit of its profile. Of several `instances` a V$ view
     shows one; `State.lands_on` says where the next session lands. `tests.oracle.standin.scenarios` has the
     ones everybody needs.
     """
@@ -65,6 +66,7 @@ class Scenario:
     privileges: Sequence[str] = privileges.PRIVILEGES
     grants: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=lambda: privileges.GRANTS)
     instances: int = 1
+    idle_time: bool = False
 
     @property
     def banner(self) -> str:

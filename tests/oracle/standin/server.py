@@ -114,6 +114,10 @@ class Backend:
         session = self._session()
         if session.sid not in self.engine.state.sessions:
             self.drop_connection()
+        session.calls += 1
+        if session.sniped:
+            self.engine.end_session(session)
+            raise ora(2396)
         self.engine.statements.append(sql)
         self.engine.sent.append((session.sid, sql))
         number = len(self.engine.statements)

@@ -79,6 +79,9 @@ class Session:
     running: int = 0
     requested: int = 0
     instance: int = 1
+    calls: int = 0
+    sniped: bool = False
+    """Its IDLE_TIME is over: its next call is told so (ORA-02396), and there is none after that."""
     deaf: bool = False
     """At work where a kill is not seen at once: it is marked, and gone some looks at V$SESSION later."""
     marked: bool = False
