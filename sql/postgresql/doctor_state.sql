@@ -9,6 +9,8 @@ SELECT CASE WHEN pg_is_in_recovery() THEN 'yes' ELSE 'no' END AS in_recovery,
        (SELECT count(*) FROM pg_catalog.pg_stat_activity a
          WHERE a.backend_type = 'client backend') AS session_count,
        (SELECT count(*) FROM pg_catalog.pg_stat_activity a
+         WHERE a.backend_type = 'parallel worker') AS worker_count,
+       (SELECT count(*) FROM pg_catalog.pg_stat_activity a
          WHERE a.backend_type = 'client backend' AND a.state = 'active'
            AND a.pid <> pg_backend_pid()) AS active_count,
        (SELECT extract(epoch FROM max(now() - a.xact_start))::float8 FROM pg_catalog.pg_stat_activity a

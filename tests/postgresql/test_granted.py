@@ -36,6 +36,25 @@ def counted(asked: int, launched: int) -> dict[str, tuple[Row, ...]]:
             "degree": ({"asked": 5 + asked, "launched": 5 + launched},)}  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("work", "kept", "notices"),
+    [
+        (ctas(4), {"plan": plan(3)}, ()),
+        (build(4), {}, ('building index "i" on table "t" with request for 3 parallel workers',)),
+    ],
+)
+def test_seconds_in_which_no_worker_was_seen_are_evidence(
+    work: Work, kept: dict[str, tuple[Row, ...]], notices: tuple[str, ...]
+) -> None:
+    none_seen = {"parallel_workers": 0.0, "watched_seconds": 2.5}
+    granted = DIALECT.work.granted(work, kept, none_seen, notices)
+    assert (granted.degree, granted.source) == (1, "workers seen in pg_stat_activity")
+    assert "none of 3 requested workers was seen" in granted.sentence
+    assert "max_parallel_workers" in granted.sentence
+    short = DIALECT.work.granted(work, kept, none_seen | {"watched_seconds": 0.4}, notices)
+    assert short.degree is None
+
+
 REQUEST = 'building index "i" on table "t" with request for {} parallel worker{}'
 SERIALLY = 'building index "i" on table "t" serially'
 

@@ -60,7 +60,8 @@ class Watching:
         snapshots: counters read before and after: metric_name, metric_value, metric_unit, metric_kind (see
             `toolkit.snapshots.counters`). The provider's name is the file's name without `snapshot_`.
         samples: read again and again meanwhile (bind :run): metric_name, metric_value. Peaks of `parallel_workers`
-            become evidence of the granted degree; the rest is drawn.
+            become evidence of the granted degree, and how long `active_sessions` was above zero that there was
+            none (`watched_seconds` of the peaks); the rest is drawn.
         progress: read now and then during long statements (binds :run, :seconds): operation, target, done, total,
             unit, seconds_left.
         plan: the plan of a statement that ran (bind :statement_id), its lines as metric_name, in the columns of a

@@ -71,7 +71,8 @@ def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
     said += [judged.spell(value)] if value is not None and not judged.is_time else []
     said += [f"{count(trial.rows)} rows"] if trial.rows is not None else []
     said += [byte_size(trial.bytes)] if trial.bytes else []
-    said += [_degree(trial, word)] if trial.granted_degree else []
+    unknown = trial.elapsed_seconds is not None and (trial.requested_degree or 1) > 1
+    said += [_degree(trial, word)] if trial.granted_degree or unknown else []
     # an error already carries its code; the reason stands last, it may be long
     why = f": {trial.reason}" if trial.reason else ""
     yield from wrapped(clean(f"{trial.outcome} ({', '.join(said)}){why}"))
@@ -85,4 +86,4 @@ def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
 def _degree(trial: TrialRecord, word: str) -> str:
     asked = trial.requested_degree
     of_asked = f" of {asked}" if asked is not None and asked != trial.granted_degree else ""
-    return f"{word} {trial.granted_degree}{of_asked}"
+    return f"{word} {trial.granted_degree or 'unknown'}{of_asked}"

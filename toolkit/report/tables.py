@@ -226,7 +226,8 @@ def trials_table(run: RunRecord, *, narrow: bool = False) -> Table:
 
 def _evidence(trial: TrialRecord) -> list[str]:
     asked, granted = trial.requested_degree, trial.granted_degree
-    degree = count(granted) if asked == granted else f"{count(granted)} of {count(asked)}"
+    known = "unknown" if granted is None and trial.elapsed_seconds is not None else count(granted)
+    degree = known if asked == granted else f"{known} of {count(asked)}"
     return [degree, number(trial.effective_parallelism), count(trial.rows), byte_size(trial.bytes)]
 
 

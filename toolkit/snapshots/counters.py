@@ -196,6 +196,8 @@ class CounterProvider:
                 self._executions.setdefault(name, set()).add(value)
                 continue
             self._peaks[name] = max(value, self._peaks.get(name, value))
+            if name == "active_sessions" and value:
+                self._peaks["watched_seconds"] = at_seconds
             taken.append(Sample(at_seconds, name, value))
         return tuple(taken)
 

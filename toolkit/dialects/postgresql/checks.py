@@ -51,7 +51,13 @@ def checks(facts: Facts) -> tuple[Check, ...]:
     settings = _Settings(facts)
     lines = [*_release(facts)]
     if settings:
-        lines += [*_workers(settings), *_planner(settings), *_index_builds(settings), *_memory(settings)]
+        lines += [
+            *_workers(settings),
+            *_free_workers(facts, settings),
+            *_planner(settings),
+            *_index_builds(settings),
+            *_memory(settings),
+        ]
         lines += [*_logging(settings), *_others(settings)]
     else:
         lines.append(_unread(facts, "settings", "doctor_settings"))
@@ -102,6 +108,22 @@ def _workers(settings: _Settings) -> Iterator[Check]:
         yield Check("worker pool", "warning", evidence,
                     "max_parallel_workers beyond max_worker_processes has no effect",
                     f"raise max_worker_processes to {most:.0f} and more (restart)")  # fmt: skip
+
+
+def _free_workers(facts: Facts, settings: _Settings) -> Iterator[Check]:
+    """Say how many workers are free now; those of other users are seen with pg_read_all_stats alone."""
+    busy = _float(facts.first("doctor_state"), "worker_count")
+    usable = int(min(settings.number("max_worker_processes", 8), settings.number("max_parallel_workers", 8)))
+    if busy is None or usable == 0:
+        return
+    free = max(0, usable - int(busy))
+    evidence = f"{free} of {usable} workers are free now"
+    if free == usable:
+        yield Check("free workers", "ok", evidence)
+        return
+    yield Check("free workers", "note" if free else "warning", evidence,
+                f"a degree above {free + 1} would not be granted now",
+                "wait for the other statements, or raise max_parallel_workers")  # fmt: skip
 
 
 def _planner(settings: _Settings) -> Iterator[Check]:

@@ -82,6 +82,8 @@ _SERIALLY = re.compile(r'building index ".*" serially', re.DOTALL)
 _SAMPLED = "workers seen in pg_stat_activity"
 _COUNTED = "pg_stat_database.parallel_workers_launched"
 _PLAN = "plan"
+_ENOUGH_SECONDS = 1.0
+"""A statement that was seen at work for so long, and never with a worker, had none."""
 
 Kept = Mapping[str, tuple[Row, ...]]
 
@@ -150,6 +152,12 @@ def _planned_sentence(planned: int, launched: int) -> str:
 def _sampled(planned: int | None, peaks: Mapping[str, float], asked: str) -> Granted:
     """Tell from the sampled peak; a statement too short to be seen leaves the degree open."""
     seen = int(peaks.get("parallel_workers", 0))
+    watched = peaks.get("watched_seconds", 0.0)
+    if seen == 0 and planned and watched >= _ENOUGH_SECONDS:
+        sentence = (
+            f"none of {planned} requested workers was seen in {watched:.1f} s; max_parallel_workers was used up"
+        )
+        return Granted(1, _SAMPLED, sentence)
     if seen == 0:
         if planned is None:
             return Granted(None, "none", "there is neither a plan nor a sample of its workers")
