@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from toolkit.dialects.work import Call
 from toolkit.model.records import ItemRecord, Metric
 
 
@@ -131,3 +132,18 @@ class Grant:
 
     statement: str
     purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class LockWaits:
+    """How the control session waits for locks of others: set before its first change, and tried again.
+
+    Attributes:
+        begin: statements that let it wait.
+        busy: codes that say that the lock was not free in time.
+        tries: how often a change is tried.
+    """
+
+    begin: tuple[Call, ...] = ()
+    busy: frozenset[str] = frozenset()
+    tries: int = 1

@@ -8,13 +8,14 @@ here, one target, its templates and SQL files, and the contract suite.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Room, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.work import Call, Work
+from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
@@ -108,6 +109,10 @@ class Server(Protocol):
 
     def sessions_of(self, run: str) -> Call:
         """List sessions of a run: columns `session_id`, `begun`, `kill_text` (the statement that ends it)."""
+        ...
+
+    def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
+        """Say how changes of the control session wait for locks, by the options `lock_wait` and `lock_tries`."""
         ...
 
     def sessions_everywhere(self, run: str) -> Call | None:

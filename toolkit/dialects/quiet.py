@@ -7,15 +7,16 @@ A dialect that knows better overrides the one answer. See `toolkit.dialects.base
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Room, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.backups import failed
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import count_source, count_target
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine as declared
+from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
@@ -132,6 +133,9 @@ class Quiet:
 
     def sessions_of(self, run: str) -> Call:
         return Call("sessions_of", file=True, binds={"run": run})
+
+    def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
+        return LockWaits()
 
     def sessions_everywhere(self, run: str) -> Call | None:
         return None

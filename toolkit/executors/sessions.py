@@ -8,20 +8,22 @@ from there on.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from toolkit.dialects.answers import LockWaits
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.host import run_folder
 from toolkit.executors.programs import Programs
+from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Answer, Connection, DatabaseError
 from toolkit.model.steps import Step, together
 from toolkit.model.values import Row
-from toolkit.model.words import ON_HOST, Role, StepKind
-from toolkit.rendering import sql_file
+from toolkit.model.words import ON_HOST, Effect, Role, StepKind
+from toolkit.rendering import sql_file, step_of
 from toolkit.targets.base import ProgramAccess, SessionTag, Target
 
 
@@ -36,6 +38,8 @@ class Sessions:
         self._busy: set[tuple[Role, int]] = set()
         self._lock = threading.Lock()
         self.programs = Programs(run)
+        self._waits = LockWaits()
+        self._waiting: Connection | None = None
         self.orphaned = False
         """Whether a session was lost that may still be at work in the database, unheard by anybody."""
         self.monitor_queries = 0
@@ -46,6 +50,10 @@ class Sessions:
         """Where the target's profile says that the engine's programs are."""
         folder = self._target.programs_folder
         return () if folder is None else (folder,)
+
+    def wait_for_locks(self, options: Mapping[str, OptionValue]) -> None:
+        """Let changes of the control session wait for locks, and be tried again, as the options say."""
+        self._waits = dialect_of(self._target.engine).lock_waits(options)
 
     def get(self, role: Role, number: int = 0) -> Connection:
         """Return the session of a role, opening it when needed.
@@ -70,6 +78,16 @@ class Sessions:
         """
         if step.kind in ON_HOST:
             return self._run_on_host(step)
+        changes = step.session is Role.CONTROL and step.effect is not Effect.READS
+        for _ in range(self._waits.tries - 1 if changes else 0):
+            try:
+                return self._run_anew(step, number)
+            except DatabaseError as error:
+                if error.code not in self._waits.busy:
+                    raise
+        return self._run_anew(step, number)
+
+    def _run_anew(self, step: Step, number: int) -> Answer:
         try:
             return self._run_once(step, number)
         except DatabaseError as error:
@@ -87,6 +105,8 @@ class Sessions:
         if step.session is Role.MONITOR:
             self.monitor_queries += 1
         try:
+            if step.session is Role.CONTROL and step.effect is not Effect.READS:
+                self._let_wait(connection)
             return connection.execute(step.text, step.binds or None)
         except DatabaseError as error:
             if error.lost:
@@ -99,6 +119,19 @@ class Sessions:
             self._busy.discard(key)
             if timer is not None:
                 timer.cancel()
+
+    def _let_wait(self, connection: Connection) -> None:
+        """Let a session wait for locks from its first change on; one that may not be told so goes on without."""
+        if connection is self._waiting:
+            return
+        for call in self._waits.begin:
+            step = step_of(dialect_of(self._target.engine), call)
+            try:
+                connection.execute(step.text)
+            except DatabaseError as error:
+                if error.code not in step.tolerates:
+                    raise
+        self._waiting = connection
 
     def _run_on_host(self, step: Step) -> Answer:
         """Run a program, or do what is to be done to a folder; no session is needed for it."""

@@ -50,3 +50,12 @@ SORT_AREA = Option("sort_area_mb", OptionKind.INTEGER,
                    "memory for each sort process, in MB; auto leaves it to the database", engines=ORACLE,
                    factor=True, low=1, high=2047, unit="MB", words=("auto",))  # fmt: skip
 ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the live object, not on a copy")
+
+LOCKS = (
+    Option("lock_wait", OptionKind.DURATION,
+           "how long DDL waits for transactions of others, each time it is tried (default 60s)", engines=ORACLE),
+    Option("lock_tries", OptionKind.INTEGER,
+           "how often dropping or restoring an object that others lock is tried (default 3)",
+           engines=ORACLE, low=1, high=100),
+)  # fmt: skip
+"""What is done about locks of others."""

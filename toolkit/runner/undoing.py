@@ -97,7 +97,8 @@ class Undoing:
                 raise
             if error.lost:
                 return self._undo_again(entry, again=True)
-            raise _LeftError(f"{named(entry)}: {error.sentence}{self._by_hand(entry)}") from None
+            values = self._still(entry)
+            raise _LeftError(f"{named(entry)}{values}: {error.sentence}{self._by_hand(entry)}") from None
         except ToolkitError as error:
             if error.code not in _REFUSED:
                 raise
@@ -201,6 +202,20 @@ class Undoing:
         rows = look(self._sessions, step_of(self._dialect, call))
         parts = [None if row["part"] is None else str(row["part"]) for row in rows]
         return {(str(row["name"]), part): str(row["value"]) for row, part in zip(rows, parts, strict=True)}
+
+    def _still(self, entry: JournalEntry) -> str:
+        """Say which values an object has that it had not; nothing where it was made, or cannot be read now."""
+        try:
+            now = self._now(entry)
+        except (DatabaseError, ToolkitError):
+            return ""
+        changes = [each for each in _restored_by(entry) if each is not None] if now is not None else []
+        said = [
+            f"{each.name}{f' of partition `{each.part}`' if each.part else ''} is `{value}`, was `{each.back}`"
+            for each in changes
+            if now is not None and (value := now.get((each.name, each.part))) != each.back
+        ]
+        return f" ({'; '.join(said)})" if said else ""
 
     def _by_hand(self, entry: JournalEntry) -> str:
         """Name the statements that undo an entry, for the hands of a DBA."""

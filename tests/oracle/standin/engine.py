@@ -46,6 +46,10 @@ _PARAMETERS = frozenset(
 )  # fmt: skip
 
 
+_LOCKING = frozenset(
+    {"alter_table", "add_constraint", "drop_table", "drop_index", "index_build", "index_rebuild", "alter_index"}
+)
+"""What needs a table (of an index: its table) without open transactions, and waits DDL_LOCK_TIMEOUT for that."""
 _TIMED = ("ctas", "insert", "index_build", "index_rebuild", "stats")
 
 
@@ -117,6 +121,8 @@ class Engine(IndexWork):
         except (BackendError, ConnectionAbortedError):
             self.leave_half_done(session, text)
             raise
+        if command.kind in _LOCKING and not command.parts.get("online"):
+            self._await_lock(session, command)
         handler: Callable[[Session, duckdb.DuckDBPyConnection, Command], int | None] = getattr(
             self, f"_do_{command.kind}"
         )
@@ -141,6 +147,21 @@ class Engine(IndexWork):
         finally:
             self.end_session(session)
             data.close()
+
+    def _await_lock(self, session: Session, command: Command) -> None:
+        """Let the time of DDL_LOCK_TIMEOUT pass, or less when the lock is free before.
+
+        Raises:
+            BackendError: ORA-00054 when it is not.
+        """
+        index = self.state.objects.get(("INDEX", command.name))
+        table = command.parts.get("table")
+        name = index.table if index else grammar.qualified(table, session.user) if table else command.name
+        held = self.state.locks.get(name, 0.0)
+        waited = float(session.parameters.get("ddl_lock_timeout", "0"))
+        self.state.locks[name] = max(0.0, held - waited)
+        if held > waited:
+            raise ora(54)
 
     def _snipe(self, calls: Mapping[int, int], working: Session) -> None:
         """Let IDLE_TIME be over for every session that asked nothing while another one worked."""

@@ -114,6 +114,8 @@ class State:
     """The instance that the next session is given."""
     looks_left: int = 2
     """How often V$SESSION still shows a session that is marked for kill."""
+    locks: dict[Name, float] = field(default_factory=dict)
+    """Seconds for which transactions of others still hold each table; they pass while DDL waits."""
     unlogged_at: datetime.datetime | None = None
     jobs: Jobs = field(default_factory=Jobs)
     awr: repository.Repository = field(default_factory=repository.Repository)

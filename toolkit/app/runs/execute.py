@@ -193,6 +193,7 @@ class _Launch:
         return read_planning(experiment, self.dialect, self.sessions, self.policy)
 
     def changes(self, head: RunHead) -> Changes:
+        self.sessions.wait_for_locks(head.experiment.options)
         return Changes(
             self.sessions,
             self.dialect,

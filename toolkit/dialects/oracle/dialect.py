@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Room, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
@@ -23,11 +23,13 @@ from toolkit.dialects.oracle import (
     objects,
     redo,
     releases,
+    session,
     space,
 )
 from toolkit.dialects.oracle.backup import client as rman
 from toolkit.dialects.oracle.work import WORK, loads
 from toolkit.dialects.work import Call, Work
+from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
@@ -168,6 +170,9 @@ class OracleDialect:
 
     def sessions_of(self, run: str) -> Call:
         return objects.sessions_of(run)
+
+    def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
+        return session.lock_waits(options)
 
     def sessions_everywhere(self, run: str) -> Call | None:
         return Call("sessions_everywhere", file=True, binds={"run": run})

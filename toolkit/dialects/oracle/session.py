@@ -5,17 +5,24 @@ Each says how it is undone, so that from trial to trial only what differs is sen
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from toolkit.dialects.answers import LockWaits
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.degrees import parameters
 from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.words import Effect, Mode, Role
+from toolkit.units import parse_duration
 
-LOCK_WAIT_SECONDS = 60
+LOCK_WAIT_SECONDS, LOCK_TRIES = 60, 3
+_LONGEST_LOCK_WAIT = 1_000_000
+"""Seconds; the largest DDL_LOCK_TIMEOUT (Database Reference)."""
+_BUSY = frozenset({"ORA-00054", "ORA-04021"})
 _LARGEST_SORT_AREA = 2**31 - 1
 """SORT_AREA_SIZE is a signed 32-bit number (Database Reference)."""
 
@@ -35,6 +42,21 @@ _DEFAULTS = {
     "WORKAREA_SIZE_POLICY": "AUTO",
     "SORT_AREA_SIZE": "65536",
 }
+
+
+def lock_wait_seconds(options: Mapping[str, OptionValue]) -> int:
+    """Return how long DDL waits for the transactions of others, in whole seconds."""
+    asked = options.get("lock_wait")
+    return LOCK_WAIT_SECONDS if asked is None else min(round(parse_duration(str(asked))), _LONGEST_LOCK_WAIT)
+
+
+def lock_waits(options: Mapping[str, OptionValue]) -> LockWaits:
+    """Let the control session wait as the workers do, and try again: it puts back what must not stay."""
+    wait = _set("DDL_LOCK_TIMEOUT", str(lock_wait_seconds(options)), refusable=True)
+    tries = options.get("lock_tries")
+    return LockWaits(
+        (replace(wait, session=Role.CONTROL),), _BUSY, LOCK_TRIES if tries is None else int(str(tries))
+    )
 
 
 def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -71,7 +93,7 @@ def _parameters(work: Work, facts: Facts) -> list[tuple[str, str, bool]]:
         # servers; its session is set alike, so that nothing has to be sent between the cells of a sweep.
         chosen.append(("PARALLEL_MIN_PERCENT", "100", True))
     chosen += _sort_area(work)
-    chosen.append(("DDL_LOCK_TIMEOUT", str(LOCK_WAIT_SECONDS), False))
+    chosen.append(("DDL_LOCK_TIMEOUT", str(lock_wait_seconds(work.options)), False))
     chosen.append(("NLS_NUMERIC_CHARACTERS", ".,", False))
     if work.mode is Mode.MEASUREMENT and work.query is not None:
         # A query of the user's has no added hint: no materialized view may answer it (SQLRF, NO_REWRITE).

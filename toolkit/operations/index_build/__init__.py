@@ -57,6 +57,7 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.TABLE, shared.COLUMNS, *_KIND, shared.PCTFREE, shared.TABLESPACE,
         shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.ON_LIVE_OBJECTS,
+        *shared.LOCKS,
     ),
     planned_by="toolkit.operations.index_build.plan",
     required=(("table",), ("columns",)),

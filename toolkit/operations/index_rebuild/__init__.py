@@ -17,7 +17,7 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.TABLE, _INDEX, shared.SCHEMA, shared.PCTFREE, shared.TABLESPACE,
         shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, _UNUSABLE_ONLY,
-        shared.ON_LIVE_OBJECTS,
+        shared.ON_LIVE_OBJECTS, *shared.LOCKS,
     ),
     planned_by="toolkit.operations.index_rebuild.plan",
     required=(("index", "table", "schema"),),

@@ -24,6 +24,7 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.COLUMNS, *shared.ROWS,
         shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO, shared.ONLINE_STATISTICS,
+        *shared.LOCKS,
     ),
     planned_by="toolkit.operations.insert.plan",
     required=(("source", "query"), ("table",)),

@@ -1,0 +1,93 @@
+"""Transactions of others: what restores or drops something waits for them, and what stays is named."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import wreck
+from tests.oracle.make import connect
+from tests.oracle.standin import running_standin
+from tests.oracle.standin.faults import AFTER, Act, Fault, Struck
+from tests.oracle.standin.state import State
+from toolkit.errors import ExitCode
+from toolkit.model.protocols import DatabaseError
+
+REBUILD = wreck.OPERATIONS["index-rebuild-job"]
+GTEST, INDEX = ("DBATK", "GTEST"), "INDEX DBATK.GTEST_IX"
+
+
+def lock(seconds: float, scratch: bool = False) -> Act:
+    """Let others hold the user's table, or every scratch table, for so long."""
+
+    def act(backend: Struck, state: State) -> None:
+        del backend
+        names = [made.name for made in state.tables() if made.name[1].startswith("DBATK_")] if scratch else [GTEST]
+        state.locks.update(dict.fromkeys(names, seconds))
+
+    return act
+
+
+def test_ddl_waits_only_as_long_as_its_session_says() -> None:
+    with running_standin() as standin:
+        session = connect(standin)
+        standin.engine.state.locks[GTEST] = 50.0
+        for waits, refused in ((0, True), (20, True), (60, False)):
+            session.execute(f"ALTER SESSION SET DDL_LOCK_TIMEOUT = {waits}")
+            if refused:
+                with pytest.raises(DatabaseError, match="ORA-00054"):
+                    session.execute("ALTER TABLE GTEST NOLOGGING")
+            else:
+                session.execute("ALTER TABLE GTEST NOLOGGING")
+        session.close()
+
+
+@pytest.mark.parametrize(
+    ("held", "options"), [(50, ()), (150, ()), (100, ("--lock-wait", "25s", "--lock-tries", "4"))]
+)
+def test_a_degree_is_put_back_once_others_are_done(held: float, options: tuple[str, ...], tmp_path: Path) -> None:
+    with running_standin() as standin:
+        wreck.prepare(standin)
+        before = wreck.look(standin)
+        standin.engine.faults.append(Fault(lock(held), words="REBUILD", when=AFTER))
+        status, _ = wreck.run(standin, tmp_path, *REBUILD, *options, "-t", standin.url, "--not-production")
+        assert status == ExitCode.DONE
+        assert wreck.look(standin) == before
+
+
+def test_what_stays_changed_is_named_with_both_values_and_what_mends_it(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        wreck.prepare(standin)
+        before = wreck.look(standin)
+        standin.engine.faults.append(Fault(lock(math.inf), words="REBUILD", when=AFTER))
+        status, document = wreck.run(standin, tmp_path, *REBUILD, "-t", standin.url, "--not-production")
+        assert status == ExitCode.INCOMPLETE
+        (said,) = {text for text in map(str, document["warnings"]) if "ORA-00054" in text and "by hand" in text}
+        assert "index `DBATK.GTEST_IX`" in said
+        assert "degree is `4`, was `2`" in said
+        assert 'ALTER INDEX "DBATK"."GTEST_IX" PARALLEL 2;' in said
+        standin.engine.state.locks.clear()
+        assert wreck.clean(standin, tmp_path)[0] == ExitCode.DONE
+        assert wreck.look(standin) == before
+
+
+def test_copies_that_cannot_be_dropped_are_named_and_the_run_is_not_called_done(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        before = wreck.look(standin)
+        fault = Fault(lock(math.inf, scratch=True), words='CREATE TABLE "DBATK"."DBATK_', when=AFTER)
+        standin.engine.faults.append(fault)
+        status, document = wreck.run(
+            standin, tmp_path, *wreck.OPERATIONS["ctas-sweep"], "--lock-tries", "1", "-t", standin.url,
+            "--not-production",
+        )  # fmt: skip
+        assert status == ExitCode.INCOMPLETE
+        left = set(wreck.look(standin)) - set(before)
+        assert left
+        for name in left:
+            drop = f'DROP TABLE "DBATK"."{name.rpartition(".")[2]}" PURGE;'
+            assert any("ORA-00054" in str(text) and drop in str(text) for text in document["warnings"]), name
+        standin.engine.state.locks.clear()
+        assert wreck.clean(standin, tmp_path)[0] == ExitCode.DONE
+        assert wreck.look(standin) == before
