@@ -8,15 +8,24 @@ from pathlib import Path
 import pytest
 
 from tests.oracle import wreck
-from tests.oracle.make import connect
+from tests.oracle.make import assumed, connect, target, work
 from tests.oracle.standin import running_standin
 from tests.oracle.standin.faults import AFTER, Act, Fault, Struck
 from tests.oracle.standin.state import State
+from tests.oracle.test_undo import experiment
+from toolkit.app.runs.preview import script
+from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.dialects.work import Work
 from toolkit.errors import ExitCode
 from toolkit.model.protocols import DatabaseError
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import Mode, ObjectKind
 
 REBUILD = wreck.OPERATIONS["index-rebuild-job"]
-GTEST, INDEX = ("DBATK", "GTEST"), "INDEX DBATK.GTEST_IX"
+GTEST = ("DBATK", "GTEST")
+LIVE = ObjectRef(ObjectKind.INDEX, QualifiedName("GTEST_IX", "DBATK"), table=QualifiedName("GTEST", "DBATK"))
+TARGET = ObjectRef(ObjectKind.TABLE, QualifiedName("GTEST", "DBATK"))
 
 
 def lock(seconds: float, scratch: bool = False) -> Act:
@@ -91,3 +100,34 @@ def test_copies_that_cannot_be_dropped_are_named_and_the_run_is_not_called_done(
         standin.engine.state.locks.clear()
         assert wreck.clean(standin, tmp_path)[0] == ExitCode.DONE
         assert wreck.look(standin) == before
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (
+            work("index-rebuild", 1, Mode.JOB, ref=LIVE),
+            ["at degree 1 too", "60 s", "queue behind it", "statistics"],
+        ),
+        (work("index-rebuild", 1, Mode.JOB, ref=LIVE, lock_wait="2m"), ["120 s"]),
+        (work("index-rebuild", 4, Mode.JOB, ref=LIVE, online=True), ["does not bound that wait", "statistics"]),
+        (work("index-build", 1, Mode.JOB, ref=LIVE), ["at degree 1 too"]),
+        (work("insert", 1, Mode.JOB, ref=TARGET), ["locks `DBATK.GTEST` exclusively"]),
+        (work("insert", 1, Mode.JOB, ref=TARGET, load="conventional"), []),
+        (work("index-rebuild", 1), []),
+        (work("insert", 1), []),
+    ],
+)
+def test_what_others_will_notice_is_said_before_work_on_a_live_object(item: Work, words: list[str]) -> None:
+    said = "; ".join(DIALECT.work.remarks(item, assumed()))
+    assert [word for word in words if word not in said] == []
+    about = ("exclusively", "at degree 1 too", "open transactions", "new statistics")
+    assert words or not any(word in said for word in about)
+
+
+def test_a_script_says_what_a_live_rebuild_means_for_others() -> None:
+    with running_standin() as standin:
+        resolved = target(standin)
+        shown, _ = script(experiment(standin, "index-rebuild"), resolved)
+        resolved.close()
+    assert "nobody can change rows of `DBATK.GTEST`" in shown

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
-from toolkit.dialects.oracle import findings, granted, load_facts, redo, session, spelling, support
+from toolkit.dialects.oracle import findings, granted, load_facts, locks, redo, session, spelling, support
 from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
@@ -88,7 +88,12 @@ class _InSession(Implementation):
         return redo.equal_levels(works, facts) if factor == "logging" else None
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return (*redo.remarks(work, facts), *load_facts.remarks(work, facts), *_of_place(facts))
+        return (
+            *redo.remarks(work, facts),
+            *load_facts.remarks(work, facts),
+            *locks.remarks(work),
+            *_of_place(facts),
+        )
 
 
 class _Statistics(OracleStatistics, _InSession):

@@ -1,0 +1,48 @@
+"""What a work on a live object does to those who work with its table: locks, queues, new statistics.
+
+Sources: SQL Language Reference, ALTER INDEX (REBUILD, ONLINE), CREATE INDEX (ONLINE; statistics are collected
+during creation and rebuild), INSERT (direct-path: exclusive lock until the transaction ends); Database Reference,
+DDL_LOCK_TIMEOUT (bounds the wait for DML locks of a DDL statement).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolkit.dialects.oracle.session import lock_wait_seconds
+from toolkit.dialects.work import Work
+
+_INDEXES = frozenset({"index-build", "index-rebuild"})
+
+
+def remarks(work: Work) -> Iterator[str]:
+    """Say before it begins what others will notice; nothing of a work on scratch objects."""
+    if work.object.scratch:
+        return
+    if work.operation in _INDEXES:
+        yield from _of_index(work)
+    if work.operation == "index-rebuild":
+        yield (
+            "a rebuild gathers new statistics of its index (unless they are locked): plans that use it may change "
+            "afterwards"
+        )
+    if work.operation == "insert" and work.option("load") != "conventional":
+        yield (
+            f"a direct-path load locks `{work.object.name}` exclusively until its COMMIT, at degree 1 too: nobody "
+            "else can change rows of the table meanwhile"
+        )
+
+
+def _of_index(work: Work) -> Iterator[str]:
+    table = f"`{work.index.table}`" if work.index is not None else "the table"
+    wait = lock_wait_seconds(work.options)
+    if work.option("online"):
+        yield (
+            f"ONLINE waits for open transactions on {table} when it begins and before it ends, without a limit of "
+            "its own: DDL_LOCK_TIMEOUT does not bound that wait (use --time-limit)"
+        )
+        return
+    yield (
+        f"without ONLINE nobody can change rows of {table} until the index is done, at degree 1 too; it waits "
+        f"up to {wait} s for open transactions (--lock-wait), and changes that come later queue behind it"
+    )
