@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,11 +156,21 @@ def test_channels_without_a_piece_are_counted() -> None:
      ("20s", "it does not fit the window of 20.0 s: 5.00 s too long; 819 MiB can be backed up within it")],
 )  # fmt: skip
 def test_the_window_is_held_against_the_time(window: str | float, words: str) -> None:
-    assert words in said(backup_run(RISING, window=window))
+    assert words in said(backup_run(RISING, window=window, write=True))
+
+
+@pytest.mark.parametrize("window", ["4h", "20s"])
+@pytest.mark.parametrize("options", [{}, {"write": True, "action": "validate"}, {"action": "restore_validate"}])
+def test_trials_that_only_read_do_not_tell_whether_a_backup_fits(window: str, options: dict[str, Any]) -> None:
+    told = said(backup_run(RISING, window=window, **options))
+    assert "was not measured" in told and "unused blocks" in told
+    assert "it fits the window" not in told and "it does not fit" not in told
 
 
 def test_the_real_database_takes_its_own_time() -> None:
-    run = backup_run(RISING, window="1h", environment={"cpu_count": 8, "database_bytes": 1024 * 1024 * MIB})
+    environment = {"cpu_count": 8, "database_bytes": 1024 * 1024 * MIB}
+    run = backup_run(RISING, window="1h", environment=environment, write=True)
+    assert "reading the whole database" not in said(run)
     assert "the whole database (1.00 TiB) takes about 7 h 07 min at that rate" in said(run)
     assert "it does not fit the window of 60 min 00 s" in said(run)
     assert "at that rate each TiB takes 7 h 07 min" in said(backup_run(RISING))

@@ -24,6 +24,7 @@ from toolkit.cli.main import main
 from toolkit.snapshots import counters
 
 _MB = 2**20
+_WINDOW = "TO RECOVERY WINDOW OF 7 DAYS"
 _ONCE = ("--repeat", "1", "--warmup", "0")
 _FILES = [{"number": n, "name": f"/u01/oradata/FREE/d{n}.dbf", "bytes": 8 * _MB} for n in range(1, 9)]
 _FAST = {"files": _FILES, "bytes_per_second": 4 * 2**30}
@@ -118,12 +119,14 @@ def test_of_a_part_it_is_told_what_its_rate_means_for_the_whole_database(
     assert run["environment"]["database_bytes"] > read
     assert main(["report", run["run"], "--format", "text"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "the whole database (64.0 MiB) takes about" in told and "it fits the window of 4 h 00 min" in told
+    assert "reading the whole database (64.0 MiB) takes about" in told and "it fits the window" not in told
+    assert "whether a backup fits the window of 4 h 00 min was not measured" in told and "unused blocks" in told
 
 
 def test_a_written_sweep_shows_what_compression_gives_and_deletes_its_pieces(site: Site, dbatk: Dbatk) -> None:
     theirs = site.folder / "theirs.bkp"
     site.home.foreign_piece(theirs, "NIGHTLY")
+    site.home.configure(RETENTION_POLICY=_WINDOW)
     status, run = sweep(
         dbatk, "--channels", "1,2", "--compression", "none,basic", "--write", "--destination", str(site.context)
     )
@@ -343,6 +346,7 @@ def test_a_kill_in_the_middle_leaves_an_undo_script_and_clean_deletes_what_is_ou
 ) -> None:
     theirs = site.folder / "theirs.bkp"
     site.home.foreign_piece(theirs, "NIGHTLY")
+    site.home.configure(RETENTION_POLICY=_WINDOW)
     site.home.tell(**_FAST, hang=True)
     process = begin(site, "--channels", "2", "--write", "--destination", str(site.context), *_ONCE)
     wait_for((site.home.path / "hanging").exists)
@@ -460,6 +464,67 @@ def test_a_folder_of_this_host_is_not_the_servers_where_that_is_another(
     said = capsys.readouterr().err
     assert status == 5 and "RMAN's channels write on `standin`" in said and "on the database server" in said
     assert calls(site) == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "used", "words"),
+    [
+        (None, 0, "`TO REDUNDANCY 1`"),
+        ("TO REDUNDANCY 1", 0, "there are real backups"),
+        ("TO REDUNDANCY 3", 0.9, "recovery area is nearly full"),
+        ("TO REDUNDANCY 3", 0.5, None),
+        (_WINDOW, 0.9, None),
+        ("TO NONE", 0.9, None),
+    ],
+)
+def test_trials_that_could_cost_a_real_backup_are_refused(
+    policy: str | None, used: float, words: str | None, site: Site, dbatk: Dbatk
+) -> None:
+    """While a trial's full backup exists, REDUNDANCY 1 makes the only real one obsolete."""
+    site.home.tell(**_FAST, area="/u01/area", area_used=int(used * 2**40))
+    arguments = ("--write", "--destination", str(site.context), "--channels", "1")
+    assert sweep(dbatk, *arguments)[0] == 0, "there is nothing to lose without a real backup"
+    site.home.foreign_piece(site.folder / "theirs.bkp", "NIGHTLY")
+    site.home.configure(**({} if policy is None else {"RETENTION_POLICY": policy}))
+    begun = len(calls(site))
+    if words is None:
+        assert sweep(dbatk, *arguments)[0] == 0
+        return
+    status, message, hint = refusal(dbatk, *arguments)
+    assert status == 5 and words in message and "without `--write`" in hint
+    assert len(calls(site)) == begun and (site.folder / "theirs.bkp").exists()
+
+
+@pytest.mark.parametrize("view", ["V$BACKUP_DATAFILE", "V$RMAN_CONFIGURATION"])
+def test_backups_or_a_policy_that_cannot_be_read_are_not_taken_for_none(
+    view: str, site: Site, dbatk: Dbatk
+) -> None:
+    site.home.foreign_piece(site.folder / "theirs.bkp", "NIGHTLY")
+    with running_standin(Scenario(views=site.home.views(), denied=frozenset({view}))) as standin:
+        status, message, _ = refusal(dbatk, "--write", "--destination", str(site.context), standin=standin)
+    assert status == 5 and ("unknown" in message or "cannot be read" in message)
+    assert calls(site) == []
+
+
+def test_a_job_without_a_place_is_refused_where_pieces_would_lie_in_oracle_home(site: Site, dbatk: Dbatk) -> None:
+    site.home.configure(CHANNEL="DEVICE TYPE DISK FORMAT '/nfs/%U'")
+    status, run = dbatk("backup", "run", "--tag", "NIGHTLY", "--not-production")
+    assert status == 5 and "no destination and no recovery area" in run["error"]["message"]
+    assert "CONFIGURE CHANNEL" in run["error"]["hint"] and calls(site) == []
+    site.home.tell(**_FAST, area=str(site.folder / "area"))
+    status, run = dbatk("backup", "run", "--tag", "NIGHTLY", "--not-production", "--dry-run")
+    assert status == 0, run
+
+
+def test_configured_channels_that_ours_replace_are_named_without_their_values(site: Site, dbatk: Dbatk) -> None:
+    site.home.configure(
+        CHANNEL="DEVICE TYPE DISK FORMAT '/nfs/%U' MAXPIECESIZE 8 G PARMS 'ENV=(PW=s3cret)'",
+        DEFAULT_DEVICE_TYPE="'SBT_TAPE'",
+    )
+    status, run = sweep(dbatk, "--channels", "1")
+    said = " ".join(run["warnings"])
+    assert status == 0 and "CONFIGURE CHANNEL settings (FORMAT, PARMS, MAXPIECESIZE) do not apply" in said
+    assert "your default device type is SBT, but this uses DISK" in said and "s3cret" not in json.dumps(run)
 
 
 def test_an_open_database_without_archived_redo_is_only_read(site: Site, dbatk: Dbatk) -> None:

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracle.make import BACKUP as REF
-from tests.oracle.make import steps, work
+from tests.oracle.make import assumed, steps, work
 from tests.oracle.standin.rman_program import Block, Failed, Session, commands
 from toolkit.dialects.oracle.backup.order import BackupAction, act_of, order_of
 from toolkit.dialects.oracle.backup.script import command_id, delete, spell
 from toolkit.dialects.oracle.backup.texts import PATTERNS, fits
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.licences import look
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
@@ -179,6 +180,13 @@ REFUSED: list[tuple[dict[str, OptionValue], Mode, str]] = [
     ({"destination": ("?/dbs",)}, Mode.JOB, "cannot be used in dbatk's RMAN scripts"),
     ({"format": "/b/@_%U"}, Mode.JOB, "cannot be used in dbatk's RMAN scripts"),
     ({"channels": 0}, Mode.JOB, "are not possible"),
+    ({"format": "/b/full.bkp"}, Mode.JOB, "each backup set needs a name of its own"),
+    ({"format": "/b/%d_%T_%p", "channels": 2}, Mode.JOB, "each backup set needs a name of its own"),
+    ({"format": "/b/%d_%t_%p"}, Mode.JOB, "each backup set needs a name of its own"),
+    ({"format": "/b/100%%U_%p"}, Mode.JOB, "each backup set needs a name of its own"),
+    ({"format": "/b/%U,/c/fixed"}, Mode.JOB, "`--format /c/fixed` cannot name every piece"),
+    ({"format": "/b/%d_%s", "max_piece_size": "1G"}, Mode.JOB, "a set has several pieces"),
+    ({"format": "/b/%d_%u", "section_size": "1G"}, Mode.JOB, "a set has several pieces"),
 ]
 
 
@@ -192,6 +200,23 @@ def test_what_cannot_be_right_is_refused_with_a_sentence_and_a_hint(
         order_of(replace(work(OPERATION, 1, mode), options=options))
     assert words in caught.value.message
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("form", "size"),
+    [("/b/%U", "1G"), ("/b/%s_%p", "1G"), ("/b/%u_%t_%p", "1G"), ("/b/%d_%s", None), ("+DATA", "1G")],
+)
+def test_a_format_that_names_every_piece_is_taken(form: str, size: str | None) -> None:
+    assert order_of(work(OPERATION, 2, Mode.JOB, format=form, max_piece_size=size)).formats == (form,)
+
+
+@pytest.mark.parametrize(
+    ("release", "level", "fine"), [("11.2-ee", 1, False), ("11.2-ee", 0, True), ("19-ee", 1, True)]
+)
+def test_sections_of_an_incremental_backup_need_12c(release: str, level: int, fine: bool) -> None:
+    asked = work(OPERATION, 2, Mode.JOB, incremental=level, section_size="1G", destination=("/b",))
+    support = DIALECT.work.support(asked, assumed(release))
+    assert support.ok is fine and (fine or "needs 12.1" in support.sentence)
 
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])

@@ -16,7 +16,7 @@ from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of, longest_alone
 from toolkit.model.operations import every_option
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.values import Cell
-from toolkit.model.words import Outcome
+from toolkit.model.words import Mode, Outcome
 from toolkit.units import byte_size, number, parse_duration, percent, quantity, seconds
 
 READ, WRITTEN = "bytes_read", "bytes_written"
@@ -255,19 +255,34 @@ def _window(found: RunAnalysis, mine: Throughput) -> Iterator[str]:
     needed = mine.seconds
     if isinstance(whole, int | float) and rate and size and whole > 1.05 * size:
         needed = whole / rate
-        yield f"the whole database ({byte_size(float(whole))}) takes about {seconds(needed)} at that rate"
+        what = "reading the whole database" if _only_reads(found) else "the whole database"
+        yield f"{what} ({byte_size(float(whole))}) takes about {seconds(needed)} at that rate"
     elif size and rate:
         yield f"{byte_size(size)} took {seconds(needed)}; at that rate each TiB takes {seconds(_TEBIBYTE / rate)}"
     window = window_seconds(found)
     if window is None:
         return
-    if needed <= window:
-        used = 100 * needed / window
-        share = percent(used) if used >= _LEAST_SHOWN else "almost none"
+    used = 100 * needed / window
+    share = percent(used) if used >= _LEAST_SHOWN else "almost none"
+    if _only_reads(found):
+        yield (
+            f"whether a backup fits the window of {seconds(window)} was not measured: reading takes {share} of "
+            "it, but a backup also writes, and may skip unused blocks; measure backups that are written"
+        )
+    elif needed <= window:
         yield f"it fits the window of {seconds(window)}: {share} of it is used"
     else:
         reach = f"; {byte_size(rate * window)} can be backed up within it" if rate else ""
         yield f"it does not fit the window of {seconds(window)}: {seconds(needed - window)} too long{reach}"
+
+
+def _only_reads(found: RunAnalysis) -> bool:
+    """Tell whether the trials validated: they wrote nothing, and read what a backup may skip."""
+    experiment = found.run.head.experiment
+    if experiment.options.get("action", "backup") != "backup":
+        return True
+    asks = every_option()["write"].is_of(found.run.head.engine) and experiment.mode is Mode.MEASUREMENT
+    return asks and experiment.options.get("write") not in (True, "yes")
 
 
 def window_seconds(found: RunAnalysis) -> float | None:

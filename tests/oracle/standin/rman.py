@@ -39,6 +39,7 @@ VIEWS = {
     "V$BACKUP_SYNC_IO": "SID:n RMAN_STATUS_RECID:n RMAN_STATUS_STAMP:n DEVICE_TYPE TYPE "
     "FILENAME BYTES:n IO_COUNT:n "
     "DISCRETE_BYTES_PER_SECOND:n CON_ID:n",
+    "V$BACKUP_DATAFILE": "SET_STAMP:n SET_COUNT:n FILE#:n INCREMENTAL_LEVEL:n CON_ID:n",
     "V$BACKUP_PIECE": "RECID:n STAMP:n SET_STAMP:n SET_COUNT:n PIECE#:n DEVICE_TYPE HANDLE TAG STATUS "
     "ELAPSED_SECONDS:n DELETED BYTES:n COMPRESSED CON_ID:n",
 }
@@ -70,8 +71,8 @@ class Living(Mapping[str, Sequence[ViewRow]]):
 
 
 _LIVING = (
-    "V$BACKUP_PIECE", "V$BACKUP_SET_DETAILS", "V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS", "V$RMAN_CONFIGURATION",
-    "V$DATAFILE", "V$TABLESPACE", "V$RECOVERY_FILE_DEST",
+    "V$BACKUP_PIECE", "V$BACKUP_DATAFILE", "V$BACKUP_SET_DETAILS", "V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS",
+    "V$RMAN_CONFIGURATION", "V$DATAFILE", "V$TABLESPACE", "V$RECOVERY_FILE_DEST",
 )  # fmt: skip
 _OF_SESSIONS = ("V$SESSION", "V$SESSION_LONGOPS")
 _BLOCK = 8192
@@ -111,6 +112,12 @@ class Home:
         )
         (self.path / "state.json").write_text(json.dumps(kept))
 
+    def configure(self, **settings: str) -> None:
+        """Set what RMAN is configured to; `_` in a name stands for a blank."""
+        kept = self.state
+        kept["configuration"] = [[name.replace("_", " "), value] for name, value in settings.items()]  # type: ignore[misc]
+        (self.path / "state.json").write_text(json.dumps(kept))
+
     def views(self, **fixed: Sequence[ViewRow]) -> Living:
         """Return views for a `Scenario`; names with `$` are given with `__` instead."""
         return Living(self, {name.replace("__", "$"): rows for name, rows in fixed.items()})
@@ -129,6 +136,9 @@ class Home:
                  "COMPRESSED": piece["compressed"]}
                 for number, piece in enumerate(kept["pieces"], start=1)
             ]  # fmt: skip
+        if view == "V$BACKUP_DATAFILE":
+            return [{"SET_STAMP": number, "SET_COUNT": number, "FILE#": 1}
+                    for number in range(1, len(kept["pieces"]) + 1)]  # fmt: skip
         if view in {"V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS"}:
             return [self._job(view, number, row) for number, row in enumerate(kept["status"], start=1)]
         if view == "V$SESSION":
@@ -182,9 +192,11 @@ class Home:
         if view == "V$TABLESPACE":
             return [{"TS#": 4, "NAME": "USERS", "BIGFILE": "NO", "CON_ID": 3}]
         area = told.get("area")
-        return (
-            [] if area is None else [{"NAME": area, "SPACE_LIMIT": 2**40, "SPACE_USED": 0, "SPACE_RECLAIMABLE": 0}]
-        )
+        if area is None:
+            return []
+        return [
+            {"NAME": area, "SPACE_LIMIT": 2**40, "SPACE_USED": told.get("area_used", 0), "SPACE_RECLAIMABLE": 0}
+        ]
 
 
 def _is_alive(pid: object) -> bool:

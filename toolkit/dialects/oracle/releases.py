@@ -37,6 +37,7 @@ class Feature(StrEnum):
     STATISTICS_REPORTS = "dbms_stats.report_gather"
     PDB_SNAPSHOTS = "awr-snapshots-of-a-pluggable-database"
     PLUGGABLE = "pluggable-databases"
+    SECTIONED_LEVELS = "multisection-incremental-backups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ FEATURES: dict[Feature, Since] = {
     Feature.STATISTICS_TASKS: Since((12, 1), "REFRN 12.1: DBA_OPTSTAT_OPERATION_TASKS, STATUS of the operations"),
     Feature.STATISTICS_REPORTS: Since((12, 1), "PL/SQL Packages 12.1: DBMS_STATS.REPORT_GATHER_SCHEMA_STATS"),
     Feature.PLUGGABLE: Since((12, 1), "RMAN Reference 12.1, dbObject: PLUGGABLE DATABASE; REFRN 12.1: V$PDBS"),
+    Feature.SECTIONED_LEVELS: Since((12, 1), "BRADV 12.1, multisection incremental backups: COMPATIBLE 12.0.0"),
     Feature.PARALLEL_DML_HINT: Since((12, 1), "VLDBG 12.1, Enable Parallel DML Mode: ENABLE_PARALLEL_DML"),
     Feature.INVISIBLE_COLUMNS: Since((12, 1), "SQLRF 12.1, CREATE TABLE: INVISIBLE, identity_clause"),
     Feature.AUTOMATIC_LIST: Since((12, 2), "SQLRF 12.2, list_partitions: AUTOMATIC"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from toolkit.model.values import Row
 CONFIGURATION = "backup_configuration"
 RUNNING = "backup_running"
 AREA = "backup_recovery_area"
+FULL = "backup_full"
 FILES = "backup_files"
 _FILES_11 = "backup_files_11"
 _OTHERS = (
@@ -20,6 +22,7 @@ _OTHERS = (
     "backup_algorithms",
     RUNNING,
     AREA,
+    FULL,
     "backup_used",
     "backup_change_tracking",
     "backup_mode",
@@ -37,6 +40,7 @@ _ON = "ON"
 _DEFAULT_REDUNDANCY = "TO REDUNDANCY 1"
 """What holds without a row in V$RMAN_CONFIGURATION (Backup and Recovery Reference, CONFIGURE)."""
 _ROOT = "CDB$ROOT"
+_CHANNEL_WORDS = ("FORMAT", "PARMS", "CONNECT", "MAXPIECESIZE", "MAXOPENFILES", "RATE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,40 @@ def configured(facts: Facts, name: str) -> str | None:
 def retention(facts: Facts) -> str:
     """Return the retention policy in RMAN's words; without a row its default."""
     return configured(facts, "RETENTION POLICY") or _DEFAULT_REDUNDANCY
+
+
+def redundancy(facts: Facts) -> int | None:
+    """Return how many backups the retention policy asks for; None where it does not count them."""
+    found = re.search(r"\bREDUNDANCY\s+(\d+)", retention(facts))
+    return int(found[1]) if found else None
+
+
+def full_backups(facts: Facts) -> int | None:
+    """Return the number of full backup sets, without trials of dbatk; None where it is unknown."""
+    count = facts.value(FULL, "set_count")
+    return None if count is None else int(float(count))
+
+
+def site_channels(facts: Facts, device: str) -> tuple[str, ...]:
+    """Return the words of CONFIGURE CHANNEL for a device that an ALLOCATE CHANNEL makes idle.
+
+    Their values are left out: PARMS may hold a password (Backup and Recovery Reference, ALLOCATE CHANNEL: manual
+    channels override the configured ones; V$RMAN_CONFIGURATION names them CHANNEL).
+    """
+    values = [
+        str(row.get("value") or "").upper()
+        for row in facts.rows(CONFIGURATION)
+        if str(row.get("name") or "").upper() == "CHANNEL"
+    ]
+    of_device = [value for value in values if re.search(rf"DEVICE TYPE '?{device}", value)]
+    words = (word for word in _CHANNEL_WORDS if any(re.search(rf"\b{word}\b", value) for value in of_device))
+    return tuple(words)
+
+
+def default_device(facts: Facts) -> str:
+    """Return where RMAN writes unless told otherwise: DISK or SBT."""
+    found = (configured(facts, "DEFAULT DEVICE TYPE") or "DISK").upper()
+    return "SBT" if "SBT" in found else "DISK"
 
 
 def optimization_is_on(facts: Facts) -> bool:

@@ -12,7 +12,10 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
 from toolkit.model.words import Mode, SupportState
+from toolkit.units import byte_size
 
+_SAFE_SHARE = 0.15
+"""Of the recovery area: below 15 % of reclaimable space Oracle itself warns (User's Guide, fast recovery area)."""
 _LICENSED = frozenset({"low", "medium", "high"})
 _OF_RMAN = frozenset({"none", "basic"}) | _LICENSED
 PARALLEL = "Parallel backup and recovery"
@@ -33,6 +36,8 @@ def judge(work: Work, facts: Facts) -> Support | None:
         or _compression(order, facts)
         or _release(order, facts)
         or _archiving(order, facts)
+        or _no_place(order, facts)
+        or _retention(order, facts)
         or _somebody_else(work, facts)
     )
 
@@ -77,6 +82,11 @@ def _release(order: BackupOrder, facts: Facts) -> Support | None:
     pluggable = order.what is BackupScope.PDB or any(":" in name for name in order.names)
     if pluggable and not has(facts.release, Feature.PLUGGABLE):
         return _no("pluggable databases need 12.1: this release has none")
+    if order.level == 1 and order.section_size is not None and not has(facts.release, Feature.SECTIONED_LEVELS):
+        return _no(
+            "a section size for incremental backups of level 1 needs 12.1: this release divides only full backups",
+            "omit `--section-size`, or use `--incremental 0`",
+        )
     return None
 
 
@@ -87,6 +97,67 @@ def _archiving(order: BackupOrder, facts: Facts) -> Support | None:
         "the database is open in NOARCHIVELOG mode: its backup could not be restored, so RMAN refuses it "
         "(RMAN-06149)",
         "mount it after a clean shutdown, or measure reads only, without `--write`",
+    )
+
+
+def _no_place(order: BackupOrder, facts: Facts) -> Support | None:
+    """Refuse pieces that would lie in ORACLE_HOME: RMAN's default without a recovery area (formatSpec)."""
+    told = order.places or order.formats
+    if not order.writes or told or order.device != "DISK" or facts.assumed or known.AREA not in facts.answers:
+        return None
+    if service_of(facts).code == "rds" or facts.value(known.AREA, "place"):
+        return None
+    return _no(
+        "there is no destination and no recovery area: RMAN would write the backup into ORACLE_HOME/dbs",
+        "give `--destination FOLDER` or `--format`, or set DB_RECOVERY_FILE_DEST; formats of CONFIGURE CHANNEL do "
+        "not apply to the channels that dbatk allocates",
+    )
+
+
+def _retention(order: BackupOrder, facts: Facts) -> Support | None:
+    """Refuse trials that could cost a real backup: under REDUNDANCY n the newest n full backups count.
+
+    While a trial's backup exists, the oldest of yours is obsolete: DELETE OBSOLETE deletes it, and so does a
+    recovery area that needs space (Backup and Recovery User's Guide, deletion rules of the fast recovery area).
+    """
+    if order.act is not BackupAction.WRITE or facts.assumed or known.full_backups(facts) == 0:
+        return None
+    if known.CONFIGURATION in facts.refused:
+        return _no(
+            "the retention policy cannot be read (V$RMAN_CONFIGURATION), and a written trial may make a real "
+            "backup obsolete",
+            "GRANT SELECT ON SYS.V_$RMAN_CONFIGURATION, or measure without `--write`",
+        )
+    count = known.redundancy(facts)
+    if count is None:
+        return None
+    policy = known.retention(facts)
+    if count == 1:
+        held = known.full_backups(facts)
+        there = "it is unknown whether there are real backups" if held is None else "there are real backups"
+        return _no(
+            f"the retention policy is `{policy}`, and {there}: a trial's full backup would make them obsolete, to "
+            "be deleted by DELETE OBSOLETE or by a full recovery area, and is then deleted itself",
+            "measure without `--write`; or let the policy hold more while you measure (a RECOVERY WINDOW, or "
+            "REDUNDANCY 2)",
+        )
+    return _tight_area(policy, facts)
+
+
+def _tight_area(policy: str, facts: Facts) -> Support | None:
+    if known.AREA in facts.refused:
+        return _no(
+            f"the retention policy is `{policy}`, and it is unknown whether the recovery area is full: then it "
+            "would delete a real backup that a trial made obsolete",
+            "GRANT SELECT ON SYS.V_$RECOVERY_FILE_DEST, or measure without `--write`",
+        )
+    limit, used = (float(facts.value(known.AREA, key) or 0) for key in ("limit_bytes", "used_bytes"))
+    if limit - used >= _SAFE_SHARE * limit:
+        return None
+    return _no(
+        f"the retention policy is `{policy}` and the recovery area is nearly full ({byte_size(used)} of "
+        f"{byte_size(limit)}): a trial's full backup would make a real one obsolete, which is deleted for space",
+        f"free at least {_SAFE_SHARE:.0%} of it, or measure without `--write`",
     )
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from toolkit.dialects.oracle.backup.texts import fits
+from toolkit.dialects.oracle.backup.texts import fits, not_unique
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
@@ -258,6 +258,7 @@ def _fitting(order: BackupOrder) -> None:
             "a media manager has no folders",
             "omit `--destination`; `--format` names the pieces",
         ),
+        *_naming(order),
         *_in_a_trial(order),
     )
     for clash, sentence, hint in clashes:
@@ -266,6 +267,16 @@ def _fitting(order: BackupOrder) -> None:
 
 
 Clash = tuple[bool, str, str]
+
+
+def _naming(order: BackupOrder) -> tuple[Clash, ...]:
+    several = order.section_size is not None or order.max_piece_size is not None
+    lacks = ((form, not_unique(form, several_pieces=several)) for form in order.formats)
+    return tuple(
+        (True, f"`--format {form}` cannot name every piece: {lack}", "add `%U`, which is always unique")
+        for form, lack in lacks
+        if lack
+    )
 
 
 def _in_a_trial(order: BackupOrder) -> tuple[Clash, ...]:

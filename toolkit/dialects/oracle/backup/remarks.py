@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope, order_of
+from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.units import byte_size
@@ -18,7 +19,14 @@ _KEPT = ("RETENTION POLICY", "CONTROLFILE AUTOBACKUP")
 def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say it, from what was read."""
     order = order_of(work)
-    return (*_stays(order, facts), *_retention(order, facts), *_layout(order, facts), *_unread(facts))
+    return (
+        *_stays(order, facts),
+        *_reads_more(order),
+        *_retention(order, facts),
+        *_channels(order, facts),
+        *_layout(order, facts),
+        *_unread(facts),
+    )
 
 
 def _stays(order: BackupOrder, facts: Facts) -> Iterator[str]:
@@ -62,6 +70,31 @@ def _retention(order: BackupOrder, facts: Facts) -> Iterator[str]:
         f"the retention policy is `{policy}`: while a trial's full backup exists, an older one of yours may "
         "look obsolete, and a concurrent DELETE OBSOLETE would delete it; hold such jobs back"
     )
+
+
+def _reads_more(order: BackupOrder) -> Iterator[str]:
+    """Say how a validation differs from a backup (User's Guide: unused block compression)."""
+    if order.act in {BackupAction.READ, BackupAction.VALIDATE}:
+        yield (
+            "a validation only reads: it writes nothing, and may read unused blocks that a full backup to disk "
+            "skips; so its time is not that of a backup"
+        )
+
+
+def _channels(order: BackupOrder, facts: Facts) -> Iterator[str]:
+    """Say what the site configured and channels that are allocated by hand leave out."""
+    if service_of(facts).code == "rds":
+        return
+    words = known.site_channels(facts, order.device)
+    if words:
+        yield (
+            f"your CONFIGURE CHANNEL settings ({', '.join(words)}) do not apply: dbatk allocates its own "
+            "channels; give them as options where they matter"
+        )
+    if order.act is not BackupAction.RESTORE and known.default_device(facts) != order.device:
+        yield (
+            f"your default device type is {known.default_device(facts)}, but this uses {order.device} (`--device`)"
+        )
 
 
 def _layout(order: BackupOrder, facts: Facts) -> Iterator[str]:

@@ -28,3 +28,22 @@ BARE = frozenset({"rman_channel", "rman_size", "rman_pdb_name", "rman_number"})
 def fits(name: str, value: object) -> bool:
     """Tell whether a filter of this name lets a value through."""
     return isinstance(value, str) and PATTERNS[name].fullmatch(value) is not None
+
+
+def not_unique(form: str, *, several_pieces: bool) -> str | None:
+    """Tell what a format lacks to give each piece a name of its own; None when it has all.
+
+    `%U` is `%u_%p_%c`. A set is told from others by `%u` or `%s` (`%t` is a time, and two channels may begin a set
+    in the same second), its pieces by `%p`; a bare disk group of ASM makes its own names (Backup and Recovery
+    Reference, formatSpec).
+    """
+    if re.fullmatch(r"\+[A-Za-z0-9_$#]+", form):
+        return None
+    marks = set(re.findall(r"%(.)", form.replace("%%", "")))
+    if "U" in marks:
+        return None
+    if not marks & {"u", "s"}:
+        return "each backup set needs a name of its own, by `%s` or `%u`"
+    if several_pieces and "p" not in marks:
+        return "a set has several pieces, each with a name of its own by `%p`"
+    return None
