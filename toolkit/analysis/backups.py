@@ -279,7 +279,7 @@ def _window(found: RunAnalysis, mine: Throughput) -> Iterator[str]:
 def _only_reads(found: RunAnalysis) -> bool:
     """Tell whether the trials validated: they wrote nothing, and read what a backup may skip."""
     experiment = found.run.head.experiment
-    if experiment.options.get("action", "backup") != "backup":
+    if experiment.options.get("action") in ("validate", "restore_validate"):
         return True
     asks = every_option()["write"].is_of(found.run.head.engine) and experiment.mode is Mode.MEASUREMENT
     return asks and experiment.options.get("write") not in (True, "yes")
