@@ -9,6 +9,7 @@
 SELECT 'was half-built by an ONLINE build or rebuild that was cut off (ORA-08104)' AS state,
        'DECLARE done BOOLEAN; BEGIN done := DBMS_REPAIR.ONLINE_INDEX_CLEAN(' || TO_CHAR(p.object_id)
        || '); END;' AS remedy,
+       'yes' AS half_built,
        NULL AS unseen
   FROM all_objects p
   JOIN all_objects j
@@ -19,6 +20,7 @@ SELECT 'was half-built by an ONLINE build or rebuild that was cut off (ORA-08104
  UNION ALL
 SELECT 'is ' || i.status AS state,
        'DROP INDEX "' || i.owner || '"."' || i.index_name || '"' AS remedy,
+       NULL AS half_built,
        NULL AS unseen
   FROM all_indexes i
  WHERE i.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
@@ -27,6 +29,7 @@ SELECT 'is ' || i.status AS state,
  UNION ALL
 SELECT 'has the partition ' || i.partition_name || ', which is ' || i.status AS state,
        'DROP INDEX "' || i.index_owner || '"."' || i.index_name || '"' AS remedy,
+       NULL AS half_built,
        NULL AS unseen
   FROM all_ind_partitions i
  WHERE i.index_owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
@@ -35,6 +38,7 @@ SELECT 'has the partition ' || i.partition_name || ', which is ' || i.status AS 
  UNION ALL
 SELECT NULL AS state,
        NULL AS remedy,
+       NULL AS half_built,
        'GRANT SELECT ON SYS.DBA_OBJECTS TO "' || SYS_CONTEXT('USERENV', 'SESSION_USER') || '"' AS unseen
   FROM dual d
  WHERE COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')) <> SYS_CONTEXT('USERENV', 'SESSION_USER')

@@ -21,7 +21,7 @@ from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, ObjectKind
 from toolkit.rendering import step_of
-from toolkit.runner.ownership import IN_CATALOGUE, creates, find, is_the_one, ref_of
+from toolkit.runner.ownership import IN_CATALOGUE, creates, drop, find, is_the_one, ref_of
 from toolkit.runner.stop import Stop
 from toolkit.runner.undo_script import UndoScript
 from toolkit.runner.undoing import Undoing, Undone, whole
@@ -226,7 +226,7 @@ class Changes:
         if found is None:
             self._journal.abandon(entry.entry)
         elif is_the_one(entry, found):
-            self._sessions.run(step)
+            drop(self._sessions, self._dialect, step, ref)
             if entry.scratch:
                 self._undoing.gone(entry)
         self._tell()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolkit.dialects.base import Dialect
 from toolkit.executors import Sessions, look
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import JournalEntry, run_key
-from toolkit.model.steps import ObjectRef, path_of
+from toolkit.model.steps import ObjectRef, Step, path_of
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.rendering import step_of
@@ -23,6 +26,22 @@ def find(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> Row | None:
     """
     rows = look(sessions, step_of(dialect, dialect.identity(ref)))
     return rows[0] if rows else None
+
+
+def drop(sessions: Sessions, dialect: Dialect, step: Step, ref: ObjectRef) -> None:
+    """Drop an object by a step; that it is not there counts only if the catalogue does not show it either.
+
+    A user who lost his privileges gets the same answer (ORA-00942, ORA-01418) for an object that is there.
+
+    Raises:
+        DatabaseError: of the database; also one that the step tolerates, if the object is still there.
+        ToolkitError: TK-0306 when the session cannot see whether it is there.
+    """
+    try:
+        sessions.run(replace(step, tolerates=frozenset()))
+    except DatabaseError as error:
+        if error.code not in step.tolerates or find(sessions, dialect, ref) is not None:
+            raise
 
 
 def is_the_one(entry: JournalEntry, found: Row) -> bool:

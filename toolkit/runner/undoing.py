@@ -20,7 +20,16 @@ from toolkit.model.steps import Attribute, ObjectRef, Step
 from toolkit.model.values import Row
 from toolkit.model.words import Effect, ObjectKind
 from toolkit.rendering import step_of
-from toolkit.runner.ownership import IN_CATALOGUE, creates, find, is_another, is_the_one, named, ref_of
+from toolkit.runner.ownership import (
+    IN_CATALOGUE,
+    creates,
+    drop,
+    find,
+    is_another,
+    is_the_one,
+    named,
+    ref_of,
+)
 
 _REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0303", "TK-0306"})
 """Errors of one entry with which the others are still undone: failed, too slow, refused, not to be seen."""
@@ -124,12 +133,12 @@ class Undoing:
         return self._drop(entry, ref, found) if entry.scratch else self._leave_to_user(entry, ref, found)
 
     def _drop(self, entry: JournalEntry, ref: ObjectRef, found: Row) -> str:
-        drop = step_of(self._dialect, self._dialect.drop(ref)[0])
+        step = step_of(self._dialect, self._dialect.drop(ref)[0])
         if not is_the_one(entry, found):
-            text = f"{drop.text}{self._dialect.terminator}"
+            text = f"{step.text}{self._dialect.terminator}"
             raise _LeftError(f"{named(entry)} may not belong to dbatk; if it does, run: {text}")
         try:
-            self._sessions.run(drop)
+            drop(self._sessions, self._dialect, step, ref)
         except DatabaseError as error:
             if error.lost or whole(self._sessions, self._dialect, ref):
                 raise
@@ -158,6 +167,11 @@ class Undoing:
         return f"settled {named(entry)}{_by(entry)}"
 
     def _put_back(self, entry: JournalEntry) -> str:
+        ref = ref_of(entry)
+        lacking = _lacking(self._sessions, self._dialect, ref) if ref.kind is ObjectKind.INDEX else None
+        if lacking is not None and lacking.get("half_built") == "yes":
+            remedy = f"{lacking['remedy']}{self._dialect.terminator}"
+            raise _LeftError(f"{named(entry)} {lacking['state']}; run: {remedy} and `dbatk clean`")
         command = entry.proof.get("command")
         if command is not None:
             argv = json.loads(str(command))
@@ -200,6 +214,11 @@ class Undoing:
         if call is None:
             return None
         rows = look(self._sessions, step_of(self._dialect, call))
+        if not rows:
+            raise _LeftError(
+                f"{named(entry)}: this user can no longer see its degree and logging, so they cannot be compared; "
+                f"grant SELECT on its table again{self._by_hand(entry)}"
+            )
         parts = [None if row["part"] is None else str(row["part"]) for row in rows]
         return {(str(row["name"]), part): str(row["value"]) for row, part in zip(rows, parts, strict=True)}
 

@@ -241,7 +241,7 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     for sentence in undone.done:
         events.emit(Event("cleanup", sentence))
     if undone.left:
-        raise ToolkitError(undone.left[0], code="TK-0307", hint="resolve it by hand, then resume again")
+        raise ToolkitError("; ".join(undone.left), code="TK-0307", hint="resolve it by hand, then resume again")
     return made
 
 
