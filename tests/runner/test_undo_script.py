@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.runner.world import DIALECT, KEY, RUN, Thing, World, change, create, drop, index, table
 from tests.store.make import head
+from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName
@@ -129,3 +131,40 @@ def test_a_command_of_the_host_is_shown_and_never_run_by_the_script(kept: Store)
     assert "-- on the host, run: blockdev --setra 256 '/dev/s db'" in path.read_text()
     own.settled(entry)
     assert not path.exists()
+
+
+def test_a_script_that_cannot_be_put_in_place_changes_nothing_and_leaves_no_half_of_it(kept: Store) -> None:
+    world = World()
+    own, path, _ = changes(world, kept)
+    path.mkdir(parents=True)
+    with pytest.raises(ToolkitError, match="cannot be written") as caught:
+        own.run([create(table())], 1)
+    assert caught.value.code == "TK-0405"
+    assert world.sent == []
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_it_is_written_beside_its_place_so_that_it_appears_whole(
+    kept: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "on another file system"))
+    own, path, _ = changes(World(), kept)
+    own.intend([create(table())], 1)
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_tables_come_before_their_indexes_whatever_was_made_first(kept: Store) -> None:
+    own, path, _ = changes(World(), kept)
+    own.run([create(index(f"DBATK_{KEY}_2", scratch=True)), create(table())], 1)
+    headings = [line for line in path.read_text().splitlines() if line.startswith(("-- table", "-- index"))]
+    assert headings == [
+        f"-- table `APP.{NAME}` is a scratch object, made in trial 1",
+        f"-- index `APP.DBATK_{KEY}_2` is a scratch object, made in trial 1",
+    ]
+
+
+def test_a_scratch_table_that_was_changed_again_is_not_said_to_be_made_twice(kept: Store) -> None:
+    own, path, _ = changes(World(), kept)
+    own.run([create(table()), change(table(), "ALTER TABLE x LOGGING")], 1)
+    headings = [line for line in path.read_text().splitlines() if line.startswith("-- table")]
+    assert sorted(" ".join(line.split()[3:5]) for line in headings) == ["is a", "was changed,"]
