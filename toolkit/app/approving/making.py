@@ -36,11 +36,13 @@ _HEADER_BYTES = 4096
 """The first block of a DuckDB file is written once, when it is made, and holds an id of its own since 1.4."""
 _MODE = 0o644
 _AROUND = (
-    "sql/absence.sql", "sql/identity.sql", "sql/identity_index.sql", "sql/identity_table.sql", "sql/instant.sql",
-    "sql/other_instances.sql", "sql/scheduler_statistics.sql", "sql/scheduler_windows.sql",
-    "sql/sessions_everywhere.sql", "sql/sessions_of.sql", "sql/table_statistics.sql",
-    "templates/count_rows.sql.j2", "templates/count_source.sql.j2",
-    "templates/reading_begin.sql.j2", "templates/rollback.sql.j2", "templates/undo_by_hand.sql.j2",
+    "sql/absence.sql", "sql/analyzed.sql", "sql/clock.sql", "sql/elsewhere_absence.sql",
+    "sql/elsewhere_identity.sql", "sql/elsewhere_unfinished.sql", "sql/identity.sql", "sql/identity_index.sql",
+    "sql/identity_table.sql", "sql/instant.sql", "sql/other_instances.sql", "sql/scheduler_statistics.sql",
+    "sql/scheduler_windows.sql", "sql/sessions_everywhere.sql", "sql/sessions_of.sql",
+    "sql/table_statistics.sql", "sql/unfinished.sql", "templates/count_rows.sql.j2",
+    "templates/count_source.sql.j2", "templates/reading_begin.sql.j2", "templates/rollback.sql.j2",
+    "templates/undo_by_hand.sql.j2",
 )  # fmt: skip
 """What a run uses around whatever it does: to identify its objects, to undo, to count; a test holds it."""
 _LIMITS = " guards.limits."
