@@ -240,12 +240,15 @@ def _end(context: RunContext, state: TrialState, *, after_evidence: bool) -> Non
 
 
 def _journal_made(context: RunContext, state: TrialState, entries: Sequence[Intended]) -> None:
-    """Write what proves that this run made the objects; where a session is lost, the intention has to do."""
-    if state.lost:
+    """Write what proves that this run made the objects.
+
+    Where a session is lost, or nobody knows which statements ended well, the intention has to do.
+    """
+    if state.lost or state.timed is None:
         return
     try:
         with state.phase("journal"):
-            context.changes.made(entries, state.timed.done if state.timed is not None else ())
+            context.changes.made(entries, state.timed.done)
     except DatabaseError as error:
         state.noted(error)
     except ToolkitError as error:
