@@ -274,7 +274,7 @@ def test_pending_statistics_of_somebody_else_meanwhile_refuse_the_next_trial_and
         assert MINE in context.statistics.pending
     assert answer.status == 3
     assert [trial["outcome"] for trial in answer.document["trials"]] == ["ok", "failed"]
-    assert "not ours" in answer.document["trials"][1]["reason"]
+    assert "did not gather" in answer.document["trials"][1]["reason"]
 
 
 def test_locked_tables_are_skipped_counted_and_said(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -54,9 +55,12 @@ class DaskCluster:
         import json
 
         until = time.monotonic() + TIMEOUT_SECONDS
-        while not Path(self._file).exists() and time.monotonic() < until:
+        while time.monotonic() < until:
+            # The file is there before it is written.
+            with suppress(FileNotFoundError, json.JSONDecodeError):
+                return str(json.loads(Path(self._file).read_text())["address"]).replace("tcp://", "dask://")
             time.sleep(0.05)
-        return str(json.loads(Path(self._file).read_text())["address"]).replace("tcp://", "dask://")
+        raise TimeoutError("the scheduler of dask did not begin")
 
     def begin_worker(self, host: str, **environment: str) -> None:
         """Begin a worker that believes to be on a host of this name, without waiting for it."""
