@@ -76,7 +76,9 @@ def test_statistics_older_than_the_step_and_invalid_indexes_are_faults(server: S
     _, (place,) = made(server, store, STATS, REBUILD)
     stats, rebuild = place.jobs
     # Only ANALYZE of a partitioned table itself keeps statistics of the whole (PostgreSQL: ANALYZE).
-    assert "3 tables with statistics older than its start: `a`, `part`, `parts`" in str(fault_of(stats, place, 60, store))
+    assert "3 tables with statistics older than its start: `a`, `part`, `parts`" in str(
+        fault_of(stats, place, 60, store)
+    )
     assert fault_of(rebuild, place, 60, store) is None
     with server.connect() as session:
         session.execute("ANALYZE night.a, night.parts")
