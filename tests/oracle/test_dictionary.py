@@ -69,8 +69,8 @@ def documented_and_beside() -> dict[str, set[str]]:
     everywhere = {
         f"G{view}": columns | {"INST_ID"} for view, columns in documented.items() if view.startswith("V$")
     }
-    # Database Reference: DBA_TAB_PARTITIONS has the columns of ALL_TAB_PARTITIONS; the collected pages lack it.
-    partitions = {"DBA_TAB_PARTITIONS": documented["ALL_TAB_PARTITIONS"]}
+    # Database Reference: these DBA_ views have the columns of their ALL_ views; the collected pages lack them.
+    partitions = {f"DBA_TAB_{parts}": documented[f"ALL_TAB_{parts}"] for parts in ("PARTITIONS", "SUBPARTITIONS")}
     return {**everywhere, **partitions, **documented, **BESIDE}
 
 
