@@ -240,10 +240,7 @@ def _end(context: RunContext, state: TrialState, *, after_evidence: bool) -> Non
 
 
 def _journal_made(context: RunContext, state: TrialState, entries: Sequence[Intended]) -> None:
-    """Write what proves that this run made the objects.
-
-    Where a session is lost, or nobody knows which statements ended well, the intention has to do.
-    """
+    """Write what proves that this run made them; where nobody knows what ended well, the intention has to do."""
     if state.lost or state.timed is None:
         return
     try:
