@@ -12,7 +12,7 @@ from tests.engines.arena import Heard
 from tests.oracle import wreck
 from tests.oracle.make import RUN, connect, target
 from tests.oracle.standin import Scenario, Standin, running_standin
-from tests.oracle.standin.faults import Act, Fault, Struck, orphan
+from tests.oracle.standin.faults import Act, Fault, Struck, break_connection, orphan
 from tests.oracle.standin.state import State
 from tests.oracle.test_undo import experiment
 from toolkit.app.approvals import Approvals
@@ -186,6 +186,22 @@ def test_where_other_instances_cannot_be_seen_nothing_is_given_up(denied: set[st
         standin.engine.scenario = Scenario(instances=2)
         status, said = wreck.clean(standin, tmp_path)
         assert (status, said["left"]) == (0, [])
+        assert wreck.look(standin) == before
+
+
+def test_where_no_session_can_be_seen_clean_says_so_and_keeps_every_entry(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        before = wreck.look(standin)
+        arguments = wreck.OPERATIONS["ctas-sweep"]
+        assert wreck.kill(standin, tmp_path, Fault(break_connection, words=SWEPT, when=wreck.AFTER), *arguments)
+        standin.engine.scenario = Scenario(denied=frozenset({"V$SESSION", "GV$SESSION"}))
+        status, said = wreck.clean(standin, tmp_path)
+        assert status == ExitCode.REFUSED, said
+        assert "cannot be seen" in str(said) and "ORA-00942" in str(said) and "doctor --grants" in str(said)
+        with open_store(tmp_path / "store.db") as kept:
+            assert kept.open_entries_all()
+        standin.engine.scenario = Scenario()
+        assert wreck.clean(standin, tmp_path)[0] == 0
         assert wreck.look(standin) == before
 
 

@@ -79,7 +79,8 @@ class _Look:
         """Return the sessions.
 
         Raises:
-            DatabaseError: they cannot be looked at.
+            DatabaseError: the connection was lost.
+            ToolkitError: TK-0308 when they may not be looked at: what cannot be seen may still be at work.
         """
         if self._everywhere is not None:
             try:
@@ -88,7 +89,17 @@ class _Look:
                 if error.lost:
                     raise
                 self._everywhere = None
-        return self._sessions.run(step_of(self._dialect, self._dialect.sessions_of(self._run))).rows
+        try:
+            return self._sessions.run(step_of(self._dialect, self._dialect.sessions_of(self._run))).rows
+        except DatabaseError as error:
+            if error.lost:
+                raise
+            raise ToolkitError(
+                f"sessions of run {self._run} cannot be seen, and may still be at work: {error.sentence}",
+                code=STILL_ACTIVE,
+                hint="get the grant (see `dbatk doctor --grants`), then run `dbatk clean`; nothing was given up",
+                database_code=error.code,
+            ) from None
 
     def refuse_blindness(self) -> None:
         """Refuse to take for gone what may live on an instance that was not seen.
