@@ -35,12 +35,14 @@ class Declarations(Generic[D]):
     def every(self) -> Mapping[str, D]:
         """Return all by name, in their order."""
         if not self._known:
-            found = import_module(self._folder)
-            for module in pkgutil.iter_modules(found.__path__):
-                if module.ispkg:
-                    declared: D = import_module(f"{self._folder}.{module.name}").DECLARATION
-                    self._known[declared.name] = declared
+            # At once: while one thread still looks, another one must not take a part for all.
+            self._known = {declared.name: declared for declared in self._look()}
         return {one.name: one for one in sorted(self._known.values(), key=lambda one: (one.order, one.name))}
+
+    def _look(self) -> Iterator[D]:
+        for module in pkgutil.iter_modules(import_module(self._folder).__path__):
+            if module.ispkg:
+                yield import_module(f"{self._folder}.{module.name}").DECLARATION
 
     def get(self, name: str) -> D | None:
         """Return the one of a name, None where there is none."""
