@@ -41,14 +41,14 @@ def explain(code: str) -> Explanation:
     if entry is not None:
         cause = f"{entry.cause} (exit status {int(entry.exit_code)})"
         return Explanation(entry.code, entry.title, cause, entry.action)
-    for engine in engines():
+    for engine, declared in engines().items():
         padded = _padded(wanted)
         # A listener's code has the same number under both names.
         for spelling in dict.fromkeys((padded, padded.replace("TNS-", "ORA-"), wanted, code.strip())):
             advice = dialect_of(engine).explain(spelling, "")
             if advice is not None:
                 cause = f"{advice.meaning} ({_GOES_ON[advice.goes_on]})"
-                return Explanation(advice.code, f"an error of {engine}", cause, advice.advice)
+                return Explanation(advice.code, f"an error of {declared.title}", cause, advice.advice)
     if match := _ORACLE.fullmatch(wanted):
         known = _padded(wanted)
         asked = f"`{wanted}` (read as {known})" if match[1] is None else f"`{known}`"
