@@ -7,6 +7,8 @@ An engine from elsewhere imports these tests into a module of its own and gives 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -55,7 +57,7 @@ def refused_as_unsupported(arena: Arena, work: Experiment) -> str:
     """See that what an engine has no implementation of is neither run nor printed; return the sentence."""
     sentence = f"{engine(arena.engine).title} has no implementation of `{work.operation}` in dbatk"
     target = arena.target()
-    with open_store(":memory:") as store:
+    with TemporaryDirectory() as folder, open_store(Path(folder) / "store.sqlite") as store:
         for asked in (
             lambda: start(work, target, store=store, approvals=Approvals(not_production=True), events=Heard()),
             lambda: script(work, target),

@@ -8,9 +8,17 @@ import sys
 
 import pytest
 
-from tests.project.tree import ROOT, imported, sources, texts
+from tests.project.tree import ROOT, imported, project_files, sources, texts
 
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
+TOP_LEVEL = {
+    ".ci", ".gitignore", "CHANGELOG.md", "Makefile", "README.md", "benchmarks", "docs", "examples",
+    "pyproject.toml", "requirements", "sql", "templates", "tests", "toolkit",
+}  # fmt: skip
+
+
+def test_nothing_else_stands_at_the_top() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in project_files()} <= TOP_LEVEL
 
 
 def test_the_layers_point_downwards() -> None:

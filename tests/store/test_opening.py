@@ -109,7 +109,15 @@ def test_a_file_can_be_named_as_path_or_url(location: str, path: str) -> None:
 
 @pytest.mark.parametrize(
     "location",
-    ["mysql://host/db", "sqlite://", "sqlite:///:memory:", "sqlite:///x?mode=ro", "http://x", "://", "; drop://"],
+    [
+        "mysql://host/db",
+        "sqlite://",
+        "sqlite:///:memory:",
+        ":memory:",
+        "sqlite:///x?mode=ro",
+        "http://x",
+        "; drop://",
+    ],
 )
 def test_other_urls_are_refused(location: str) -> None:
     assert refusal(location).code == "TK-0102"

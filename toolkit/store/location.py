@@ -88,13 +88,15 @@ def address_to_send(place: StoreLocation) -> str | None:
 
 
 def _file(text: str) -> StoreLocation:
+    if text == ":memory:":
+        raise _refused("a results store in memory would be lost with its process")
     path = Path(text).expanduser().absolute()
     return StoreLocation(str(path), path=path)
 
 
 def _sqlite_path(rest: str) -> str:
     path = rest.removeprefix("/")
-    if not rest.startswith("/") or not path or path == ":memory:" or "?" in path:
+    if not rest.startswith("/") or not path or "?" in path:
         raise _refused("a `sqlite` store needs a plain path")
     return path
 
