@@ -1,0 +1,103 @@
+"""How PostgreSQL does each operation."""
+
+# ruff: noqa: ARG002 (every implementation answers with the same arguments)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.implementations import Implementations, Kept
+from toolkit.dialects.postgresql import backup, support
+from toolkit.dialects.postgresql.objects import name_binds
+from toolkit.dialects.postgresql.work.base import InSession, change
+from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
+from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
+from toolkit.dialects.work import Call, Work
+from toolkit.model.facts import Facts
+from toolkit.model.values import Row, Scalar, Support
+from toolkit.model.words import ObjectKind
+
+_BEGAN = "began"
+_SKIPPED = "skipping"
+"""A word of all warnings of ANALYZE about what it leaves out (commands/vacuum.c, commands/analyze.c)."""
+
+
+class _StatsGather(InSession):
+    """ANALYZE by n connections."""
+
+    degree_by_sessions = True
+    serial = (
+        "on PostgreSQL, ANALYZE of one table uses one process; several connections can each gather a table "
+        "(--schema)"
+    )
+
+    def judge(self, work: Work, facts: Facts) -> Support | None:
+        if work.object.kind is ObjectKind.STATISTICS and work.object.name.schema is None:
+            return support.refused("PostgreSQL has no statement for the statistics of a schema; give its tables")
+        if facts.value("target", "kind") == "view":
+            return support.refused("a view has no statistics; gather those of its tables")
+        return None
+
+    def settings(self, work: Work) -> dict[str, Scalar]:
+        target = work.option("statistics_target")
+        return {} if target is None else {"default_statistics_target": int(str(target))}
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (change("analyze", {"table": work.object.name}, work),)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return () if work.object.scratch else (Call("clock", file=True, keep_as=_BEGAN),)
+
+    def verification(self, work: Work, kept: Kept) -> Call | None:
+        since = kept[_BEGAN][0]["now"]
+        return Call("analyzed", file=True, binds={**name_binds(work.object.name), "since": since})
+
+    def undone(self, rows: tuple[Row, ...], warnings: tuple[str, ...]) -> str | None:
+        """Tell by the time of the last ANALYZE; where the server does not keep it, by the warning in English."""
+        skipped = [warning for warning in warnings if _SKIPPED in warning]
+        said = f"; the server warned: {(skipped or list(warnings))[0]}" if warnings else ""
+        asked, done = (
+            (int(str(rows[0][column] or 0)) for column in ("asked_count", "done_count")) if rows else (0, 0)
+        )
+        if done < asked:
+            which = (
+                "no statistics were gathered" if asked == 1 else f"{asked - done} of {asked} tables were skipped"
+            )
+            return which + said
+        return f"no statistics were gathered{said}" if not asked and skipped else None
+
+
+class _Backup(backup.PostgresqlBackups):
+    """pg_basebackup or pgBackRest."""
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        return backup.support(work, facts)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return backup.prepare(work, facts)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return backup.timed(work, facts)
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return backup.evidence(work, facts)
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        return backup.granted(work, kept)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return backup.tell(work, kept, seconds)
+
+
+WORK = Implementations(
+    "postgresql",
+    {
+        "ctas": CreateTableAs(),
+        "insert": InsertSelect(),
+        "index-build": CreateIndex(),
+        "index-rebuild": Reindex(),
+        "stats-gather": _StatsGather(),
+        "backup": _Backup(),
+    },
+)

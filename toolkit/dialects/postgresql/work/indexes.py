@@ -1,0 +1,132 @@
+"""CREATE INDEX and REINDEX, also CONCURRENTLY."""
+
+# ruff: noqa: ARG002 (every implementation answers with the same arguments)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolkit.dialects.answers import Granted
+from toolkit.dialects.implementations import Kept
+from toolkit.dialects.indexes import IndexKey
+from toolkit.dialects.postgresql import granted, support
+from toolkit.dialects.postgresql.names import clipped, quote
+from toolkit.dialects.postgresql.objects import comment, marked, name_binds
+from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, fillfactor, tablespace
+from toolkit.dialects.work import Call, Work
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Scalar, Support
+from toolkit.model.words import Effect, Mode, ObjectKind, Role
+
+
+class _OnIndex(InSession):
+    """An index that is built or rebuilt."""
+
+    def judge(self, work: Work, facts: Facts) -> Support | None:
+        return support.index_options(work)
+
+    def settings(self, work: Work) -> dict[str, Scalar]:
+        # the server says at DEBUG1, and nowhere else, how many workers a build asks for
+        return {INDEX_DEGREE: work.degree - 1, "client_min_messages": "debug1"}
+
+    def plan(self, work: Work) -> tuple[Call, ...]:
+        if work.degree < 2:
+            return ()
+        binds = name_binds(indexed_table(work))
+        return (Call("maintenance_plan", session=Role.WORKER, file=True, binds=binds, keep_as="plan"),)
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        if work.degree <= 1:
+            return Granted(1, f"{INDEX_DEGREE} = 0")
+        return granted.of_build(work, kept, peaks, notices)
+
+
+class CreateIndex(_OnIndex):
+    """CREATE INDEX, also CONCURRENTLY."""
+
+    def judge(self, work: Work, facts: Facts) -> Support | None:
+        live = work.mode is Mode.MEASUREMENT and bool(work.option("on_live_objects"))
+        if live and not work.option("online"):
+            return support.index_options(work) or support.refused(
+                "PostgreSQL has no invisible index: a build on the live table blocks its writers; "
+                "measure on the copy, or with --online"
+            )
+        return support.index_options(work)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        values: Values = {
+            "index": QualifiedName(work.object.name.name),
+            "table": indexed_table(work),
+            "keys": ", ".join(_key(key) for key in work.keys) or ", ".join(map(quote, work.columns)),
+            "unique": bool(work.option("unique")),
+            "online": bool(work.option("online")),
+            "fillfactor": fillfactor(work),
+            "tablespace": tablespace(work),
+        }
+        build = Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+        if work.option("online"):  # CONCURRENTLY refuses to run in a transaction
+            return (build, *comment(work.object, work.mark, Role.WORKER))
+        return marked(build, work.mark)
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Drop the invalid index that a failed CONCURRENTLY build leaves behind."""
+        if not work.option("online") or work.object.kind is not ObjectKind.INDEX:
+            return ()
+        return (_drop_invalid(work.object),)
+
+
+class Reindex(_OnIndex):
+    """REINDEX, also CONCURRENTLY."""
+
+    def judge(self, work: Work, facts: Facts) -> Support | None:
+        if work.option("pctfree") is not None:
+            return support.refused("REINDEX has no fillfactor; run ALTER INDEX ... SET (fillfactor = ...) first")
+        return support.index_options(work)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        values: Values = {
+            "index": work.object.name,
+            "online": bool(work.option("online")),
+            "tablespace": tablespace(work),
+        }
+        return (change("index_rebuild", values, work, undo=_leftovers(work)),)
+
+
+def indexed_table(work: Work) -> QualifiedName:
+    """Return the table of an index work.
+
+    Raises:
+        ToolkitError: TK-0901 when the operation named none.
+    """
+    table = work.object.table or (work.index.table if work.index else None)
+    if table is None:
+        raise ToolkitError(f"the table of index `{work.object.name}` was not given", code="TK-0901")
+    return table
+
+
+def _key(key: IndexKey) -> str:
+    """Spell a part of a key: an expression stands in brackets, a direction after them."""
+    text = key.text if key.column is not None else f"({key.text})"
+    return f"{text} DESC" if key.descending else text
+
+
+def _leftovers(work: Work) -> tuple[Call, ...]:
+    """Drop the invalid index that a REINDEX CONCURRENTLY leaves when it fails or is cancelled.
+
+    It builds under the name `<index>_ccnew`, and calls the former index `<index>_ccold` until that is dropped.
+    When the table has such an index already, the new one has a number after its name, and nothing is dropped.
+    Source: PostgreSQL manual, REINDEX, "Rebuilding Indexes Concurrently".
+    """
+    if not work.option("online") or work.index is None or work.index.leftover:
+        return ()
+    name = work.object.name
+    twins = (QualifiedName(clipped(name.name, suffix), name.schema) for suffix in ("_ccnew", "_ccold"))
+    return tuple(_drop_invalid(ObjectRef(ObjectKind.INDEX, twin)) for twin in twins)
+
+
+def _drop_invalid(index: ObjectRef) -> Call:
+    text = ".".join(quote(part) for part in (index.name.schema, index.name.name) if part)
+    values: Values = {"name_text": text, "drop_text": f"DROP INDEX {text}"}
+    return Call("drop_invalid_index", values, effect=Effect.DROPS, object=index)
