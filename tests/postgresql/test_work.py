@@ -174,7 +174,9 @@ def test_insert_fills_an_empty_copy_with_identities_kept_and_generated_columns_l
         ref = table(f"copy{number}", context.schema)
         context.run(DIALECT.empty_copy(source, ref, MARK, context.facts, bare=bare))
         _, answers = context.trial(
-            work_of(INSERT, ref, source=source, columns=columns, options={"logging": "nologging"})
+            work_of(
+                INSERT, ref, source=source, columns=columns, options={"logging": "nologging", "identity": "keep"}
+            )
         )
         assert answers[0].rowcount == 5
         same = f'SELECT count(*) FROM {spelled(source)} JOIN {spelled(ref.name)} USING (id, "a b", twice)'
@@ -185,14 +187,24 @@ def test_insert_fills_an_empty_copy_with_identities_kept_and_generated_columns_l
         assert context.read("relation", schema=context.schema, name=ref.name.name)[0]["persistence"] == "unlogged"
 
 
-def test_an_insert_says_overriding_only_where_an_identity_is_named(context: Bench) -> None:
-    plain = ({"column_name": "a", "identity": ""}, {"column_name": "i", "identity": "always"})
-    facts = type(context.facts)(context.facts.engine, context.facts.release, {"columns": plain})
+def test_an_insert_says_overriding_only_where_it_was_asked_for_and_the_table_filled_needs_it(
+    context: Bench,
+) -> None:
+    plain, always = {"column_name": "a", "identity": ""}, {"column_name": "i", "identity": "always"}
     ref = table("t", "s")
-    with_identity = work_of(INSERT, ref, columns=("a", "i"), query="SELECT 1, 2")
-    without = work_of(INSERT, ref, columns=("a",), query="SELECT 1")
-    assert "OVERRIDING SYSTEM VALUE" in render_call(DIALECT, DIALECT.work.timed(with_identity, facts)[0])
-    assert "OVERRIDING" not in render_call(DIALECT, DIALECT.work.timed(without, facts)[0])
+    keep = {"identity": "keep"}
+    for columns, source, named, options, said in (
+        ((plain, always), (), ("a", "i"), keep, True),
+        ((plain, always), (), ("a", "i"), {}, False),
+        ((plain, always), (), ("a",), keep, False),
+        ((plain,), (always,), ("a", "i"), keep, False),
+        ((), (), ("a", "i"), keep, True),
+    ):
+        answers = {"columns": columns, "source_columns": source}
+        facts = type(context.facts)(context.facts.engine, context.facts.release, answers)
+        work = work_of(INSERT, ref, columns=named, query="SELECT 1", options=options)
+        text = render_call(DIALECT, DIALECT.work.timed(work, facts)[0])
+        assert ("OVERRIDING SYSTEM VALUE" in text) is said, (columns, source, named, options)
 
 
 def test_every_sensible_option_of_an_index_build_runs(context: Bench) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.work import Call
+from toolkit.errors import ToolkitError
 from toolkit.model.experiment import mark_of
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
@@ -22,6 +23,22 @@ class Copies:
     indexes: Mapping[QualifiedName, tuple[ObjectRef, IndexDefinition]]
     setup: tuple[Call, ...]
     cleanup: tuple[Call, ...]
+
+
+def refuse_kinds(planner: Planner, kinds: Collection[str], why: str) -> None:
+    """Refuse a relation of a kind that the work cannot be done on, or not be measured on by a copy of it.
+
+    Args:
+        planner: whose `target` was read.
+        kinds: as `relation.sql` of the engine names them.
+        why: what follows the kind in the sentence.
+
+    Raises:
+        ToolkitError: TK-0304.
+    """
+    kind = str(planner.facts.value("target", "kind", ""))
+    if kind in kinds:
+        raise ToolkitError(f"`{planner.spec.text('table')}` is a {kind}, {why}", code="TK-0304")
 
 
 def copies_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from toolkit.dialects.work import Call, Work
 from toolkit.documents import did_you_mean
@@ -14,7 +15,7 @@ from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 
-_VALUED = ("columns", "virtual_columns", "invisible_columns")
+VALUED = ("columns", "virtual_columns", "invisible_columns")
 """Answers that name columns whose values can be read."""
 
 
@@ -37,6 +38,12 @@ def reads_of_space(planner: Planner, schema: str | None) -> list[Query]:
     return [Query("space", "space", {"schema": schema}, optional=True), *further]
 
 
+def computed_columns(planner: Planner, table: QualifiedName) -> list[Query]:
+    """Ask for the columns of a table whose values are computed, where the engine lists them apart."""
+    further = planner.dialect.table_files(planner.facts, filled=False)
+    return [replace(relation_query(file, table, file), optional=True) for file in further if file in VALUED]
+
+
 def existing_source(planner: Planner) -> QualifiedName | None:
     """Return the exact name of `--source`; None with `--query`.
 
@@ -48,7 +55,7 @@ def existing_source(planner: Planner) -> QualifiedName | None:
 
 def readable_columns(planner: Planner) -> tuple[str, ...]:
     """Return every column of the source that can be named: virtual and invisible ones come last."""
-    return column_names(planner, [f"source_{key}" for key in _VALUED])
+    return column_names(planner, [f"source_{key}" for key in VALUED])
 
 
 def column_names(planner: Planner, keys: Iterable[str]) -> tuple[str, ...]:

@@ -88,8 +88,11 @@ class PostgresqlDialect(Quiet):
     def fill_copy(
         self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
     ) -> tuple[Call, ...]:
-        del facts
-        return objects.fill_copy(source, copy, columns)
+        return objects.fill_copy(source, copy, columns, facts)
+
+    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
+        del facts, filled
+        return ("virtual_columns",)
 
     def reading_begin(self) -> tuple[Call, ...]:
         return (Call("reading_begin"), Call("instant", file=True))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.postgresql.names import quote
 from toolkit.dialects.rows import ALL_ROWS
 from toolkit.dialects.work import Call, ContextValue
+from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role
@@ -71,8 +73,18 @@ def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, *, bare: bool)
     return marked(Call("create_like", values, effect=Effect.CREATES, object=copy), mark)
 
 
-def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) -> tuple[Call, ...]:
-    """Put a table's rows into its copy; OVERRIDING changes nothing where no column is an identity."""
+def move_sequence(table: ObjectRef, column: str, session: Role = Role.CONTROL) -> Call:
+    """Move the sequence of a column past its values, where they went ahead of it."""
+    text = ".".join(quote(part) for part in (table.name.schema, table.name.name) if part)
+    values: Values = {"table": table.name, "table_text": text, "column": column}
+    return Call("move_sequence", values, session=session, effect=Effect.CHANGES, object=table)
+
+
+def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts) -> tuple[Call, ...]:
+    """Put a table's rows into its copy, and move the sequences of its own past them.
+
+    OVERRIDING changes nothing where no column is an identity.
+    """
     values: Values = {
         **ALL_ROWS,
         "table": copy.name,
@@ -81,7 +93,9 @@ def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) 
         "columns": columns,
         "overriding": bool(columns),
     }
-    return (Call("insert", values, effect=Effect.CHANGES, object=copy),)
+    own = [str(row["column_name"]) for row in facts.rows("columns") if row.get("identity")]
+    moves = (move_sequence(copy, column) for column in own if column in columns)
+    return (Call("insert", values, effect=Effect.CHANGES, object=copy), *moves)
 
 
 def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName) -> tuple[Call, ...]:

@@ -12,9 +12,9 @@ SUPPORTED = Support(SupportState.SUPPORTED)
 _TOAST_METHODS = ("pglz", "lz4")
 
 
-def refused(sentence: str) -> Support:
-    """Answer that something cannot be had."""
-    return Support(SupportState.UNSUPPORTED, sentence)
+def refused(sentence: str, hint: str = "") -> Support:
+    """Answer that something cannot be had, and what to do instead."""
+    return Support(SupportState.UNSUPPORTED, sentence, hint)
 
 
 def server(facts: Facts) -> Support | None:

@@ -10,8 +10,8 @@ from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
-from toolkit.operations.copies import Copies, copies_of
-from toolkit.operations.loads import reads_of_space
+from toolkit.operations.copies import Copies, copies_of, refuse_kinds
+from toolkit.operations.loads import VALUED, column_names, computed_columns, reads_of_space
 
 
 class IndexBuild:
@@ -24,6 +24,7 @@ class IndexBuild:
         table = planner.named("table")
         assert table is not None
         queries = [relation_query("target", table), relation_query("columns", table, "columns")]
+        queries += computed_columns(planner, table)
         if not planner.measuring:
             queries.append(relation_query("target_name", self._index_name(planner, table), "name_in_use"))
         on_copy = planner.measuring and not planner.spec.flag("on_live_objects")
@@ -34,6 +35,7 @@ class IndexBuild:
 
     def check(self, planner: Planner) -> None:
         table = planner.existing("target", "table")
+        refuse_kinds(planner, ("view", "foreign table"), "which has no index")
         self._keys(planner)
         if not planner.measuring:
             planner.must_be_free("target_name", self._index_name(planner, table))
@@ -56,7 +58,7 @@ class IndexBuild:
             ToolkitError: TK-0104 for what is no key, TK-0204 for a column that is not there, TK-0107 for a key
                 given twice.
         """
-        known = [str(row["column_name"]) for row in planner.facts.rows("columns")]
+        known = column_names(planner, VALUED)
         if not known and not planner.facts.assumed:
             raise ToolkitError("the table has no column that can be indexed", code="TK-0204")
         keys = tuple(read_key(text, known, planner.dialect) for text in planner.spec.names("columns"))

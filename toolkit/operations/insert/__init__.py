@@ -14,6 +14,9 @@ _LOAD = (
 _INTO = (
     Option("into", OptionKind.CHOICE, "load into an empty copy, or into one that holds the table's rows",
            factor=True, choices=("empty", "filled")),
+    Option("identity", OptionKind.CHOICE,
+           "identity columns: keep the source's values and move their sequences, or generate new values",
+           engines=shared.POSTGRESQL, choices=("keep", "generate")),
     Option("bare", OptionKind.FLAG, "load into a copy without indexes, constraints or partitions"),
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.operations.base import Piece, Planner, relation_query
+from toolkit.operations.copies import refuse_kinds
 from toolkit.operations.loads import (
     chosen_columns,
     column_names,
@@ -21,8 +22,14 @@ from toolkit.operations.loads import (
 )
 
 
-def _refuse_own_values(chosen: tuple[str, ...], own: tuple[str, ...]) -> None:
+def _refuse_own_values(chosen: tuple[str, ...], own: tuple[str, ...], identity: str | None) -> None:
     for name in chosen:
+        if name in own and identity == "generate":
+            raise ToolkitError(
+                f"`{name}` is an identity column, whose values `--identity generate` leaves to the table",
+                code="TK-0107",
+                hint="remove it from --columns, or use `--identity keep`",
+            )
         if name in own:
             raise ToolkitError(
                 f"`{name}` is GENERATED ALWAYS AS IDENTITY and cannot be given a value",
@@ -55,6 +62,9 @@ class Insert:
 
     def check(self, planner: Planner) -> None:
         planner.existing("target", "table")
+        refuse_kinds(planner, ("materialized view",), "which takes no rows")
+        if planner.measuring:
+            refuse_kinds(planner, ("view", "foreign table"), "whose copy would be an ordinary table: measure that")
         existing_source(planner)
         if not planner.facts.assumed and not self._columns(planner):
             raise ToolkitError(
@@ -62,28 +72,56 @@ class Insert:
                 code="TK-0107",
                 hint="give the columns with --columns, and their values with --query",
             )
+        self._check_identity(planner)
 
     def _columns(self, planner: Planner) -> tuple[str, ...]:
         """Return the columns filled: those chosen, else those of the table that the source has too, in its order.
 
-        A column that makes its own values (`identity_columns`) takes none.
+        A column that makes its own values takes none.
 
         Raises:
             ToolkitError: TK-0204 for a chosen column that table or source has not.
         """
-        own = column_names(planner, ["identity_columns"])
+        own = self._own(planner)
         target = [name for name in column_names(planner, ["columns"]) if name not in own]
         readable = readable_columns(planner)
         if planner.spec.names("columns"):
             known = (*target, *own, *column_names(planner, ["invisible_columns"]))
             chosen = chosen_columns(planner, known, f"`{planner.spec.text('table')}`")
-            _refuse_own_values(chosen, own)
+            _refuse_own_values(chosen, own, planner.spec.text("identity"))
             if readable:
                 chosen_columns(planner, readable, f"`{planner.spec.text('source')}`")
             return chosen
         if planner.spec.text("source") is None:
             return tuple(target)
         return tuple(name for name in target if name in readable)
+
+    def _own(self, planner: Planner) -> tuple[str, ...]:
+        """Return the columns that make their own values: those that take no other, and those told to."""
+        always = column_names(planner, ["identity_columns"])
+        if planner.spec.text("identity") != "generate":
+            return always
+        return (
+            *always,
+            *(str(row["column_name"]) for row in planner.facts.rows("columns") if row.get("identity")),
+        )
+
+    def _check_identity(self, planner: Planner) -> None:
+        """Refuse to give a value to a column GENERATED ALWAYS AS IDENTITY unasked.
+
+        Raises:
+            ToolkitError: TK-0107.
+        """
+        always = {row["column_name"] for row in planner.facts.rows("columns") if row.get("identity") == "always"}
+        given = [name for name in self._columns(planner) if name in always]
+        if given and planner.spec.text("identity") is None:
+            raise ToolkitError(
+                f"`{given[0]}` of `{planner.spec.text('table')}` is GENERATED ALWAYS AS IDENTITY: say where its "
+                "values come from",
+                code="TK-0107",
+                hint="`--identity keep` writes the values of the source (OVERRIDING SYSTEM VALUE) and moves the "
+                "sequence past them; `--identity generate` lets the table make new ones",
+            )
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
         return pieces_into(planner, cell, planner.existing("target", "table"), self._columns(planner))

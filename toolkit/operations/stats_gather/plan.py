@@ -19,7 +19,7 @@ from toolkit.model.steps import ObjectRef, Stages, Step
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
-from toolkit.operations.copies import Copies, copies_of
+from toolkit.operations.copies import Copies, copies_of, refuse_kinds
 from toolkit.operations.index_rebuild.plan import LeftOut, check_schemas
 
 
@@ -78,6 +78,8 @@ class StatsGather:
     def check(self, planner: Planner) -> None:
         if planner.spec.text("table") is not None:
             planner.existing("target", "table")
+            if not self._live(planner):
+                refuse_kinds(planner, ("foreign table",), "whose copy would be an ordinary table")
             return
         check_schemas(planner)
         if not self._tables(planner):

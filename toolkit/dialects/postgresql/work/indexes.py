@@ -42,11 +42,25 @@ class _OnIndex(InSession):
             return Granted(1, f"{INDEX_DEGREE} = 0")
         return granted.of_build(work, kept, peaks, notices)
 
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        if work.object.scratch and facts.value("target", "kind") == "materialized view":
+            row = facts.first("target")
+            name = f"{row.get('schema_name')}.{row.get('table_name')}"
+            return (f"`{name}` is a materialized view: measured on a table with its rows",)
+        return ()
+
 
 class CreateIndex(_OnIndex):
     """CREATE INDEX, also CONCURRENTLY."""
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
+        virtual = {
+            row["column_name"] for row in facts.rows("virtual_columns") if row.get("generation") == "virtual"
+        }
+        if not virtual.isdisjoint(work.columns):
+            return support.refused(
+                "PostgreSQL has no index on a virtual generated column; a stored one can have one"
+            )
         live = work.mode is Mode.MEASUREMENT and bool(work.option("on_live_objects"))
         if live and not work.option("online"):
             return support.index_options(work) or support.refused(

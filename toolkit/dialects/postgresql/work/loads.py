@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Kept
 from toolkit.dialects.postgresql import granted, support
-from toolkit.dialects.postgresql.objects import marked
+from toolkit.dialects.postgresql.objects import marked, move_sequence, transaction
 from toolkit.dialects.postgresql.release import major
 from toolkit.dialects.postgresql.work.base import QUERY_DEGREE, InSession, Values, change, fillfactor, tablespace
 from toolkit.dialects.rows import rows_of
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
-from toolkit.model.values import Scalar, Support
+from toolkit.model.values import Row, Scalar, Support
 from toolkit.model.words import Effect, Mode, Role
 
 
@@ -76,7 +76,36 @@ class InsertSelect(InSession):
             return support.refused(
                 "the compression of a column is set when its table is created, not by this operation"
             )
-        return found
+        return found or self._sequences(work, facts)
+
+    def _sequences(self, work: Work, facts: Facts) -> Support | None:
+        """Judge whether the sequences can be moved that a job has to move."""
+        for row in _numbered(work, facts) if _moves(work) else ():
+            if row.get("sequence_name") is None:
+                return support.refused(
+                    f"the sequence of `{row['column_name']}` belongs to the partitioned table: load into that"
+                )
+            if row.get("may_move") == "no":
+                user = facts.value("server", "user_name", "") or "the user"
+                return support.refused(
+                    f"{user} may not move the sequence of `{row['column_name']}` past the values loaded",
+                    f"GRANT SELECT, UPDATE ON SEQUENCE {row['sequence_name']} TO {user}, and SELECT on the table",
+                )
+        return None
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        names = ", ".join(f"`{row['column_name']}`" for row in _numbered(work, facts))
+        if not names or work.mode is not Mode.JOB:
+            return ()
+        if _moves(work):
+            return (
+                f"the sequence of {names} is moved past the greatest value with the load; it is not moved back, "
+                "since that only leaves a gap",
+            )
+        return (
+            f"{names} gets the values of the source, and its sequence stays where it is: a later insert may fail "
+            "with a duplicate key (--identity keep moves the sequence)",
+        )
 
     def settings(self, work: Work) -> dict[str, Scalar]:
         return {QUERY_DEGREE: work.degree - 1}
@@ -96,16 +125,30 @@ class InsertSelect(InSession):
             **rows_of(work),
             "overriding": _overriding(work, facts),
         }
-        return (change("insert", values, work),)
+        load = change("insert", values, work)
+        moved = _numbered(work, facts) if _moves(work) else ()
+        moves = [move_sequence(work.object, str(row["column_name"]), Role.WORKER) for row in moved]
+        return transaction(load, *moves) if moves else (load,)
+
+
+def _moves(work: Work) -> bool:
+    """Tell whether the sequences of the columns filled are moved; those of a copy serve nobody."""
+    return work.mode is Mode.JOB and work.option("identity") == "keep"
 
 
 def _overriding(work: Work, facts: Facts) -> bool:
-    """Say OVERRIDING SYSTEM VALUE where a column named is GENERATED ALWAYS AS IDENTITY.
+    """Say OVERRIDING SYSTEM VALUE where that was asked for, and a column named is GENERATED ALWAYS AS IDENTITY.
 
     It changes nothing for tables without such a column, so it is also used if the columns were not read.
     """
-    read = [row for key, rows in facts.answers.items() for row in rows if key.endswith("columns")]
-    if not read:
-        return bool(work.columns)
+    if work.option("identity") != "keep":
+        return False
+    read = facts.rows("columns")
     always = {row.get("column_name") for row in read if row.get("identity") == "always"}
-    return not always.isdisjoint(work.columns)
+    return not read or not always.isdisjoint(work.columns)
+
+
+def _numbered(work: Work, facts: Facts) -> tuple[Row, ...]:
+    """Return the columns filled that have a sequence of their own (identity, serial)."""
+    filled = (row for row in facts.rows("columns") if row["column_name"] in work.columns)
+    return tuple(row for row in filled if row.get("identity") or row.get("sequence_name"))
