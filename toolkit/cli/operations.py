@@ -171,8 +171,8 @@ def _target(arguments: Arguments) -> str:
     from toolkit.cli.launch import named_target
 
     text = arguments.text("target")
-    assumed = arguments.text("assume") or ""
-    if text is None and assumed.endswith(("-ee", "-se2", "-xe", "-free")):
+    edition = (arguments.text("assume") or "").partition(",")[0].lower()
+    if text is None and edition.endswith(("-ee", "-se2", "-se", "-xe", "-free")):
         return "oracle://assumed"
     return named_target(text)
 

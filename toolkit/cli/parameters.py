@@ -154,7 +154,12 @@ DESIGN = (
 )
 SCRIPT = (
     option("dry_run", "print the complete script without changing anything", kind=bool),
-    option("assume", "with --dry-run: do not connect; assume this release and edition", metavar="19-ee"),
+    option(
+        "assume",
+        "with --dry-run: do not connect; assume this release and edition, on oracle also what is known of the "
+        "database: 19-ee,rac,standby=deferred",
+        metavar="19-ee",
+    ),
     option("facts", "with --dry-run: do not connect; read the facts from a file", metavar="FILE"),
 )
 

@@ -86,7 +86,7 @@ class Server(Protocol):
         ...
 
     def assume(self, text: str) -> Facts:
-        """Return default facts for `--assume` (`19-ee`, `17`, `1.4`).
+        """Return default facts for `--assume` (`19-ee,rac`, `17`, `1.4`).
 
         Raises:
             ToolkitError: TK-0102 naming the values that are known.

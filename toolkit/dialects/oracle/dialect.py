@@ -12,6 +12,7 @@ from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Loc
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
+    assumed,
     copies,
     degrees,
     doctor,
@@ -68,7 +69,7 @@ class OracleDialect:
         return releases.read_release(server)
 
     def assume(self, text: str) -> Facts:
-        return releases.assume(text)
+        return assumed.assume(text)
 
     def explain(self, code: str, message: str) -> ErrorAdvice | None:
         return errors.explain(code, message)

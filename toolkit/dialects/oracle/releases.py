@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row
 
@@ -126,8 +125,6 @@ RELEASES: dict[str, tuple[int, ...]] = {
     "26": (23, 26),
 }
 
-_ASSUMED_EDITIONS = ("ee", "se2", "xe", "free")
-
 # Schemas of the database software, for releases and grants that do not show it (DBA_USERS.ORACLE_MAINTAINED is
 # there from 12.1). Source: Database Security Guide, predefined administrative and non-administrative accounts.
 MAINTAINED_SCHEMAS = frozenset(
@@ -138,10 +135,6 @@ MAINTAINED_SCHEMAS = frozenset(
      "SPATIAL_WFS_ADMIN_USR", "SYS", "SYS$UMF", "SYSBACKUP", "SYSDG", "SYSKM", "SYSMAN", "SYSRAC",
      "SYSTEM", "VECSYS", "WMSYS", "XDB", "XS$NULL"}
 )  # fmt: skip
-
-
-_SUFFIX = re.compile(r"(?<=\d)(?:c|g|ai)$")
-"""What Oracle puts after the number: 11g, 12c, 19c, 23ai."""
 
 
 def has(release: Release, feature: Feature) -> bool:
@@ -174,23 +167,3 @@ def _edition_code(banner: str, edition: str) -> str:
     if edition.lower() in EDITIONS:
         return edition.lower()
     return next((code for pattern, code in _BANNERS if re.search(pattern, banner)), "")
-
-
-def assume(text: str) -> Facts:
-    """Return the facts of an assumed release and edition, without a connection.
-
-    Raises:
-        ToolkitError: TK-0102 with the values that are known.
-    """
-    name, _, edition = text.strip().lower().partition("-")
-    name = _SUFFIX.sub("", name)
-    if name not in RELEASES or edition not in _ASSUMED_EDITIONS:
-        raise ToolkitError(
-            f"`{text}` is not a release and edition of Oracle",
-            code="TK-0102",
-            hint=f"`19-ee`: one of {', '.join(RELEASES)} and one of {', '.join(_ASSUMED_EDITIONS)}",
-        )
-    number = RELEASES[name]
-    words = f"Oracle Database {name} {EDITIONS[edition].words} Release {'.'.join(map(str, number))} (assumed)"
-    server: Row = {"version_text": words, "edition": edition}
-    return Facts("oracle", Release(number, edition, words), answers={"server": (server,)}, assumed=True)

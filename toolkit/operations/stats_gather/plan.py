@@ -81,9 +81,15 @@ class StatsGather:
             if not self._live(planner):
                 refuse_kinds(planner, ("foreign table",), "whose copy would be an ordinary table")
             return
+        if planner.facts.assumed and self._by_schema(planner):
+            return
         check_schemas(planner)
         if not self._tables(planner):
             raise ToolkitError("there is no table to gather", code="TK-0204", hint="check the name of the schema")
+
+    def _by_schema(self, planner: Planner) -> bool:
+        """Tell whether one call gathers a whole schema, whose tables need not be known then."""
+        return planner.dialect.gathers_schemas and planner.spec.text("table") is None and self._live(planner)
 
     def _live(self, planner: Planner) -> bool:
         return not planner.measuring or planner.spec.flag("on_live_objects")
@@ -128,8 +134,7 @@ class StatsGather:
         return self._pieces(planner, cell, self._copies(planner))
 
     def _pieces(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
-        by_schema = planner.dialect.gathers_schemas and planner.spec.text("table") is None
-        if copies is None and by_schema:
+        if self._by_schema(planner):
             refs = [
                 (ObjectRef(ObjectKind.STATISTICS, QualifiedName(schema)), schema, self._weight(planner, schema))
                 for schema in planner.schemas()
