@@ -140,6 +140,10 @@ def test_after_kill_9_the_next_night_finds_what_was_begun_and_ends_it(dbatk: Dba
     begun = _run_of_the_first_step(home, working)
     working.send_signal(signal.SIGKILL)
     working.wait()
+    told, again = dbatk("plan", "report"), dbatk("plan", "report")
+    assert told.status == again.status == 3 and "died: its process was killed" in " ".join(told.out.split())
+    assert "running" not in told.out and "waiting" not in told.out
+    assert "warning: run" in told.err and "died" in told.err and not again.err, "it is told once"
     ended = dbatk("run", "nightly.toml", "--json")
     document = json.loads(ended.out)
     assert ended.status == 0, ended.err

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.notify.runs import run as a_run
 from tests.notify.sinks import Hook, serving
+from toolkit.app import notices
+from toolkit.app.maintenance.closing import end_dead_runs
 from toolkit.cli.main import main
+from toolkit.model.words import RunState
+from toolkit.runner import Stop, holding_lease
+from toolkit.store import open_store
 
 PLAN = """
 [plan]
@@ -70,6 +78,42 @@ def test_a_run_that_fails_and_recovers_is_told_measured_and_logged(
     trials = [line for line in lines if line["event"] == "trial-ended"]
     assert {(line["step"], line["trial"]) for line in trials} == {("statistics", 1), ("copy", 1)}
     assert all(line["run"] and line["target"].startswith("duckdb:") for line in trials)
+
+
+def test_a_run_whose_process_died_is_told_once_by_the_command_that_finds_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store() as store:
+        store.begin_plan_run(replace(a_run(), state=RunState.RUNNING, ended_at=None))
+        with holding_lease(store, "plan run of another", a_run().plan_run, Stop()):
+            assert end_dead_runs(store) == [], "a process works for it"
+    with serving(Hook) as (port, received):
+        monkeypatch.setenv("HOOK", f"json://127.0.0.1:{port}")
+        text = f'metrics_folder = "{folder}/metrics"\n[[to]]\nname = "dba"\nurl = {{env = "HOOK"}}\n'
+        (folder / "config/notify.toml").write_text(text)
+        assert main(["runs", "list"]) == 0
+        assert main(["plan", "report", "last"]) == 3
+    assert [body["title"][:45] for body in received] == ["dbatk: plan nightly died: its process was kil"]  # type: ignore[index]
+    metrics = (folder / "metrics/dbatk_nightly.prom").read_text()
+    assert 'dbatk_plan_running{plan="nightly"} 0.0' in metrics and "heartbeat_timestamp_seconds" in metrics
+    assert 'dbatk_plan_last_run_success{plan="nightly"} 0.0' in metrics
+
+
+def test_a_run_that_works_has_a_heartbeat_for_monitoring(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "config/notify.toml").write_text(f'metrics_folder = "{folder}/metrics"\n')
+    written, read = threading.Event(), list[str]()
+    real = notices.replace_file
+
+    def write(path: Path, text: str, *, mode: int) -> None:
+        real(path, text, mode=mode)
+        read.append(text)
+        written.set()
+
+    monkeypatch.setattr(notices, "replace_file", write)
+    working = replace(a_run(), state=RunState.RUNNING, ended_at=None)
+    with notices.heartbeats(lambda: [working]):
+        assert written.wait(60)
+    assert 'dbatk_plan_running{plan="nightly"} 1.0' in read[0]
 
 
 def test_a_run_is_none_the_worse_for_a_message_that_does_not_arrive(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,12 @@ from toolkit.config.notices import Notices
 from toolkit.model.plan import PlanRunRecord
 from toolkit.notify.metrics import exposition
 
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 def read(*runs: PlanRunRecord) -> Samples:
-    families = list(text_string_to_metric_families(exposition(runs)))
+    families = list(text_string_to_metric_families(exposition(runs, NOW)))
     assert len({family.name for family in families}) == len(families)
     assert all(family.documentation.endswith(".") and family.type == "gauge" for family in families)
     return {
@@ -59,7 +60,7 @@ def test_what_is_not_known_is_left_out_never_zero() -> None:
     assert value(found, "dbatk_plan_last_success_timestamp_seconds") is None
     assert value(found, "dbatk_plan_window_end_timestamp_seconds") is None
     assert value(found, "dbatk_step_last_duration_seconds", **STATISTICS) is None
-    assert exposition([]) == ""
+    assert exposition([], NOW) == ""
 
 
 @pytest.mark.parametrize("odd", ['a "b"', "a\\b", "a\nb", "{}=,", "ü\u2028", "\ud800"])

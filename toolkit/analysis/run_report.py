@@ -10,6 +10,7 @@ from statistics import median
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
 from toolkit.analysis.shifts import FEWEST, Shift, shifts
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
+from toolkit.model.words import RunState
 from toolkit.units import byte_size, counted, seconds
 
 _SLOWER = 1.5
@@ -107,11 +108,13 @@ def _between(times: Sequence[float]) -> str:
 def _headline(run: PlanRunRecord) -> str:
     counts = {state: sum(step.state is state for step in run.steps) for state in StepState}
     said = [f"{counts[state]} {state}" for state in StepState if counts[state]]
-    return f"plan `{run.plan}`: " + (", ".join(said) or "it had no step")
+    died = "died, " if run.state is RunState.DIED else ""
+    return f"plan `{run.plan}`: {died}" + (", ".join(said) or "it had no step")
 
 
 def _sentences(run: PlanRunRecord, steps: Sequence[ReportedStep]) -> list[str]:
-    said = [f"stopped: {run.stopped_by}"] if run.stopped_by else []
+    word = "died" if run.state is RunState.DIED else "stopped"
+    said = [f"{word}: {run.stopped_by}"] if run.stopped_by else []
     said += _failures(steps)
     said += [
         f"`{step.record.step}` on `{step.record.target}` was {step.against_history}"

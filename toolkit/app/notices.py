@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
-from datetime import datetime
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 
 from toolkit.config.notices import Notices, NotifyOn, Recipient, load_notices
 from toolkit.config.paths import replace_file
@@ -22,14 +24,21 @@ from toolkit.notify.message import (
 )
 from toolkit.notify.metrics import exposition, file_name
 
+_BEAT_SECONDS = 30.0
+
 
 def tell(
-    runs: Sequence[PlanRunRecord], notices: Notices | None = None, *, limit_seconds: float = LIMIT_SECONDS
+    runs: Sequence[PlanRunRecord],
+    notices: Notices | None = None,
+    *,
+    of: str | None = None,
+    limit_seconds: float = LIMIT_SECONDS,
 ) -> tuple[str, ...]:
     """Send the messages and write the metrics of a plan that has ended.
 
     Args:
         runs: the plan's runs, the newest first (`store.plan_runs_to_tell(plan)`).
+        of: the plan run that the message is about; the newest if not given.
         notices: the recipients; None reads `notify.toml`.
         limit_seconds: how long all of it may take.
 
@@ -38,7 +47,8 @@ def tell(
     """
     if not runs:
         return ()
-    last, before = runs[0], runs[1] if len(runs) > 1 else None
+    at = next((at for at, run in enumerate(runs) if run.plan_run == of), 0)
+    last, before = runs[at], runs[at + 1] if len(runs) > at + 1 else None
     try:
         known = notices if notices is not None else load_notices()
     except ToolkitError as error:
@@ -47,6 +57,32 @@ def tell(
     reasons = reasons_of(last, before)
     wanted = [one for one in known.to if one.wants(last.plan, reasons)]
     return (*problems, *_send(wanted, run_message(last, reasons), limit_seconds))
+
+
+@contextmanager
+def heartbeats(read: Callable[[], Sequence[PlanRunRecord]]) -> Iterator[None]:
+    """Write the metrics of a plan again and again while the block runs: that they grow old tells of its death.
+
+    Args:
+        read: returns the plan's runs, the newest first.
+    """
+    ended = threading.Event()
+
+    def beats() -> None:
+        while True:
+            # what cannot be read or written is said at the end of the plan run
+            with suppress(ToolkitError):
+                _metrics(read(), load_notices())
+            if ended.wait(_BEAT_SECONDS):
+                return
+
+    thread = threading.Thread(target=beats, daemon=True, name="heartbeat metric")
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(LIMIT_SECONDS)
 
 
 def tell_digest(
@@ -80,14 +116,14 @@ def tell_trial(notices: Notices, *, limit_seconds: float = LIMIT_SECONDS) -> tup
 
 
 def _metrics(runs: Sequence[PlanRunRecord], notices: Notices) -> Sequence[str]:
-    if notices.metrics_folder is None:
+    if notices.metrics_folder is None or not runs:
         return ()
     try:
         path = notices.metrics_folder / file_name(runs[0].plan)
         # node_exporter reads as another user; its folder must be there already, or nobody reads it
         if not notices.metrics_folder.is_dir():
             return (f"no metrics were written: there is no folder `{notices.metrics_folder}`",)
-        replace_file(path, exposition(runs), mode=0o644)
+        replace_file(path, exposition(runs, datetime.now(UTC)), mode=0o644)
     except ToolkitError as error:
         return (f"no metrics were written: {error.sentence}",)
     return ()

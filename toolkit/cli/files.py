@@ -10,7 +10,7 @@ import typer
 
 from toolkit.cli.approving import approvals_of, checked_plan, password_prompt
 from toolkit.cli.listening import LOG, listening
-from toolkit.cli.notices import tell_of, told_of_refusals
+from toolkit.cli.notices import tell_died, tell_of, told_of_refusals
 from toolkit.cli.output import out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import (
     APPROVALS,
@@ -139,13 +139,16 @@ def run_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
 def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
     """Run it, and tell everybody what came of it."""
     from toolkit.app.maintenance import plan_targets_of, run_plan
+    from toolkit.app.notices import heartbeats
     from toolkit.store import open_store
 
     with open_store(arguments.text("store")) as store, ExitStack() as guarded:
+        tell_died(store, plan.name)
         targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
         approvals, targets = guarded.enter_context(checked_plan(plan, targets, store, arguments))
         dispatcher = guarded.enter_context(_dispatcher(plan, targets, store, arguments))
-        with listening(arguments) as events:
+        beating = heartbeats(lambda: store.plan_runs_to_tell(plan.name))
+        with listening(arguments) as events, beating:
             record = run_plan(
                 plan,
                 targets,
@@ -159,6 +162,7 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
                 events.emit(Event("warning", sentence))
             ended = {"plan_run": record.plan_run, "state": record.state.value, "stopped_by": record.stopped_by}
             events.emit(Event("plan-ended", f"plan {plan.name}: {record.state}", ended))
+        tell_died(store, plan.name)
         tell_of(store, plan.name)
     return record
 

@@ -39,6 +39,17 @@ def tell_of(store: Store, plan: str) -> None:
         say(f"warning: {problem}")
 
 
+def tell_died(store: Store, plan: str | None = None) -> None:
+    """Say of plan runs whose process died that they did, and notify all recipients: once, whoever finds them."""
+    from toolkit.app.maintenance.closing import end_dead_runs
+    from toolkit.app.notices import tell
+
+    for run in end_dead_runs(store, plan):
+        say(f"warning: run {run.plan_run} of plan {run.plan} died: {run.stopped_by}")
+        for problem in tell(store.plan_runs_to_tell(run.plan), of=run.plan_run):
+            say(f"warning: {problem}")
+
+
 @contextmanager
 def told_of_refusals(plan: str) -> Iterator[None]:
     """Tell everybody when a plan that nobody watches cannot even begin; the error goes on its way."""
@@ -70,6 +81,7 @@ def _digest(arguments: Arguments) -> int:
     notices = _notices()
     since = datetime.now(UTC) - timedelta(seconds=parse_duration(arguments.text("since") or "1d"))
     with open_store(arguments.text("store")) as store:
+        tell_died(store)
         runs = [run for run in store.plan_runs(limit=10_000) if run.began_at >= since]
     return _show(arguments, *tell_digest(runs, since, notices))
 

@@ -11,7 +11,7 @@ import typer
 
 from toolkit.cli.approving import approvals_of, password_prompt
 from toolkit.cli.files import read_experiment, read_maintenance_plan
-from toolkit.cli.notices import notify_group
+from toolkit.cli.notices import notify_group, tell_died
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import (
     APPROVALS,
@@ -94,6 +94,7 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
     from toolkit.units import counted
 
     with open_store(arguments.text("store")) as store:
+        tell_died(store, plan.name)
         targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
         outlook, guards = full_outlook(plan, targets, store)
     if arguments.flag("json"):
@@ -242,19 +243,22 @@ def _approval_document(approval: Approval, path: Path) -> dict[str, object]:
 # -- report and history -----------------------------------------------------------------------------------------
 def _report(arguments: Arguments) -> int:
     from toolkit.app.maintenance.run_reports import find_plan_run, report_of
+    from toolkit.model.words import RunState
     from toolkit.report.run_report import run_report_document, run_report_page, run_report_text
     from toolkit.store import open_store
 
     file = arguments.text("out")
     form = _format(arguments, file)
     with open_store(arguments.text("store")) as store:
+        tell_died(store, arguments.text("plan"))
         report = report_of(store, find_plan_run(store, arguments.required("run"), arguments.text("plan")))
+    status = ExitCode.INCOMPLETE if report.run.state is RunState.DIED else ExitCode.DONE
     if form == "json" and file is None:
         out_json(run_report_document(report))
-        return ExitCode.DONE
+        return status
     if file is None and form == "text":
         out(run_report_text(report).rstrip())
-        return ExitCode.DONE
+        return status
     from toolkit.app.files import write_file
 
     if file is None:
@@ -266,7 +270,7 @@ def _report(arguments: Arguments) -> int:
     }
     write_file(Path(file), content[form]())
     say(f"wrote {file}")
-    return ExitCode.DONE
+    return status
 
 
 def _format(arguments: Arguments, file: str | None) -> str:
@@ -285,6 +289,7 @@ def _history(arguments: Arguments) -> int:
     from toolkit.store import open_store
 
     with open_store(arguments.text("store")) as store:
+        tell_died(store, arguments.text("plan"))
         found = trends(store, arguments.required("step"), arguments.text("plan"))
     if arguments.flag("json"):
         out_json(trends_document(found))

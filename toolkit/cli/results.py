@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from toolkit.cli.notices import tell_died
 from toolkit.cli.output import Warnings, out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
@@ -61,6 +62,7 @@ def _list(arguments: Arguments) -> int:
             f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number of at least 1"
         )
     with _store(arguments) as store:
+        tell_died(store)
         heads = listed_runs(store, limit or 50)
     if arguments.flag("json"):
         out_json(runs_document(heads))

@@ -42,6 +42,8 @@ class RunState(StrEnum):
     DONE = "done"
     INTERRUPTED = "interrupted"
     FAILED = "failed"
+    DIED = "died"
+    """Of a plan run: its process was killed or its host went down, which others found out."""
 
 
 class Effect(StrEnum):

@@ -78,7 +78,9 @@ def reasons_of(run: PlanRunRecord, before: PlanRunRecord | None) -> frozenset[No
 
 def failed(run: PlanRunRecord) -> bool:
     """Tell whether something went wrong; what only ran out of time is no failure: the next run continues it."""
-    return run.state is RunState.FAILED or any(step.state is StepState.FAILED for step in run.steps)
+    return run.state in (RunState.FAILED, RunState.DIED) or any(
+        step.state is StepState.FAILED for step in run.steps
+    )
 
 
 def run_message(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> Message:
@@ -110,6 +112,8 @@ def trial_message(host: str) -> Message:
 
 # -- making -----------------------------------------------------------------------------------------------------
 def _subject(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> str:
+    if run.state is RunState.DIED:
+        return f"plan {run.plan} died: {run.stopped_by}"
     if NotifyOn.FAILURE in reasons:
         broken = [step for step in run.steps if step.state is StepState.FAILED]
         which = f": {broken[0].step} on {broken[0].target}" if broken else ""

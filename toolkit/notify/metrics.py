@@ -27,11 +27,12 @@ def file_name(plan: str) -> str:
     return f"dbatk_{plan}.prom"
 
 
-def exposition(runs: Sequence[PlanRunRecord]) -> str:
+def exposition(runs: Sequence[PlanRunRecord], now: datetime) -> str:
     """Return the metrics of one plan.
 
     Args:
         runs: its runs, the newest first; the older ones tell when a step last succeeded.
+        now: when the process of the newest one, if it has not ended, is known to be alive.
     """
     if not runs:
         return ""
@@ -39,7 +40,7 @@ def exposition(runs: Sequence[PlanRunRecord]) -> str:
     from prometheus_client import CollectorRegistry, generate_latest
 
     registry = CollectorRegistry()
-    registry.register(_Families([*_of_plan(runs), *_of_steps(runs)]))
+    registry.register(_Families([*_of_plan(runs, now), *_of_steps(runs)]))
     return generate_latest(registry).decode()
 
 
@@ -65,7 +66,7 @@ def _gauge(name: str, help: str, samples: Sequence[Sample]) -> Iterator[GaugeMet
         yield family
 
 
-def _of_plan(runs: Sequence[PlanRunRecord]) -> Iterator[GaugeMetricFamily]:
+def _of_plan(runs: Sequence[PlanRunRecord], now: datetime) -> Iterator[GaugeMetricFamily]:
     last = runs[0]
     plan = {"plan": last.plan}
     well = last.state is RunState.DONE and all(step.state in ENDED_WELL for step in last.steps)
@@ -77,6 +78,13 @@ def _of_plan(runs: Sequence[PlanRunRecord]) -> Iterator[GaugeMetricFamily]:
     prefix = "dbatk_plan_last_run"
     yield from _gauge(f"{prefix}_begin_timestamp_seconds", "When the plan last started.", _at(plan, last.began_at))
     yield from _gauge(f"{prefix}_end_timestamp_seconds", "When the plan last ended.", _at(plan, last.ended_at))
+    running = float(last.state is RunState.RUNNING)
+    yield from _gauge("dbatk_plan_running", "Whether the last run has not ended yet.", [(plan, running)])
+    yield from _gauge(
+        "dbatk_plan_heartbeat_timestamp_seconds",
+        "When the last run was last heard of: renewed every half minute while it runs.",
+        _at(plan, last.ended_at or now),
+    )
     yield from _gauge(f"{prefix}_success", "Whether all steps of the last run succeeded.", [(plan, float(well))])
     yield from _gauge(
         "dbatk_plan_last_success_timestamp_seconds", "When the plan last succeeded.", _at(plan, success)

@@ -179,6 +179,11 @@ class Leases(StorePart):
         """Return a lease that a run holds, live or not, or None."""
         return self._lease(_table.c.run == run)
 
+    def holder_for(self, run: str) -> Holder | None:
+        """Return who holds a lease for a run and was heard of last, and whether that process is alive, or None."""
+        with self._database.read() as connection:
+            return _select(connection, _table.c.run == run, self._database.now(connection))
+
     def refuse_live_run(self, run: str) -> None:
         """Refuse a run that a live process is working on.
 

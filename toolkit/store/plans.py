@@ -21,6 +21,7 @@ _PART = 500
 _STEP_COLUMNS = tuple(_step.c[each.name] for each in fields(StepRecord))
 _STATE = 3
 _OPEN = (StepState.WAITING.value, StepState.RUNNING.value)
+_UNENDED = (RunState.RUNNING.value, RunState.DIED.value)
 
 
 class Plans(StorePart):
@@ -64,6 +65,21 @@ class Plans(StorePart):
             done = connection.execute(update(_plan_run).where(_plan_run.c.plan_run == plan_run).values(values))
             if done.rowcount != 1:
                 raise _unknown(plan_run)
+
+    def running_plan_runs(self, plan: str | None = None) -> list[str]:
+        """Return the ids of the plan runs, of one plan or of all, whose end nobody has stored, oldest first."""
+        query = select(_plan_run.c.plan_run).where(_plan_run.c.state == RunState.RUNNING.value)
+        if plan is not None:
+            query = query.where(_plan_run.c.plan == plan)
+        with self._database.read() as connection:
+            return list(connection.execute(query.order_by(_plan_run.c.began_at)).scalars())
+
+    def end_dead_plan_run(self, plan_run: str, at: datetime, reason: str) -> bool:
+        """Store that the process of a plan run died; False when somebody else stored its end before."""
+        with self._database.write(f"plan run `{plan_run}`") as connection:
+            values = {"state": RunState.DIED.value, "ended_at": at, "stopped_by": reason}
+            running = (_plan_run.c.plan_run == plan_run, _plan_run.c.state == RunState.RUNNING.value)
+            return connection.execute(update(_plan_run).where(*running).values(values)).rowcount == 1
 
     def plan_runs(
         self, plan: str | None = None, limit: int = 100, *, with_steps: bool = True
@@ -148,7 +164,7 @@ class Plans(StorePart):
         query = (
             select(_step)
             .join(_plan_run, _plan_run.c.plan_run == _step.c.plan_run)
-            .where(_plan_run.c.plan == plan, _plan_run.c.state == RunState.RUNNING.value)
+            .where(_plan_run.c.plan == plan, _plan_run.c.state.in_(_UNENDED))
             .where(_step.c.target == target, _step.c.state.in_(_OPEN))
         )
         with self._database.read() as connection:

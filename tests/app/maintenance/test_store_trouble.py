@@ -72,8 +72,9 @@ def test_a_store_that_stays_full_ends_the_run_with_nothing_at_work_and_the_next_
             run(store, tmp_path)
     assert at_work() == []
     assert run(store, tmp_path).state is RunState.DONE
-    (_, killed) = store.plan_runs("n")
-    assert killed.state is RunState.INTERRUPTED and killed.ended_at is not None
+    (killed,) = insists.end_dead_runs(store)
+    assert killed.state is RunState.DIED and killed.ended_at is not None
+    assert insists.end_dead_runs(store) == [], "it is told once"
     states = {step.step: step.state.value for step in killed.steps}
     assert states == {"a": "done", "b": "done", "c": "stopped"}, "the run of `b` tells that it was done"
 

@@ -14,7 +14,8 @@ from typing import TypeVar
 from toolkit.app.results import ended_well, find_run
 from toolkit.app.runs.doubt import taken_as_done
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import StepRecord, StepState
+from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
+from toolkit.model.records import Holder
 from toolkit.model.words import RunState
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 
@@ -29,16 +30,48 @@ _LOOK_SECONDS = 0.5
 T = TypeVar("T")
 
 
+def lease_of_plan_run(plan_run: str) -> str:
+    """Return the name of the lease that a plan run holds from before its begin until its end is stored."""
+    return f"plan run {plan_run}"
+
+
+def end_dead_runs(store: Store, plan: str | None = None) -> list[PlanRunRecord]:
+    """Say of plan runs whose process is gone, or sends no heartbeat, that they died; return them, each only once.
+
+    A process that was only cut off from the store stores its own end later, and that counts.
+    """
+    found = []
+    for plan_run in store.running_plan_runs(plan):
+        holder = store.holder_of(lease_of_plan_run(plan_run)) or store.holder_for(plan_run)
+        if holder is not None and holder.alive:
+            continue
+        record = store.load_plan_run(plan_run)
+        heard = _last_heard(record, holder)
+        if not store.end_dead_plan_run(
+            plan_run, heard, f"{KILLED}; last heard of at {heard:%Y-%m-%d %H:%M:%S} UTC"
+        ):
+            continue
+        for step in record.steps:
+            if step.state in _OPEN:
+                store.note_step(plan_run, killed(store, plan_run, step, heard, KILLED))
+        if holder is not None and holder.in_sight:
+            store.release(holder.lease)
+        found.append(store.load_plan_run(plan_run))
+    return found
+
+
+def _last_heard(record: PlanRunRecord, holder: Holder | None) -> datetime:
+    if holder is not None:
+        return holder.lease.heartbeat_at
+    known = [each for step in record.steps for each in (step.began_at, step.ended_at) if each is not None]
+    return max(known, default=record.began_at)
+
+
 def close_killed_runs(store: Store, plan: str, plan_run: str, target: str, now: datetime) -> None:
-    """Say of other runs that were killed while they had steps on a target that they were."""
-    runs = set()
+    """Say of the steps that other runs had on a target when they were killed that they were (`end_dead_runs`)."""
     for other, step in store.open_steps(plan, target):
         if other != plan_run:
             store.note_step(other, killed(store, other, step, now, KILLED))
-            runs.add(other)
-    for other in runs:
-        if not store.is_open(other):
-            store.end_plan_run(other, RunState.INTERRUPTED, now, KILLED)
 
 
 def close_open(store: Store, plan_run: str, target: str, now: datetime, reason: str) -> list[StepRecord]:

@@ -15,7 +15,7 @@ from typing import Protocol
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import utc_now
-from toolkit.app.maintenance.closing import close_open, retrying
+from toolkit.app.maintenance.closing import close_open, lease_of_plan_run, retrying
 from toolkit.app.maintenance.outlook import remarks
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.app.maintenance.target_run import Now, PlanRun, TargetRun
@@ -26,7 +26,7 @@ from toolkit.model.protocols import Event, Events, TaggedEvents
 from toolkit.model.records import new_run_id
 from toolkit.model.window import TimeSpan
 from toolkit.model.words import RunState
-from toolkit.runner import Locks, Stop, holding_locks
+from toolkit.runner import Locks, Stop, holding_lease, holding_locks
 from toolkit.store import Store
 
 _TICK_SECONDS = 0.5
@@ -113,15 +113,17 @@ def run_plan(
     plan_run = PlanRun(plan, run_id, store, approvals, tagged, stop or Stop(), span, now)
     for sentence in remarks(plan, store, began):
         plan_run.events.emit(Event("warning", sentence))
-    store.begin_plan_run(_record(plan_run, targets, began))
-    state = RunState.INTERRUPTED
-    try:
-        with plan_run.stop.listening(), _noted(plan_run):
-            _all_targets(plan_run, targets, dispatcher or Threads())
-        state = _state_of(plan_run)
-    finally:
-        stopped = "; ".join(dict.fromkeys(plan_run.stopped_by)) or None
-        retrying(lambda: _end(plan_run, state, stopped))
+    # Held until the end is stored: whoever finds it dead may say that the plan run died.
+    with holding_lease(store, lease_of_plan_run(run_id), run_id, plan_run.stop):
+        store.begin_plan_run(_record(plan_run, targets, began))
+        state = RunState.INTERRUPTED
+        try:
+            with plan_run.stop.listening(), _noted(plan_run):
+                _all_targets(plan_run, targets, dispatcher or Threads())
+            state = _state_of(plan_run)
+        finally:
+            stopped = "; ".join(dict.fromkeys(plan_run.stopped_by)) or None
+            retrying(lambda: _end(plan_run, state, stopped))
     if plan_run.refused and len(plan_run.refused) == len(targets):
         raise plan_run.refused[0]
     return store.load_plan_run(run_id)
