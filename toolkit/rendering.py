@@ -18,7 +18,7 @@ from toolkit import resources
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.backup.texts import BARE, PATTERNS, fits
 from toolkit.dialects.work import Call, ContextValue
-from toolkit.model.steps import Step, spell_on_host, together
+from toolkit.model.steps import Step, added, spell_on_host, together
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, StepKind
 
@@ -224,6 +224,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         restores=tuple(back.restores for back in call.undo),
         before=call.before,
         unlogged=call.unlogged,
+        redo_bytes=added(each.redo_bytes for each in (call, *call.inside)),
         tolerates=call.tolerates,
         keep_as=call.keep_as,
         own_read=call.file and call.effect is Effect.READS,

@@ -11,5 +11,6 @@ SELECT d.dbid AS dbid,
        d.open_mode AS open_mode,
        d.database_role AS database_role,
        d.force_logging AS force_logging,
+       d.flashback_on AS flashback_on,
        d.supplemental_log_data_min AS supplemental_log_data
   FROM v$database d;

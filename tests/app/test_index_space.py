@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.app.test_space import experiment
-from toolkit.app.runs.space import built_bytes, needed_for_indexes, rebuilt_sizes, sorted_bytes
+from toolkit.app.runs.space import needed_for_indexes, sorted_bytes
+from toolkit.dialects.sizes import built_bytes, rebuilt_sizes
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row
@@ -37,9 +38,8 @@ def part(name: str, size: float) -> Row:
     [(("ID",), 12 + 6), (("id", "NAME DESC"), 12 + 6 + 31), (("UPPER(NAME)",), 12 + 31), (("0",), 12 + 20)],
 )
 def test_an_index_is_as_big_as_its_rows_and_keys(keys: tuple[str, ...], entry: int) -> None:
-    written = experiment(operation=BUILD, options={"columns": keys})
     read = facts(target=(TABLE,), columns=(column("ID", 5), column("NAME", 30)))
-    assert built_bytes(written, read) == pytest.approx(1000 * entry / 0.9)
+    assert built_bytes(keys, read) == pytest.approx(1000 * entry / 0.9)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,7 @@ def test_an_index_is_as_big_as_its_rows_and_keys(keys: tuple[str, ...], entry: i
 def test_without_statistics_it_is_a_third_of_its_table_or_unknown(
     table: Row, length: float | None, size: float | None
 ) -> None:
-    written = experiment(operation=BUILD, options={"columns": ("ID",)})
-    assert built_bytes(written, facts(target=(table,), columns=(column("ID", length),))) == size
+    assert built_bytes(("ID",), facts(target=(table,), columns=(column("ID", length),))) == size
 
 
 def test_a_measurement_needs_the_copy_too_and_a_job_only_the_index() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.make import experiment
-from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes
+from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes, short_of_disk
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
@@ -61,6 +61,17 @@ def test_what_does_not_fit_is_refused_with_both_sizes() -> None:
 )
 def test_what_just_fits_or_is_not_known_is_not_refused(read: Facts) -> None:
     check_space(experiment(options={}, factors=()), read, TARGET)
+
+
+@pytest.mark.parametrize(
+    ("free", "needed", "fits"),
+    [(None, 100.0, True), (50.0, None, True), (120.0, 100.0, True), (119.0, 100.0, False)],
+)
+def test_a_trial_needs_a_fifth_more_than_its_estimate(
+    free: float | None, needed: float | None, fits: bool
+) -> None:
+    said = short_of_disk(needed, free)
+    assert said is None if fits else said is not None and said.startswith("only 119 ")
 
 
 def test_the_disk_under_an_embedded_file_is_asked_now(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_healthy_database_is_within_all_limits(store: Store) -> None:
         "max_lag": "`FREE_SB` is 0 s behind",
         "min_free.tablespace": "40.0 GiB free in `USERS`",
         "min_free.temp": "8.00 GiB free in `TEMP`",
-        "min_free.recovery_area": "no recovery area",
+        "min_free.recovery_area": "400 GiB free in `/fra`",
         "max_load": "load 0.062 per CPU",
         "max_lock_waiters": "0 sessions waiting for a lock",
         "max_blocking": "0 sessions waiting for a lock",

@@ -291,19 +291,12 @@ def test_no_trial_begins_that_the_budget_does_not_hold(
     assert warnings_of(context) == words
 
 
-@pytest.mark.parametrize(
-    ("free", "needed", "fits"),
-    [(None, 100.0, True), (50.0, None, True), (120.0, 100.0, True), (119.0, 100.0, False)],
-)
-def test_a_run_stops_before_the_disk_is_full(
-    rig: Rig, free: float | None, needed: float | None, fits: bool
-) -> None:
+def test_a_run_stops_before_the_trial_that_would_find_no_room(rig: Rig) -> None:
     context = rig.context()
-    context.free_bytes = lambda: free
-    context.needed_bytes = needed
-    state, _ = rig.run(planned(ONE), context=context)
-    assert (state is RunState.DONE, len(rig.ran)) == (fits, int(fits))
-    assert any(text.startswith("only 119 ") for text in warnings_of(context)) is not fits
+    context.short_of_room = lambda trial: "no room" if trial.number > 1 else None
+    state, _ = rig.run(planned(ONE, ONE), context=context)
+    assert (state, len(rig.ran)) == (RunState.INTERRUPTED, 1)
+    assert warnings_of(context) == ["no room"]
 
 
 def failing(code: str, *numbers: int) -> Callable[[PlannedTrial], EndedTrial]:

@@ -104,6 +104,25 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
+class ArchiveRoom:
+    """What is free where a server keeps the redo that it must not lose, in bytes; None: not known.
+
+    Attributes:
+        place: where it is kept.
+        free_bytes: what is free there now, or can be had at once.
+        limit_bytes: what may be taken there altogether.
+        unknown: why it is not known what is free.
+        flashback: that before images of changed blocks go there too; empty where they do not.
+    """
+
+    place: str = ""
+    free_bytes: float | None = None
+    limit_bytes: float | None = None
+    unknown: str = ""
+    flashback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One line of `doctor`: state (`ok`, `note`, `warning`, `problem`), evidence, consequence, what to do.
 

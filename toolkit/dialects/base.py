@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.answers import ArchiveRoom, Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.work import Call, Work
@@ -190,6 +190,13 @@ class Catalogue(Protocol):
         Raises:
             ToolkitError: TK-0204 when there is no such tablespace, TK-0305 when nothing may be put there.
         """
+        ...
+
+    archive_file: str | None
+    """The catalogue file without binds that tells of the room of archived redo; read again between trials."""
+
+    def archive_room(self, facts: Facts) -> ArchiveRoom | None:
+        """Say how much room there is for the redo that is archived; None where none is, or it was not asked."""
         ...
 
     def index_reads(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.answers import ArchiveRoom, Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.backups import failed
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import count_source, count_target
@@ -33,6 +33,7 @@ class Quiet:
     place_files: tuple[str, ...] = ()
     gathers_schemas = False
     copy_files: tuple[str, ...] = ()
+    archive_file: str | None = None
     doctor_files: tuple[str, ...] = ()
     scheduler_files: tuple[str, ...] = ()
     online_rebuilds_apart = False
@@ -76,6 +77,9 @@ class Quiet:
         """Return the free bytes that the file `space` tells."""
         said = facts.value("space", "free_byte_count")
         return Room(free_bytes=float(said) if isinstance(said, int | float) else None)
+
+    def archive_room(self, facts: Facts) -> ArchiveRoom | None:
+        return None
 
     def index_reads(
         self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False

@@ -37,6 +37,7 @@ class Call:
     """Of a call that undoes: which attribute it restores."""
     before: str | None = None
     unlogged: bool = False
+    redo_bytes: float | None = 0.0
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
     file: bool = False

@@ -58,6 +58,7 @@ class Step:
             creation those that settle the object of a job (its degree), which stays. They take no binds.
         before: the former value that `undo` puts back, kept in the journal and shown to people.
         unlogged: what it writes is not in the redo log: the object needs a backup afterwards.
+        redo_bytes: about how much redo it writes; None where that is not known.
         tolerates: database codes that are no failure here.
         keep_as: key under which the rows it returns are kept as evidence.
         limit_seconds: cancel it after so long; None means no limit.
@@ -75,6 +76,7 @@ class Step:
     """What each statement of `undo` restores, so that a value of somebody else is left; empty when unknown."""
     before: str | None = None
     unlogged: bool = False
+    redo_bytes: float | None = 0.0
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
     limit_seconds: float | None = None
@@ -95,6 +97,12 @@ class Step:
     """Asked instead where a row says `unseen`: that the session's catalogue may hide what is asked for."""
     parts: tuple[Step, ...] = ()
     """Reads of the same columns that go as one statement; `text` is all of them, joined by UNION ALL."""
+
+
+def added(sizes: Iterable[float | None]) -> float | None:
+    """Add up sizes; None where one of them is not known."""
+    known = tuple(sizes)
+    return None if None in known else sum(size for size in known if size is not None)
 
 
 def together(parts: Iterable[Step]) -> Step:

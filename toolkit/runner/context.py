@@ -224,8 +224,8 @@ class RunContext:
     """The facts of the run's very beginning, where it was resumed."""
     plans_kept: set[Cell] = field(default_factory=set)
     workers: Workers = field(default_factory=Workers)
-    needed_bytes: float | None = None
-    free_bytes: Callable[[], float | None] = lambda: None
+    short_of_room: Callable[[PlannedTrial], str | None] = lambda _: None
+    """Says, before a trial, what it would find no room for; asked of the server or the disk each time."""
 
     @property
     def experiment(self) -> Experiment:

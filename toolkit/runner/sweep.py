@@ -23,7 +23,6 @@ from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_c
 from toolkit.runner.monitor import learn_refusals
 from toolkit.runner.trial import EndedTrial, run_trial, unsupported
 from toolkit.runner.undoing import Undone
-from toolkit.units import byte_size
 
 _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
 
@@ -176,7 +175,7 @@ class Sweep:
     def _ready(self, planned: PlannedTrial) -> bool:
         """Tell whether the next trial may begin: not stopped, within the budget, with room, on a calm host."""
         self._context.stop.look()
-        if self._context.stop.requested or not self._affordable(planned) or not self._fits():
+        if self._context.stop.requested or not self._affordable(planned) or not self._fits(planned):
             return False
         wait_for_calm(self._context)
         return not self._context.stop.requested
@@ -191,16 +190,12 @@ class Sweep:
         self._context.warn(f"the budget of {budget:g} s is used up; `dbatk runs resume` continues")
         return False
 
-    def _fits(self) -> bool:
-        """Stop between trials before the disk is full: what a trial needs, and a fifth more, must be free."""
-        context = self._context
-        free = context.free_bytes()
-        if free is None or context.needed_bytes is None or free >= 1.2 * context.needed_bytes:
-            return True
-        context.warn(
-            f"only {byte_size(free)} are left in the target tablespace; free space, then `dbatk runs resume`"
-        )
-        return False
+    def _fits(self, planned: PlannedTrial) -> bool:
+        """Stop between trials before a disk or the place of archived logs is full."""
+        short = self._context.short_of_room(planned)
+        if short is not None:
+            self._context.warn(short)
+        return short is None
 
     # -- one trial ----------------------------------------------------------------------------------------------
     def _trial(self, planned: PlannedTrial) -> EndedTrial:

@@ -85,6 +85,9 @@ def _statistics(scenario: Scenario) -> list[ViewRow]:
 _ROWS: dict[str, Callable[[Scenario], Sequence[ViewRow]]] = {
     "V$ACTIVE_INSTANCES": lambda _: [{"INST_NUMBER": 1, "INST_NAME": "standin:FREE"}],
     "V$PDBS": lambda _: [{"CON_ID": 3, "NAME": "FREEPDB1", "OPEN_MODE": "READ WRITE", "RESTRICTED": "NO"}],
+    "V$ARCHIVE_DEST": lambda _: [
+        {"DEST_ID": 1, "STATUS": "VALID", "TARGET": "PRIMARY", "DESTINATION": "USE_DB_RECOVERY_FILE_DEST"}
+    ],
     "DBA_PDBS": lambda _: [
         {"PDB_ID": 3, "PDB_NAME": "FREEPDB1", "STATUS": "NORMAL", "LOGGING": "LOGGING", "FORCE_LOGGING": "NO",
          "FORCE_NOLOGGING": "NO", "CON_ID": 3}

@@ -67,6 +67,8 @@ class Scenario:
     grants: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=lambda: privileges.GRANTS)
     instances: int = 1
     idle_time: bool = False
+    recovery_area: int = 400 * 2**30
+    """Bytes that the recovery area may take; archived logs go there."""
 
     @property
     def banner(self) -> str:

@@ -172,6 +172,7 @@ def database(
     return {
         "DBID": 1405, "NAME": "FREE", "DB_UNIQUE_NAME": "FREE", "LOG_MODE": log_mode, "OPEN_MODE": open_mode,
         "DATABASE_ROLE": role, "FORCE_LOGGING": logging, "SUPPLEMENTAL_LOG_DATA_MIN": "NO", "CDB": "YES",
+        "FLASHBACK_ON": "NO",
     }  # fmt: skip
 
 

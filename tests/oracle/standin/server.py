@@ -133,6 +133,7 @@ class Backend:
             columns, rows = self.engine.query(session, self.data, sql, values)
             described = [_describe(name, kind) for name, kind in columns]
             return Result(described, [tuple(map(_cell, row)) for row in rows], len(rows))
+        recovery.refuse_when_full(self.engine.state, sql)
         try:
             done = self.engine.command(session, self.data, sql)
         except ConnectionAbortedError:

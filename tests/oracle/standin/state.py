@@ -117,6 +117,8 @@ class State:
     locks: dict[Name, float] = field(default_factory=dict)
     """Seconds for which transactions of others still hold each table; they pass while DDL waits."""
     unlogged_at: datetime.datetime | None = None
+    archived: int = 0
+    """Bytes of redo that the statements so far have put into the recovery area."""
     jobs: Jobs = field(default_factory=Jobs)
     awr: repository.Repository = field(default_factory=repository.Repository)
     statspack: repository.Repository = field(default_factory=repository.Repository)
@@ -170,7 +172,7 @@ def _database(_: State, __: Session) -> list[CatalogueRow]:
         {"DBID": 1405, "NAME": "FREE", "DB_UNIQUE_NAME": "FREE", "LOG_MODE": "ARCHIVELOG",
          "OPEN_MODE": "READ WRITE",
          "DATABASE_ROLE": "PRIMARY", "FORCE_LOGGING": "NO", "SUPPLEMENTAL_LOG_DATA_MIN": "NO", "CDB": "YES",
-         "CURRENT_SCN": 1_000_000}
+         "CURRENT_SCN": 1_000_000, "FLASHBACK_ON": "NO"}
     ]  # fmt: skip
 
 
@@ -389,7 +391,15 @@ def _without_owner(rows: list[CatalogueRow]) -> list[CatalogueRow]:
     return [{name: value for name, value in row.items() if name != "OWNER"} for row in rows]
 
 
+def _recovery_area(state: State, _: Session) -> list[CatalogueRow]:
+    return [
+        {"NAME": "/fra", "SPACE_LIMIT": state.scenario.recovery_area, "SPACE_USED": state.archived,
+         "SPACE_RECLAIMABLE": 0, "NUMBER_OF_FILES": 3}
+    ]  # fmt: skip
+
+
 _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
+    "V$RECOVERY_FILE_DEST": _recovery_area,
     "V$VERSION": _version,
     "V$INSTANCE": _instance,
     "V$DATABASE": _database,

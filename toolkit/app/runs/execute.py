@@ -17,6 +17,7 @@ from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt
 from toolkit.app.runs.planning import check_plan, check_within, collect_facts, read_planning
 from toolkit.app.runs.preview import keep_explanation, warn_of_drift
+from toolkit.app.runs.redo import check_redo, watching_room
 from toolkit.app.runs.repair import (
     database_of,
     next_attempt,
@@ -26,7 +27,7 @@ from toolkit.app.runs.repair import (
     repair,
     undo_script,
 )
-from toolkit.app.runs.space import check_space, free_disk_bytes, needed_bytes
+from toolkit.app.runs.space import check_space
 from toolkit.app.runs.undoable import refuse_open, refuse_unseen
 from toolkit.app.snapshots.providers import keep_snapshot_source, providers_of, snapshot_source_of_run
 from toolkit.dialects.base import Dialect
@@ -131,6 +132,7 @@ def start(
         planning = launch.read_planning(experiment)
         launch.check_production(planning.facts)
         _check(planning, launch)
+        check_redo(planning, planning.trials)
         _check_scripts(planning, launch)
         snapshot_source = snapshot_source_of_run(planning, launch.sessions)
         head = _head(planning, launch)
@@ -226,8 +228,7 @@ class _Launch:
             self.stop,
             self.events,
             attempt,
-            needed_bytes=needed_bytes(planning.experiment, planning.facts),
-            free_bytes=lambda: free_disk_bytes(planning.facts, self.target),
+            short_of_room=watching_room(planning, self.target, self.sessions, attempt),
         )
 
 
@@ -382,7 +383,10 @@ def _go_on(launch: _Launch, experiment: Experiment, changes: Changes, attempt: i
     warn_of_drift(context)
     store.reopen_run(run)
     done = store.load_run(run).trials
-    if not made and missing(planning.trials, done, experiment.mode):
+    left = missing(planning.trials, done, experiment.mode)
+    if not made and left:
         _check(planning, launch)
+        if experiment.mode is Mode.MEASUREMENT:
+            check_redo(planning, left)
     with licensing.sent_kept(store, run, launch.target, planning.facts, policy):
         return _sweep(context, planning.trials, done)

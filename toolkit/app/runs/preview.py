@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from toolkit.app.approvals import TargetPolicy, on_live
 from toolkit.app.runs import licensing, space
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
+from toolkit.app.runs.redo import is_doubtful, redo_notes
 from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
 from toolkit.dialects.backups import backups_of
 from toolkit.dialects.base import Dialect
@@ -147,7 +148,12 @@ def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None
         sessions.close()
     check_plan(planning)
     bill = licensing.check(planning.scripts, experiment, planning.facts, policy, shown=True)
-    notes = (*_notes(planning.facts, planning.trials), *degree_notes(planning), *remarks_of(planning))
+    notes = (
+        *_notes(planning.facts, planning.trials),
+        *degree_notes(planning),
+        *redo_notes(planning),
+        *remarks_of(planning),
+    )
     return Plan(experiment, planning.facts, planning.support, planning.trials, notes, bill)
 
 
@@ -229,6 +235,7 @@ def script_of(
         *degree_notes(planning),
         *_about_snapshots(chosen),
         *([ahead] if ahead is not None else ()),
+        *redo_notes(planning),
         *remarks_of(planning),
         *preview_of(planning, target),
         *(bill.sentences() if bill is not None else ()),
@@ -321,6 +328,11 @@ def _announce(context: RunContext) -> None:
         events.emit(Event("estimate", ahead))
     for sentence in degree_notes(planning):
         events.emit(Event("warning", sentence))
+    for sentence in redo_notes(planning):
+        if is_doubtful(planning):
+            context.warn(sentence)
+        else:
+            events.emit(Event("estimate", sentence))
     for sentence in remarks_of(planning):
         context.warn(sentence)
     for sentence in too_few(len(planning.cells), context.experiment.repeat):

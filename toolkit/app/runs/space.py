@@ -1,9 +1,4 @@
-"""Whether what a run makes fits: looked at before the first trial, and for backups between trials too.
-
-How big an index gets is told by the same statistics that the server's own estimate would be made from (Oracle:
-DBMS_SPACE.CREATE_INDEX_COST, which needs a plan table to write to); without them an index is taken for a third of
-its table.
-"""
+"""Whether what a run makes fits: looked at before the first trial, and for a disk between trials too."""
 
 from __future__ import annotations
 
@@ -11,17 +6,17 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from toolkit.dialects import sizes
 from toolkit.dialects.answers import Room
 from toolkit.dialects.backups import backups_of, too_small
 from toolkit.dialects.base import Dialect
-from toolkit.dialects.indexes import names_in
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.operations import SpaceEstimate, declaration
-from toolkit.model.values import Level, Row, Scalar
+from toolkit.model.values import Level, Scalar
 from toolkit.model.words import Mode
 from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
@@ -39,16 +34,16 @@ def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
         return needed_for_backup(experiment, facts)
     if declared.space in _OF_INDEXES:
         return needed_for_indexes(experiment, facts, _sessions(experiment))
-    sizes = [
+    known = [
         float(size) * _share(experiment, key)
         for key, answer in facts.answers.items()
         for row in answer
         if isinstance(size := row.get("byte_count"), int | float) and _is_size(key)
     ]
-    if not sizes:
+    if not known:
         return None
     times = _sessions(experiment) if declared.makes_rows else 1
-    return sum(sizes) * declared.space_factor * times
+    return sum(known) * declared.space_factor * times
 
 
 def _share(experiment: Experiment, key: str) -> float:
@@ -78,7 +73,7 @@ def needed_temporary_bytes(experiment: Experiment, facts: Facts) -> float:
     if not declared.sorts_keys or not keys:
         return 0.0
     size = facts.value("source", "byte_count")
-    return float(size) * _KEY_SHARE * keys if isinstance(size, int | float) else 0.0
+    return float(size) * sizes.KEY_SHARE * keys if isinstance(size, int | float) else 0.0
 
 
 def _is_size(key: str) -> bool:
@@ -115,6 +110,13 @@ def free_disk_bytes(facts: Facts, target: Target) -> float | None:
         if place and place != ":memory:" and Path(place).parent.is_dir():
             return float(shutil.disk_usage(Path(place).parent).free)
     return None
+
+
+def short_of_disk(needed: float | None, free: float | None) -> str | None:
+    """Say that what a trial needs, and a fifth more, is not free; None where it is, or one is not known."""
+    if free is None or needed is None or free >= 1.2 * needed:
+        return None
+    return f"only {byte_size(free)} are left in the target tablespace; free space, then `dbatk runs resume`"
 
 
 def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
@@ -162,8 +164,8 @@ def whole_bytes(experiment: Experiment, facts: Facts) -> dict[str, Scalar]:
     scope = experiment.options.get("scope", "database")
     if declaration(experiment.operation).space is not SpaceEstimate.BACKUP or scope in ("database", "archivelog"):
         return {}
-    sizes = [row.get("byte_count") for row in facts.rows("backup_files")]
-    known = sum(size for size in sizes if isinstance(size, int | float))
+    found = [row.get("byte_count") for row in facts.rows("backup_files")]
+    known = sum(size for size in found if isinstance(size, int | float))
     return {"database_bytes": known} if known else {}
 
 
@@ -192,55 +194,6 @@ def check_backup_space(experiment: Experiment, facts: Facts) -> None:
         raise too_small(needed, free, str(facts.value("destination", "path", "") or work.object.name.schema or ""))
 
 
-_KEY_SHARE = 0.3
-"""Of a table's bytes, where nothing is known of its columns."""
-_ENTRY_BYTES = 12
-"""Of each entry beside its key: the row's address and the entry's head."""
-_FILLED = 0.9
-"""Of each block, as PCTFREE 10 leaves it."""
-_EXPRESSION_BYTES = 20
-_SORTED = 1.2
-"""Temporary space for each byte of keys that do not fit in memory (1.2 to 2 is seen; the least is refused)."""
-
-
-def built_bytes(experiment: Experiment, facts: Facts) -> float | None:
-    """Estimate the bytes of an index to build; None when the size of its table is not known."""
-    rows, size = facts.value("target", "row_estimate"), facts.value("target", "byte_count")
-    texts = experiment.options.get("columns", ())
-    keys = [_key_bytes(text, facts.rows("columns")) for text in (texts if isinstance(texts, tuple) else (texts,))]
-    known = [key for key in keys if key is not None]
-    if isinstance(rows, int | float) and len(known) == len(keys):
-        return float(rows) * (_ENTRY_BYTES + sum(known)) / _FILLED
-    return float(size) * _KEY_SHARE if isinstance(size, int | float) else None
-
-
-def _key_bytes(text: object, columns: tuple[Row, ...]) -> float | None:
-    """Return the average length of a part of the key, its length byte included."""
-    lengths = {str(row["column_name"]).lower(): row.get("average_length") for row in columns}
-    words = [word.lower() for word in names_in(str(text)) if word.lower() in lengths]
-    if not words:
-        return _EXPRESSION_BYTES
-    found = [lengths[word] for word in words]
-    numbers = [float(each) for each in found if isinstance(each, int | float)]
-    return sum(numbers) + 1 if len(numbers) == len(found) else None
-
-
-def rebuilt_sizes(facts: Facts) -> tuple[float, ...]:
-    """Return the bytes of what a rebuild takes one by one, the biggest first."""
-    whole: dict[tuple[object, object], float] = {}
-    parts: dict[tuple[object, object], list[float]] = {}
-    for key, rows in facts.answers.items():
-        name = key.partition(":")[0]
-        for row in rows:
-            size = row.get("byte_count")
-            if name == "indexes" and isinstance(size, int | float):
-                whole[row.get("schema_name"), row.get("index_name")] = float(size)
-            elif name in ("index_partitions", "index_subpartitions") and isinstance(size, int | float):
-                parts.setdefault((row.get("of_schema"), row.get("of_index")), []).append(float(size))
-    sizes = [size for owner, total in whole.items() for size in parts.get(owner, [total])]
-    return tuple(sorted(sizes, reverse=True))
-
-
 def needed_for_indexes(experiment: Experiment, facts: Facts, sessions: int) -> float | None:
     """Estimate the bytes of an index operation that exist at once beside what is there before it."""
     on_copy = experiment.mode is Mode.MEASUREMENT and not experiment.options.get("on_live_objects")
@@ -248,17 +201,26 @@ def needed_for_indexes(experiment: Experiment, facts: Facts, sessions: int) -> f
     if not isinstance(table, int | float):
         return None
     if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
-        made = built_bytes(experiment, facts)
+        made = sizes.built_bytes(_keys(experiment), facts)
         return None if made is None else float(table) + made
-    sizes = rebuilt_sizes(facts)
-    if not sizes:
+    rebuilt = sizes.rebuilt_sizes(facts)
+    if not rebuilt:
         return None
-    copies = float(table) + sum(sizes) if on_copy else 0.0
-    return copies + sum(sizes[:sessions])
+    copies = float(table) + sum(rebuilt) if on_copy else 0.0
+    return copies + sum(rebuilt[:sessions])
+
+
+_SORTED = 1.2
+"""Temporary space for each byte of keys that do not fit in memory (1.2 to 2 is seen; the least is refused)."""
 
 
 def sorted_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float:
     """Estimate the temporary space of the keys that are sorted at once; 0 when nothing is known."""
     if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
-        return _SORTED * (built_bytes(experiment, facts) or 0.0)
-    return _SORTED * sum(rebuilt_sizes(facts)[:sessions])
+        return _SORTED * (sizes.built_bytes(_keys(experiment), facts) or 0.0)
+    return _SORTED * sum(sizes.rebuilt_sizes(facts)[:sessions])
+
+
+def _keys(experiment: Experiment) -> tuple[str, ...]:
+    texts = experiment.options.get("columns", ())
+    return tuple(str(text) for text in texts) if isinstance(texts, tuple) else (str(texts),)

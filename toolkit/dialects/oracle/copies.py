@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.oracle import index_facts, partitions, spelling
+from toolkit.dialects.oracle import archiving, index_facts, partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.objects import build_index_copy, comment
 from toolkit.dialects.oracle.work.loads import LONG_TYPES, select_list
@@ -42,7 +42,9 @@ def copy_table(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) 
     if made is None:
         rows = facts.rows("columns") if facts.value("target", "table_name") == source.name else ()
         chosen: dict[str, ContextValue] = {"copy": copy.name, "source": source, **select_list(rows)}
-        return Call("copy_table", chosen, effect=Effect.CREATES, object=copy), comment(copy, mark)
+        written = archiving.redo_of_copy(source, facts)
+        call = Call("copy_table", chosen, effect=Effect.CREATES, object=copy, redo_bytes=written)
+        return call, comment(copy, mark)
     typed = [row for row in facts.rows("columns") if row.get("data_type") not in LONG_TYPES]
     columns = tuple(str(row["column_name"]) for row in typed)
     values: dict[str, ContextValue] = {
@@ -56,7 +58,7 @@ def copy_table(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) 
         **made.values(),
     }
     empty = Call("empty_copy", values, effect=Effect.CREATES, object=copy)
-    return (empty, comment(copy, mark), *fill_copy(source, copy, columns))
+    return (empty, comment(copy, mark), *fill_copy(source, copy, columns, facts))
 
 
 def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool) -> tuple[Call, ...]:
@@ -71,7 +73,7 @@ def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, 
     return (*calls, *_defaults(copy, facts))
 
 
-def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) -> tuple[Call, ...]:
+def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts) -> tuple[Call, ...]:
     """Put a table's rows into its copy by a serial direct load."""
     values: dict[str, ContextValue] = {
         **ALL_ROWS,
@@ -83,7 +85,8 @@ def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...]) 
         "columns": columns or None,
         "long_columns": (),
     }
-    load = Call("insert", values, effect=Effect.CHANGES, object=copy)
+    written = archiving.redo_of_copy(source, facts)
+    load = Call("insert", values, effect=Effect.CHANGES, object=copy, redo_bytes=written)
     return load, Call("commit", effect=Effect.COMMITS, object=copy)
 
 

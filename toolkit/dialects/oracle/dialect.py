@@ -8,10 +8,11 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.answers import ArchiveRoom, Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
+    archiving,
     assumed,
     copies,
     degrees,
@@ -48,6 +49,7 @@ class OracleDialect:
     doctor_files: tuple[str, ...] = doctor.FILES
     place_files: tuple[str, ...] = doctor.PLACE_FILES
     copy_files: tuple[str, ...] = ()
+    archive_file: str | None = archiving.FILE
     scheduler_files: tuple[str, ...] = ("scheduler_windows", "scheduler_statistics")
     gathers_schemas: bool = True
     work: Implementations = WORK
@@ -120,7 +122,10 @@ class OracleDialect:
     def fill_copy(
         self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
     ) -> tuple[Call, ...]:
-        return copies.fill_copy(source, copy, columns)
+        return copies.fill_copy(source, copy, columns, facts)
+
+    def archive_room(self, facts: Facts) -> ArchiveRoom | None:
+        return archiving.room(facts)
 
     def index_reads(
         self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.oracle import index_facts
+from toolkit.dialects.oracle import archiving, index_facts
 from toolkit.dialects.oracle.backup import work as backup
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
@@ -49,7 +49,8 @@ def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName,
         "compression": index_facts.compression_of(row),
         "reverse": index_facts.kind(row).endswith("/REV"),
     }
-    return (Call("index_copy", values, effect=Effect.CREATES, object=copy),)
+    written = archiving.redo_of_index(index.bytes or None)
+    return (Call("index_copy", values, effect=Effect.CREATES, object=copy, redo_bytes=written),)
 
 
 def comment(table: ObjectRef, mark: str, session: Role = Role.CONTROL) -> Call:

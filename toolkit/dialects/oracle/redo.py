@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from toolkit.dialects.oracle import space, spelling
+from toolkit.dialects.oracle import archiving, space, spelling
 from toolkit.dialects.oracle.catalog import fact_about
 from toolkit.dialects.oracle.names import parse_name, quote
 from toolkit.dialects.oracle.releases import Feature, has
@@ -177,11 +177,13 @@ def _how_to_log(work: Work, facts: Facts) -> str:
 
 # -- the object afterwards --------------------------------------------------------------------------------------
 def marked(calls: tuple[Call, ...], work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Mark the calls whose blocks the redo log will lack."""
-    if not _leaves_out_redo(work, facts):
-        return calls
+    """Mark the calls whose blocks the redo log will lack, and say how much redo they write."""
+    unlogged = _leaves_out_redo(work, facts)
+    written = archiving.redo_bytes(work, facts, logged=not unlogged)
     changing = (Effect.CREATES, Effect.CHANGES)
-    return tuple(replace(call, unlogged=True) if call.effect in changing else call for call in calls)
+    return tuple(
+        replace(call, unlogged=unlogged, redo_bytes=written) if call.effect in changing else call for call in calls
+    )
 
 
 def backup_reads(since: Scalar) -> Call:

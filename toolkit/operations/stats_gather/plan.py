@@ -21,6 +21,7 @@ from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of, refuse_kinds
 from toolkit.operations.index_rebuild.plan import LeftOut, check_schemas
+from toolkit.operations.loads import reads_of_space
 
 
 class StatsGather:
@@ -30,7 +31,10 @@ class StatsGather:
     version = 1
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
-        return (*self._objects(planner), *self._statistics(planner))
+        copied = (
+            () if self._live(planner) else reads_of_space(planner, planner.work_schema(planner.named("table")))
+        )
+        return (*self._objects(planner), *self._statistics(planner), *copied)
 
     def _statistics(self, planner: Planner) -> tuple[Query, ...]:
         """Ask what the engine wants to know of the statistics that are there."""
