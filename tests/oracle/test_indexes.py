@@ -11,6 +11,7 @@ import pytest
 from tests.oracle.index_rows import copied, facts_with, index_row, key_rows, live, part_rows
 from tests.oracle.make import EVERY_RELEASE, assumed, steps, texts, work
 from tests.oracle.test_judge import judge
+from toolkit.dialects.duckdb.dialect import DIALECT as DUCKDB
 from toolkit.dialects.indexes import IndexKey, IndexPart
 from toolkit.dialects.oracle import index_facts
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -138,6 +139,21 @@ def test_every_form_of_every_release_stands_before_two_grammars(tmp_path: Path) 
 def test_a_key_may_be_an_expression_and_fall() -> None:
     text = texts(DIALECT.work.timed(build(reverse=True), assumed()))[0]
     assert '(UPPER("NAME"), "CREATED" DESC) REVERSE LOGGING PARALLEL 4' in text
+
+
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [
+        (IndexKey('"ID"', "ID", nulls="LAST"), "NULLS LAST"),
+        (IndexKey('"ID"', "ID", operator_class='"OPS"'), 'operator class "OPS"'),
+        (IndexKey('"ID"', "ID", collation='"C"'), "COLLATE"),
+    ],
+)
+def test_what_only_postgresql_says_of_a_key_is_refused_elsewhere(key: IndexKey, word: str) -> None:
+    assert word in sentence(build((key,)))
+    work = build((key,), degree=1)
+    found = DUCKDB.work.support(work, Facts("duckdb", assumed().release, {}))
+    assert not found.ok and "plain columns" in found.sentence
 
 
 def test_a_global_index_is_partitioned_by_its_first_column() -> None:

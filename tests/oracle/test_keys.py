@@ -32,6 +32,12 @@ KNOWN = ("NAME", "CREATED", "A", "B", "odd col")
         ("app.pkg.f(a, 'it''s , ( here')", "app.pkg.f(\"A\", 'it''s , ( here')"),
         ("DATE '2026-01-31' - created", "DATE '2026-01-31' - \"CREATED\""),
         ("0", "0"),
+        ("name nulls last", '"NAME" NULLS LAST'),
+        ("UPPER(name) ops DESC NULLS FIRST", 'UPPER("NAME") "OPS" DESC NULLS FIRST'),
+        ('name collate "C" "Odd ops"', '"NAME" COLLATE "C" "Odd ops"'),
+        ("a || b", '"A" || "B"'),
+        ("a ->> 'x'", "\"A\" ->> 'x'"),
+        ("CASE WHEN a=1 THEN b END ops", 'CASE WHEN "A" = 1 THEN "B" END "OPS"'),
     ],
 )
 def test_a_key_is_read_and_spelled_anew(text: str, spelled: str) -> None:
@@ -88,3 +94,4 @@ def test_whatever_is_typed_no_statement_ends_and_no_query_begins_in_a_key(text: 
 def test_the_words_of_a_key_name_the_index_that_is_made_of_it() -> None:
     assert names_in('UPPER("odd col")') == ("UPPER", "odd col")
     assert names_in("CREATED DESC") == ("CREATED",)
+    assert names_in("lower(x) text_pattern_ops DESC NULLS LAST") == ("lower", "x")

@@ -7,7 +7,7 @@ statement unread: columns are looked up and quoted, literals spelled anew, and w
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -26,11 +26,30 @@ class IndexKey:
     column: str | None = None
     """The column's name; None for an expression."""
     descending: bool = False
+    collation: str = ""
+    operator_class: str = ""
+    nulls: str = ""
+    """`FIRST` or `LAST`, where that was said."""
 
     @property
     def spelled(self) -> str:
         """The key as CREATE INDEX takes it."""
-        return f"{self.text} DESC" if self.descending else self.text
+        return f"{self.text}{self.ending}"
+
+    @property
+    def ending(self) -> str:
+        """What stands after a column or an expression."""
+        collation = f" COLLATE {self.collation}" if self.collation else ""
+        operators = f" {self.operator_class}" if self.operator_class else ""
+        nulls = f" NULLS {self.nulls}" if self.nulls else ""
+        return f"{collation}{operators}{' DESC' if self.descending else ''}{nulls}"
+
+    @property
+    def refined(self) -> str:
+        """What of it only some engines have; empty for a column or expression with a direction."""
+        if self.nulls:
+            return f"NULLS {self.nulls}"
+        return f"operator class {self.operator_class}" if self.operator_class else self.collation and "COLLATE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +89,8 @@ class IndexDefinition:
     """The user's index that a copy stands for."""
 
 
-_SIGNS = frozenset({"||", "<=", ">=", "<>", "!=", *"-+*/=<>(),."})
+_ARROWS = frozenset({"->", "->>", "#>", "#>>"})
+_SIGNS = frozenset({"||", "<=", ">=", "<>", "!=", *"-+*/=<>(),."}) | _ARROWS
 _PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SYNTAX = frozenset(
     "CASE WHEN THEN ELSE END AND OR NOT IS NULL IN LIKE ESCAPE BETWEEN".split()  # noqa: SIM905
@@ -97,7 +117,7 @@ class Spelling(Protocol):
 
 
 def read_key(text: str, known: Sequence[str], spelling: Spelling) -> IndexKey:
-    """Read one part of a key: `NAME`, `CREATED DESC`, `UPPER(NAME)`.
+    """Read one part of a key: `NAME`, `CREATED DESC`, `UPPER(NAME)`, `lower(name) text_pattern_ops NULLS FIRST`.
 
     Args:
         text: as typed.
@@ -108,35 +128,76 @@ def read_key(text: str, known: Sequence[str], spelling: Spelling) -> IndexKey:
         ToolkitError: TK-0104 for what is neither a column nor an expression, TK-0204 for an unknown column.
     """
     found = _tokens(text)
-    descending = False
-    if len(found) > 1 and found[-1].word in ("ASC", "DESC"):
-        descending = found.pop().word == "DESC"
+    nulls, descending = _taken_order(found)
+    operators = _taken_name(found, 1, text, spelling) if _has_operator_class(found) else ""
+    collated = len(found) > 2 and found[-2].word == "COLLATE" and found[-1].kind in _NAMES
+    collation = _taken_name(found, 2, text, spelling) if collated else ""
     if len(found) == 1 and found[0].kind in _NAMES:
         column = _column(_typed(found[0], text), known, spelling)
-        return IndexKey(spelling.quote(column), column, descending)
-    return IndexKey(_Reader(text, found, known, spelling).expression(), None, descending)
+        return IndexKey(spelling.quote(column), column, descending, collation, operators, nulls)
+    spelled = _Reader(text, found, known, spelling).expression()
+    return IndexKey(spelled, None, descending, collation, operators, nulls)
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """Return the words of a key, for the name of an index made of it."""
-    return tuple(
-        _typed(token, text).strip('"')
-        for token in _tokens(text)
-        if token.kind in _NAMES and token.word not in ("ASC", "DESC")
-    )
+    found = _tokens(text)
+    _taken_order(found)
+    if _has_operator_class(found):
+        found.pop()
+    return tuple(_typed(token, text).strip('"') for token in found if token.kind in _NAMES)
+
+
+def _taken_order(found: list[Token]) -> tuple[str, bool]:
+    """Take NULLS FIRST or LAST, and ASC or DESC, from the end of a key."""
+    nulls = ""
+    if len(found) > 2 and found[-2].word == "NULLS" and found[-1].word in ("FIRST", "LAST"):
+        nulls = found.pop().word
+        found.pop()
+    ordered = len(found) > 1 and found[-1].word in ("ASC", "DESC")
+    return nulls, ordered and found.pop().word == "DESC"
+
+
+def _has_operator_class(found: Sequence[Token]) -> bool:
+    """Tell whether the last word of a key is an operator class: a name that comes right after a value."""
+    if len(found) < 2 or found[-1].kind not in _NAMES or found[-1].word in _SYNTAX:
+        return False
+    before = found[-2]
+    collated = before.word == "COLLATE" and len(found) > 2
+    value = before.kind in (*_NAMES, TokenKind.STRING, TokenKind.NUMBER) or before.sign == ")"
+    return value and not collated and (before.word not in _SYNTAX or before.word == "END")
+
+
+def _taken_name(found: list[Token], count: int, text: str, spelling: Spelling) -> str:
+    """Take a name and what stands before it from the end of a key; spell it."""
+    name = spelling.parse_name(_typed(found[-1], text)).name
+    del found[-count:]
+    return spelling.quote(name)
 
 
 def _tokens(text: str) -> list[Token]:
     """Take a key apart, and refuse every token that no key has."""
     if len(text) > _LONGEST:
         raise _bad(text, f"it is longer than {_LONGEST} characters")
-    found = list(tokens(text))
+    found = _with_arrows(tokens(text))
     for token in found:
         if not _has_place(token, text) or "\0" in token.text:
             raise _bad(text, f"`{text[token.begin : token.begin + 12]}` is not understood")
     if not found:
         raise _bad(text, "it is empty")
     return found
+
+
+def _with_arrows(found: Iterable[Token]) -> list[Token]:
+    """Put the signs of an operator on JSON together; the lexer reads them one by one."""
+    made: list[Token] = []
+    for token in found:
+        joined = made[-1].sign + token.sign if made and token.sign and made[-1].end == token.begin else ""
+        if joined in _ARROWS:
+            made[-1] = made[-1]._replace(text=joined, end=token.end)
+        else:
+            made.append(token)
+    return made
 
 
 def _has_place(token: Token, text: str) -> bool:

@@ -66,6 +66,7 @@ class Work:
         source: the table read; `query` instead when the user gave one SELECT.
         columns: column names: of the insert, or the index's columns as the user wrote them.
         keys: the key of an index to build, with expressions and directions.
+        include: columns that an index holds beside its key.
         part: the one partition of an index that is rebuilt.
         options: the experiment's options with the cell's levels laid over them.
         degree: the requested degree; 0 leaves it to the engine (`default`, `auto`).
@@ -84,6 +85,7 @@ class Work:
     mark: str | None = None
     concurrency: int = 1
     keys: tuple[IndexKey, ...] = ()
+    include: tuple[str, ...] = ()
     part: IndexPart | None = None
 
     def option(self, name: str) -> OptionValue | None:

@@ -127,7 +127,7 @@ class _IndexBuild(_InThreads):
     """CREATE INDEX."""
 
     def judge(self, work: Work) -> Support | None:
-        if any(key.column is None or key.descending for key in work.keys):
+        if any(key.column is None or key.ending for key in work.keys):
             return super().judge(work) or _refused(
                 "on DuckDB, dbatk indexes only plain columns: no expressions, no DESC"
             )

@@ -21,6 +21,14 @@ _KIND = (
            engines=shared.ORACLE, factor=True, low=2, high=1024, unit="partitions"),
     Option("global_range", OptionKind.TEXT,
            "range-partition the index on its first column: 10,20 or 'K','T'", engines=shared.ORACLE),
+    Option("method", OptionKind.TEXT, "index method: btree, hash, gin, gist, spgist, brin",
+           engines=shared.POSTGRESQL, factor=True),
+    Option("include", OptionKind.NAMES, "columns that the index holds beside its key (INCLUDE)",
+           engines=shared.POSTGRESQL),
+    Option("where", OptionKind.PREDICATE, "partial index: only the rows of this condition (- or @FILE to read it)",
+           engines=shared.POSTGRESQL),
+    Option("storage_parameters", OptionKind.NAMES,
+           "storage parameters of the index: deduplicate_items=off,fillfactor=70", engines=shared.POSTGRESQL),
     Option("invisible", OptionKind.FLAG, "build the index invisible to the optimizer", engines=shared.ORACLE),
 )  # fmt: skip
 

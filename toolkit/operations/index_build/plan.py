@@ -37,6 +37,7 @@ class IndexBuild:
         table = planner.existing("target", "table")
         refuse_kinds(planner, ("view", "foreign table"), "which has no index")
         self._keys(planner)
+        self._include(planner)
         if not planner.measuring:
             planner.must_be_free("target_name", self._index_name(planner, table))
 
@@ -62,11 +63,26 @@ class IndexBuild:
         if not known and not planner.facts.assumed:
             raise ToolkitError("the table has no column that can be indexed", code="TK-0204")
         keys = tuple(read_key(text, known, planner.dialect) for text in planner.spec.names("columns"))
-        texts = [key.text for key in keys]
+        texts = [f"{key.text} {key.operator_class}".strip() for key in keys]
         twice = next((text for text in texts if texts.count(text) > 1), None)
         if twice is not None:
             raise ToolkitError(f"{twice} appears twice in the key", code="TK-0107", hint="give each part once")
         return keys
+
+    def _include(self, planner: Planner) -> tuple[str, ...]:
+        """Return the columns of `--include`.
+
+        Raises:
+            ToolkitError: TK-0104 for what is no column, TK-0204 for one that is not there.
+        """
+        known = column_names(planner, VALUED)
+        found = [read_key(text, known, planner.dialect) for text in planner.spec.names("include")]
+        for key in found:
+            if key.column is None or key.ending:
+                raise ToolkitError(
+                    f"`{key.spelled}` cannot be included", code="TK-0104", hint="give plain columns to --include"
+                )
+        return tuple(key.column for key in found if key.column is not None)
 
     def _copies(self, planner: Planner, table: QualifiedName) -> Copies | None:
         if not planner.measuring or planner.spec.flag("on_live_objects"):
@@ -94,6 +110,7 @@ class IndexBuild:
             degree=planner.degree(cell),
             columns=tuple(key.column for key in keys if key.column is not None),
             keys=keys,
+            include=self._include(planner),
             mark=planner.mark,
             concurrency=planner.workers(cell),
         )

@@ -72,12 +72,17 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
 def judge(work: Work, facts: Facts) -> Support | None:
     """Judge the kind of index, its partitions, its twin, compression, ONLINE and concurrency."""
     found = (
-        _kind(work, facts) or _prefix(work) or _partitions(work, facts) or indexes.judge(work, facts)
-        or _twin(work, facts)
+        _refined(work) or _kind(work, facts) or _prefix(work) or _partitions(work, facts)
+        or indexes.judge(work, facts) or _twin(work, facts)
     )  # fmt: skip
     if found is None and work.concurrency > 1:
         return no("the same columns of one table cannot be indexed twice (ORA-01408); build with one session")
     return found
+
+
+def _refined(work: Work) -> Support | None:
+    said = next((key.refined for key in work.keys if key.refined), "")
+    return no(f"Oracle's CREATE INDEX has no {said}") if said else None
 
 
 def bounds(text: str | None) -> tuple[str, ...]:

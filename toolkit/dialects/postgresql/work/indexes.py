@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Kept
 from toolkit.dialects.indexes import IndexKey
-from toolkit.dialects.postgresql import granted, support
+from toolkit.dialects.postgresql import granted, index_methods, support
 from toolkit.dialects.postgresql.names import clipped, quote
 from toolkit.dialects.postgresql.objects import comment, marked, name_binds
-from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, fillfactor, tablespace
+from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, tablespace
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
@@ -53,14 +53,13 @@ class _OnIndex(InSession):
 class CreateIndex(_OnIndex):
     """CREATE INDEX, also CONCURRENTLY."""
 
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        serial = index_methods.serial_build(work, facts)
+        return (*super().remarks(work, facts), *([serial] if serial else []))
+
     def judge(self, work: Work, facts: Facts) -> Support | None:
-        virtual = {
-            row["column_name"] for row in facts.rows("virtual_columns") if row.get("generation") == "virtual"
-        }
-        if not virtual.isdisjoint(work.columns):
-            return support.refused(
-                "PostgreSQL has no index on a virtual generated column; a stored one can have one"
-            )
+        if (found := index_methods.judge(work, facts)) is not None:
+            return found
         live = work.mode is Mode.MEASUREMENT and bool(work.option("on_live_objects"))
         if live and not work.option("online"):
             return support.index_options(work) or support.refused(
@@ -70,14 +69,20 @@ class CreateIndex(_OnIndex):
         return support.index_options(work)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        parameters = index_methods.parameters(work)
+        where = work.option("where")  # checked before
         values: Values = {
             "index": QualifiedName(work.object.name.name),
             "table": indexed_table(work),
+            "method": index_methods.method(work),
             "keys": ", ".join(_key(key) for key in work.keys) or ", ".join(map(quote, work.columns)),
+            "include": work.include,
             "unique": bool(work.option("unique")),
             "online": bool(work.option("online")),
-            "fillfactor": fillfactor(work),
+            "storage": tuple(parameters),
+            "settings": tuple(parameters.values()),
             "tablespace": tablespace(work),
+            "where": None if where is None else str(where),
         }
         build = Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
         if work.option("online"):  # CONCURRENTLY refuses to run in a transaction
@@ -121,9 +126,8 @@ def indexed_table(work: Work) -> QualifiedName:
 
 
 def _key(key: IndexKey) -> str:
-    """Spell a part of a key: an expression stands in brackets, a direction after them."""
-    text = key.text if key.column is not None else f"({key.text})"
-    return f"{text} DESC" if key.descending else text
+    """Spell a part of a key: an expression stands in brackets, what refines it after them."""
+    return f"{key.text if key.column is not None else f'({key.text})'}{key.ending}"
 
 
 def _leftovers(work: Work) -> tuple[Call, ...]:
