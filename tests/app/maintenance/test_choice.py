@@ -94,6 +94,15 @@ def test_what_fails_keeps_only_those_that_need_it() -> None:
     assert choose(choice(steps, tonight=both)) == NextStep("c")
 
 
+def test_a_need_that_was_done_before_is_not_said_never_to_have_been() -> None:
+    steps = [step("a"), step("b", needs=("a",))]
+    stopped = {"a": StepRecord(0, "dwh", "a", StepState.STOPPED)}
+    before = {"a": [night("a", 2)], "b": [night("b", 1)]}
+    said = str(choose(choice(steps, before, tonight=stopped)).reason)
+    assert said == "it needs `a`, which was not done again since 2026-11-19 23:01 UTC"
+    assert str(choose(choice(steps, tonight=stopped)).reason) == "it needs `a`, which was not done"
+
+
 def test_a_need_whose_condition_did_not_hold_is_no_hindrance() -> None:
     steps = [step("a"), step("b", needs=("a",))]
     assert choose(choice(steps, tonight={"a": StepRecord(0, "dwh", "a", StepState.SKIPPED)})) == NextStep("b")

@@ -250,6 +250,28 @@ def test_the_next_night_goes_on_where_this_one_stopped(run: Runner, store: Store
     assert tables(database) == {"g", "s"}
 
 
+def test_a_step_that_is_not_due_is_never_called_stopped_whatever_else_would_keep_it(
+    run: Runner, store: Store
+) -> None:
+    copy, index = (each + 'only_if = {older_than = "7d"}\n' for each in (COPY, INDEX))
+    whole = run(copy, index)
+    assert states(whole) == {"copy": "done", "index": "done"}
+    # it takes an hour, as far as is known
+    for step in whole.steps:
+        assert step.began_at is not None
+        store.note_step(whole.plan_run, replace(step, began_at=step.began_at - timedelta(hours=1)))
+    short = run(copy, index, change=closing_in(600))
+    assert states(short) == {"copy": "skipped", "index": "skipped"} and short.state is RunState.DONE
+    assert all("it was done" in str(step.reason) for step in short.steps)
+    stopped = Stop()
+    stopped.request()
+    assert states(run(copy, index, stop=stopped)) == {"copy": "skipped", "index": "skipped"}
+    low = COPY + 'only_if = {sql = "SELECT count(*) FROM g", at_least = 1e9}\n'
+    nothing = run(low, INDEX, change=closing_in(600))
+    assert states(nothing)["copy"] == "skipped", "its own condition comes before the time that is left"
+    assert "returned 20,000" in str(nothing.steps[0].reason)
+
+
 def test_of_several_objects_those_that_fit_are_done_and_the_others_in_the_next_night(
     run: Runner, store: Store, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

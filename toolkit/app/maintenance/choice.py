@@ -198,7 +198,12 @@ def _lacks(choice: Choice, step: str, need: str) -> str | None:
         return None
     if record.state is StepState.WAITING:
         return ""
-    return f"it needs `{need}`, which {'failed' if record.state is StepState.FAILED else 'was not done'}"
+    if record.state is StepState.FAILED:
+        return f"it needs `{need}`, which failed"
+    last = choice.last_success(need)
+    # It was done, but since then this step was done with it: a reader must not take it for never done.
+    when = "was not done" if last == _NEVER else f"was not done again since {last:%Y-%m-%d %H:%M} UTC"
+    return f"it needs `{need}`, which {when}"
 
 
 def _too_long(choice: Choice, job: TargetStep) -> str | None:

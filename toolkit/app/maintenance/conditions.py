@@ -22,7 +22,14 @@ from toolkit.targets.base import SessionTag
 from toolkit.units import byte_size, number, seconds
 
 
-def unmet(job: TargetStep, plan_target: PlanTarget, history: Sequence[StepRecord], now: datetime) -> str | None:
+def unmet(
+    job: TargetStep,
+    plan_target: PlanTarget,
+    history: Sequence[StepRecord],
+    now: datetime,
+    *,
+    asking: bool = True,
+) -> str | None:
     """Return the sentence of the first condition that does not hold, or None.
 
     Args:
@@ -30,11 +37,14 @@ def unmet(job: TargetStep, plan_target: PlanTarget, history: Sequence[StepRecord
         plan_target: its target.
         history: of the step, newest first.
         now: the present instant.
+        asking: whether the database is asked; if not, only those conditions count that need no answer of it.
 
     Raises:
         ToolkitError: TK-0203 when a query is refused or returns no number, TK-0201 when nobody answers.
     """
-    for condition in job.step.only_if:
+    known = [condition for condition in job.step.only_if if condition.kind is ConditionKind.AGE]
+    others = [condition for condition in job.step.only_if if condition.kind is not ConditionKind.AGE]
+    for condition in (*known, *(others if asking else ())):
         sentence = _unmet(condition, job, plan_target, history, now)
         if sentence is not None:
             return sentence

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from toolkit.app.maintenance.choice import Choice, ExpectedDuration, choose, expected
+from toolkit.app.maintenance.choice import Choice, ExpectedDuration, NextStep, choose, expected
+from toolkit.app.maintenance.conditions import unmet
 from toolkit.app.maintenance.guards import GuardRow, guard_rows
 from toolkit.app.maintenance.hours import scheduler_sentences
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
@@ -57,7 +58,7 @@ class Outlook:
 def outlook_of(plan: MaintenancePlan, targets: Sequence[PlanTarget], store: Store, now: datetime) -> Outlook:
     """Return what a plan would do if it began in its next opening, one step after the other.
 
-    Conditions are not asked: they are asked when a step is about to begin.
+    Conditions are not asked, but for how long ago a step was done: they are asked when it is about to begin.
     """
     span = plan.windows.now(now) or plan.windows.next(now)
     rows: list[OutlookRow] = []
@@ -98,7 +99,8 @@ def _rows(
     records = {
         job.step.name: StepRecord(at, plan_target.name, job.step.name) for at, job in enumerate(plan_target.jobs)
     }
-    left = None if span is None else (span.end - max(now, span.begin)).total_seconds()
+    begin = now if span is None else max(now, span.begin)
+    left = None if span is None else (span.end - begin).total_seconds()
     rows: list[OutlookRow] = []
     while True:
         choice = Choice(plan, plan_target.jobs, records, history, frozenset(), left)
@@ -106,14 +108,17 @@ def _rows(
         if verdict.step is None:
             return rows
         estimate = expected(history[verdict.step])
+        job = next(each for each in plan_target.jobs if each.step.name == verdict.step)
+        young = unmet(job, plan_target, history[verdict.step], begin, asking=False)
+        if young is not None:
+            verdict = NextStep(job.step.name, StepState.SKIPPED, f"not due: {young}")
         if verdict.state is None and left is not None and estimate is not None:
             left -= estimate.seconds
         state = verdict.state or StepState.DONE
         ended = now if state is StepState.DONE else None
-        records[verdict.step] = StepRecord(0, plan_target.name, verdict.step, state=state, ended_at=ended)
-        job = next(each for each in plan_target.jobs if each.step.name == verdict.step)
+        records[job.step.name] = StepRecord(0, plan_target.name, job.step.name, state=state, ended_at=ended)
         word = verdict.reason or ("if its condition holds" if job.step.only_if else "yes")
-        rows.append(_row(plan_target.name, job, history[verdict.step], estimate, word))
+        rows.append(_row(plan_target.name, job, history[job.step.name], estimate, word))
 
 
 def _row(

@@ -16,7 +16,7 @@ from toolkit.app.maintenance.attempt import StepAttempt, utc_now
 from toolkit.app.maintenance.choice import UNKNOWN, Choice, Size, choose, expected, slow_items
 from toolkit.app.maintenance.closing import close_killed_runs, ended_since, retrying, taken_over
 from toolkit.app.maintenance.conditions import unmet, work_size
-from toolkit.app.maintenance.guards import GuardHold, GuardKeeper
+from toolkit.app.maintenance.guards import GuardKeeper
 from toolkit.app.maintenance.hours import Closed, Hours, hours_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.dialects.registry import dialect_of
@@ -208,7 +208,7 @@ class TargetRun:
                 self._note(record)
 
     def _end_waiting(self, state: StepState, reason: str) -> None:
-        for record in self._records.values():
+        for record in tuple(self._records.values()):
             if record.state is StepState.WAITING:
                 self._note(replace(record, state=state, reason=reason))
 
@@ -226,28 +226,25 @@ class TargetRun:
             verdict = choose(self._choice())
             if verdict.step is None:
                 return
-            record = self._records[verdict.step]
+            record, waited = self._records[verdict.step], self._keeper.waits_for(verdict.step)
             if verdict.state is not None:
-                waited = self._keeper.waits_for(verdict.step)
-                reason = f"{verdict.reason}; it waited: {waited}" if waited else verdict.reason
-                self._note(replace(record, state=verdict.state, reason=reason))
+                if not self._is_not_due(record):
+                    reason = f"{verdict.reason}; it waited: {waited}" if waited else verdict.reason
+                    self._note(replace(record, state=verdict.state, reason=reason))
                 continue
-            held = self._keeper.before(self._jobs[verdict.step].step)
-            if held is not None:
-                self._hold(record, held)
-                continue
-            unmet_reason = self._condition(self._jobs[verdict.step])
-            if unmet_reason is not None:
-                self._note(replace(record, state=unmet_reason[0], reason=unmet_reason[1]))
-                continue
-            self._begin(self._jobs[verdict.step], record)
+            # What is not due waits for no guard; what has waited for one is asked again whether it is due.
+            looks = (self._is_not_due, self._is_held) if waited is None else (self._is_held, self._is_not_due)
+            if not any(keeps(record) for keeps in looks):
+                self._begin(self._jobs[verdict.step], record)
 
-    def _hold(self, record: StepRecord, held: GuardHold) -> None:
+    def _is_held(self, record: StepRecord) -> bool:
         """Let a step wait for its guards; one that has waited long enough ends here."""
-        if held.for_good:
+        held = self._keeper.before(self._jobs[record.step].step)
+        if held is not None and held.for_good:
             self._note(replace(record, state=StepState.STOPPED, reason=held.reason))
-        else:
+        elif held is not None:
             self._held.add(record.step)
+        return held is not None
 
     def _choice(self) -> Choice:
         plan_run = self._plan_run
@@ -263,13 +260,20 @@ class TargetRun:
             self._size_of,
         )
 
-    def _condition(self, job: TargetStep) -> tuple[StepState, str] | None:
-        """Return why a step is not to be begun by its own conditions, or None."""
+    def _is_not_due(self, record: StepRecord) -> bool:
+        """End a step whose own conditions do not hold: it was not kept from its work, there is none to do.
+
+        Once nothing may begin any more the database is not asked; how long ago a step was done is known.
+        """
+        state, asking = StepState.SKIPPED, self._halted is None
+        history, now = self._history.get(record.step, ()), self._plan_run.now()
         try:
-            sentence = unmet(job, self._plan_target, self._history[job.step.name], self._plan_run.now())
+            reason = unmet(self._jobs[record.step], self._plan_target, history, now, asking=asking)
         except ToolkitError as error:
-            return StepState.FAILED, f"its condition could not be read: {error.sentence}"
-        return None if sentence is None else (StepState.SKIPPED, sentence)
+            state, reason = StepState.FAILED, f"its condition could not be read: {error.sentence}"
+        if reason is not None:
+            self._note(replace(record, state=state, reason=reason))
+        return reason is not None
 
     def _begin(self, job: TargetStep, record: StepRecord) -> None:
         plan_run, name = self._plan_run, job.step.name
