@@ -21,6 +21,9 @@ class Proxy:
         self._flows = threading.Event()
         self._flows.set()
         self._refuses = False
+        self._hangs_at_next = False
+        self.held = threading.Event()
+        """Set when a connection waits for a network that hangs."""
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True, name="proxy").start()
@@ -34,6 +37,11 @@ class Proxy:
             threading.Thread(target=self._join, args=(client,), daemon=True).start()
 
     def _join(self, client: socket.socket) -> None:
+        if self._hangs_at_next:
+            self._hangs_at_next = False
+            self.hang()
+        if not self._flows.is_set():
+            self.held.set()
         self._flows.wait()
         try:
             if self._refuses:
@@ -75,6 +83,10 @@ class Proxy:
     def hang(self) -> None:
         """Hand nothing over until `flow`; connections stay open, new ones get no answer."""
         self._flows.clear()
+
+    def hang_at_next(self) -> None:
+        """Hang when the next connection is made."""
+        self._hangs_at_next = True
 
     def flow(self) -> None:
         self._flows.set()

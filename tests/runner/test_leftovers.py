@@ -63,7 +63,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def ended(monkeypatch: pytest.MonkeyPatch, server: Server) -> int:
     programs: list[str] = []
 
-    def sessions(target: object, tag: str) -> Server:
+    def sessions(target: object, tag: str, *, timeouts: object) -> Server:
+        assert timeouts is None
         assert target == "the target"
         server.opened_as = tag
         return server

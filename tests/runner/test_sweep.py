@@ -441,7 +441,7 @@ def test_a_lost_server_is_waited_for_and_the_run_goes_on(rig: Rig, tries: int) -
     state, context = rig.run(planned(ONE, ONE))
     assert (state, len(rig.ran)) == (RunState.DONE, 2)
     assert rig.waited == [0.2, 1.0, 3.0, 10.0, 20.0][: tries + 1]
-    assert rig.orphans == [(context.target, context.dialect, RUN)] * (tries + 1)
+    assert rig.orphans == [(context.target, context.dialect, RUN, context.sessions.timeouts)] * (tries + 1)
     assert warnings_of(context) == ["the connection was lost in trial 1 and restored"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.executors import Timeouts
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName
@@ -48,6 +49,7 @@ class World:
     forgotten: list[tuple[Role, int]] = field(default_factory=list)
     monitor_queries: int = 0
     orphaned: bool = False
+    timeouts: Timeouts = field(default_factory=Timeouts)
 
     def run(self, step: Step, number: int = 0) -> Answer:
         if step.name in _IDENTITIES:

@@ -4,13 +4,16 @@ from toolkit.executors.host import read_probes, run_command
 from toolkit.executors.printing import Script, print_script, print_steps
 from toolkit.executors.programs import end_orphans
 from toolkit.executors.sessions import Refusals, Sessions, look, read_facts, refused
+from toolkit.executors.waiting import Timeouts, open_session
 
 __all__ = [
     "Refusals",
     "Script",
     "Sessions",
+    "Timeouts",
     "end_orphans",
     "look",
+    "open_session",
     "print_script",
     "print_steps",
     "read_facts",

@@ -17,6 +17,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.host import run_folder
 from toolkit.executors.programs import Programs
+from toolkit.executors.waiting import Timeouts, open_session
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Answer, Connection, DatabaseError
@@ -30,8 +31,11 @@ from toolkit.targets.base import ProgramAccess, SessionTag, Target
 class Sessions:
     """Opens, finds again, cancels and closes the sessions of one run."""
 
-    def __init__(self, target: Target, run: str, *, read_only: bool = False) -> None:
+    def __init__(
+        self, target: Target, run: str, *, read_only: bool = False, timeouts: Timeouts | None = None
+    ) -> None:
         self._target = target
+        self.timeouts = timeouts or Timeouts()
         self._tag = SessionTag(run)
         self._read_only = read_only
         self._open: dict[tuple[Role, int], Connection] = {}
@@ -65,7 +69,7 @@ class Sessions:
         with self._lock:
             found = self._open.get(key)
         if found is None:
-            found = self._target.connect(role, self._tag, read_only=self._read_only)
+            found = open_session(self._target, role, self._tag, read_only=self._read_only, timeouts=self.timeouts)
             with self._lock:
                 self._open[key] = found
         return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, end_orphans
+from toolkit.executors import Sessions, Timeouts, end_orphans
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError
@@ -28,7 +28,7 @@ _LOOK_SECONDS = 0.2
 _ENDING = "each was killed and is rolling back; run `dbatk clean` again later"
 
 
-def end_orphaned_sessions(target: Target, dialect: Dialect, run: str) -> int:
+def end_orphaned_sessions(target: Target, dialect: Dialect, run: str, timeouts: Timeouts | None = None) -> int:
     """End sessions of a run that still work in the database, and wait until they are gone.
 
     Returns:
@@ -38,7 +38,7 @@ def end_orphaned_sessions(target: Target, dialect: Dialect, run: str) -> int:
         ToolkitError: TK-0308 when they may not be ended or do not go; the hint is the statement to ask for.
     """
     end_orphans(run)
-    sessions = Sessions(target, f"{run}-clean")
+    sessions = Sessions(target, f"{run}-clean", timeouts=timeouts)
     look = _Look(sessions, dialect, run)
     try:
         found = look.list()

@@ -338,7 +338,7 @@ class Sweep:
         """End what the database still runs for us; TK-0308 when a session may still be at work."""
         context = self._context
         context.sessions.close()
-        end_orphaned_sessions(context.target, context.dialect, context.run)
+        end_orphaned_sessions(context.target, context.dialect, context.run, context.sessions.timeouts)
         context.sessions.orphaned = False
 
     def _undo_trials(self) -> None:

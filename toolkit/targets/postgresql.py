@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from psycopg.rows import TupleRow
 
 CONNECT_SECONDS = 15
+_NETWORK = {
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives_idle": 60,
+    "keepalives_interval": 15,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 120_000,
+}
+"""Seconds, and milliseconds in the last: no firewall forgets a silent session, and a peer that is gone is noticed
+in two minutes. The URL may say otherwise (libpq, "Parameter Key Words")."""
 _CANCEL_SECONDS = 5.0
 _NAME_BYTES = 63
 _LOCAL = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]"})
@@ -119,7 +128,7 @@ class PostgresqlTarget:
         if secret := _SECRETS.intersection(given):
             raise ToolkitError(f"the target URL contains `{min(secret)}`", code="TK-0108")
         arguments: dict[str, str | int | None] = {
-            "connect_timeout": CONNECT_SECONDS,
+            **_NETWORK,
             **given,
             "dbname": address.database or None,
             "user": address.user,

@@ -10,7 +10,7 @@ from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import read_facts, refused
+from toolkit.executors import open_session, read_facts, refused
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import SizeReads, declaration
 from toolkit.model.plan import Condition, ConditionKind, StepRecord, StepState
@@ -102,7 +102,7 @@ def number_of(plan_target: PlanTarget, query: str) -> float:
         ToolkitError: TK-0203, TK-0201.
     """
     target = plan_target.resolved.target
-    session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     try:
         rows = session.execute(query).rows
     except DatabaseError as error:
@@ -183,7 +183,7 @@ def _read(job: TargetStep, plan_target: PlanTarget, files: SizeReads) -> Facts:
     """Read the files for all that the step names."""
     target = plan_target.resolved.target
     dialect = dialect_of(target.engine)
-    session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     try:
         server = read_facts(session, dialect, (Query("server", "server"),))
         return read_facts(session, dialect, tuple(_queries(job, server, files)), server)

@@ -24,6 +24,7 @@ from toolkit.app.maintenance.guard_readings import (
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError, unexpected
+from toolkit.executors import open_session
 from toolkit.model.engines import engine
 from toolkit.model.plan import OF_LOCKS, Guard
 from toolkit.model.protocols import Connection, DatabaseError
@@ -180,7 +181,7 @@ class GuardReader:
     def _asked(self, name: str, binds: Mapping[str, Scalar]) -> tuple[Row, ...]:
         try:
             if self._session is None:
-                self._session = self._target.connect(Role.MONITOR, self._tag, read_only=True)
+                self._session = open_session(self._target, Role.MONITOR, self._tag, read_only=True)
             return self._session.execute(sql_file(self._target.engine, name), binds or None).rows
         except ToolkitError as error:
             raise _Unread(error.sentence) from None

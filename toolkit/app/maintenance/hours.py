@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import read_facts
+from toolkit.executors import open_session, read_facts
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import declaration
 from toolkit.model.plan import MaintenancePlan, SchedulerWindows
@@ -136,7 +136,7 @@ def hours_of(plan_target: PlanTarget, wish: SchedulerWindows, span: TimeSpan | N
             return Hours(span, wish, unknown=f"{target.engine} has no scheduler with windows")
         return Hours(span)
     try:
-        session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+        session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
         try:
             queries = (Query(file, file, optional=True) for file in dialect.scheduler_files)
             facts = read_facts(session, dialect, (Query("server", "server"), *queries))

@@ -18,6 +18,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
+from toolkit.executors import open_session
 from toolkit.model.facts import facts_from_text
 from toolkit.model.operations import declaration
 from toolkit.model.plan import RowCount
@@ -116,7 +117,7 @@ def _begun(reader: Reader) -> Reader | ToolkitError:
 
 def _reader(plan_target: PlanTarget) -> Reader:
     target = plan_target.resolved.target
-    session = target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     return Reader(session, dialect_of(target.engine))
 
 

@@ -15,6 +15,7 @@ from toolkit.app.maintenance.hours import scheduler_sentences
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.design.window import spell_window
 from toolkit.errors import ToolkitError
+from toolkit.executors import open_session
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.window import TimeSpan
@@ -158,7 +159,7 @@ def _unreachable(targets: Sequence[PlanTarget]) -> tuple[str, ...]:
 
 def _unreachable_sentence(plan_target: PlanTarget) -> str | None:
     try:
-        plan_target.resolved.target.connect(Role.CONTROL, SessionTag("dbatk plan"), read_only=True).close()
+        open_session(plan_target.resolved.target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True).close()
     except (ToolkitError, DatabaseError) as error:
         return f"{plan_target.name} does not answer now: {error.sentence}"
     return None

@@ -34,7 +34,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, refused
+from toolkit.executors import Sessions, Timeouts, refused
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
@@ -237,15 +237,16 @@ def _launch(
     policy: TargetPolicy | None, stop: Stop | None, under: str | None,
 ) -> _Launch:  # fmt: skip
     licensing.allow(target, unseen=approvals.unseen_ok)
+    stop = stop or Stop()
     return _Launch(
         run,
         target,
-        Sessions(target, run),
+        Sessions(target, run, timeouts=Timeouts(lambda: stop.requested)),
         store,
         approvals,
         replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok),
         TaggedEvents(events, {"run": run}),
-        stop or Stop(),
+        stop,
         under,
     )
 
@@ -360,7 +361,7 @@ def resume(
         refuse_other_database(head, target, database_of(server, target))
         launch.check_production(server)
         noted.enter_context(run_noted(store, head, server, approvals, launch.events, doubt.sentence))
-        ended = end_orphaned_sessions(target, launch.dialect, run)
+        ended = end_orphaned_sessions(target, launch.dialect, run, launch.sessions.timeouts)
         attempt = next_attempt(record, store)
         # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
         changes = launch.changes(head)
