@@ -124,6 +124,9 @@ CATALOGUE: dict[str, ErrorEntry] = {
         _entry("TK-0210", _R, "workers do not match",
                "a worker of the cluster has a different dbatk, lacks a target, or cannot reach the plan's store",
                "give every worker the same dbatk, targets.toml and store"),
+        _entry("TK-0211", _F, "changed by somebody else",
+               "degree or logging of an object is no longer what it was when the run began",
+               "find out who set it; a new run takes the present value for the former one"),
         # 03xx: guards
         _entry("TK-0301", _R, "production",
                "the target is production, or was never declared not to be",

@@ -222,6 +222,8 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         object=call.object,
         undo=tuple(render_call(dialect, back) for back in call.undo),
         restores=tuple(back.restores for back in call.undo),
+        overwrites=call.overwrites,
+        puts_back=call.restores,
         before=call.before,
         unlogged=call.unlogged,
         redo_bytes=added(each.redo_bytes for each in (call, *call.inside)),

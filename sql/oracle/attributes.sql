@@ -1,10 +1,19 @@
--- Title: degree and logging of a table or an index, and the logging of its partitions and subpartitions
+-- Title: which object this is, its degree and logging, and the logging of its partitions and subpartitions
 -- Needs: to see the object (ALL_ views)
 -- License: none
 -- Effect: reads only
 -- Params: :schema, :name (exact case), :kind (TABLE or INDEX)
 -- Versions: 11.2 to 26ai
+-- No row of `identity` where ALL_OBJECTS does not show an index that ALL_INDEXES shows (see identity.sql).
 -- LOGGING of a partitioned object itself is null, of a partition with subpartitions it may be NONE: theirs counts.
+SELECT 'identity' AS name, NULL AS part,
+       TO_CHAR(o.object_id) || ' ' || TO_CHAR(o.created, 'YYYY-MM-DD HH24:MI:SS') AS value
+  FROM all_objects o
+ WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND o.object_name = :name
+   AND o.object_type = :kind
+   AND o.subobject_name IS NULL
+ UNION ALL
 SELECT 'degree' AS name, NULL AS part, CASE TRIM(o.degree) WHEN '0' THEN '1' ELSE TRIM(o.degree) END AS value
   FROM all_tables o
  WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))

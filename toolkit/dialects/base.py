@@ -263,7 +263,8 @@ class ScratchObjects(Protocol):
     def attributes(self, ref: ObjectRef) -> Call | None:
         """Ask for the present values of what changes to an object name in `Call.restores`.
 
-        Columns: `name` (`degree`, `logging`), `part` (of a partition; null for the object itself), `value`.
+        Columns: `name` (`degree`, `logging`; `identity` as of `identity`, where it is shown), `part` (of a
+        partition; null for the object itself), `value`.
         None where no change of the engine names any.
         """
         ...

@@ -34,7 +34,9 @@ class Call:
     object: ObjectRef | None = None
     undo: tuple[Call, ...] = ()
     restores: Attribute | None = None
-    """Of a call that undoes: which attribute it restores."""
+    """Of a call that undoes or settles: which attribute it restores."""
+    overwrites: tuple[Attribute, ...] = ()
+    """What it sets of an object of the user's: nothing is sent where that is no longer what the facts say."""
     before: str | None = None
     unlogged: bool = False
     redo_bytes: float | None = 0.0

@@ -194,8 +194,13 @@ class Sessions:
             connection.close()
 
 
-def look(sessions: Sessions, step: Step) -> tuple[Row, ...]:
+def look(sessions: Sessions, step: Step, number: int = 0) -> tuple[Row, ...]:
     """Ask the catalogue for an object; what it may hide is asked of the one that shows more.
+
+    Args:
+        sessions: of the run.
+        step: what is asked.
+        number: of the worker, where it is a worker's session that asks.
 
     Returns:
         The rows: none means that the object is not there, never that it is not shown.
@@ -205,13 +210,13 @@ def look(sessions: Sessions, step: Step) -> tuple[Row, ...]:
         ToolkitError: TK-0306 when nothing that the session may read would show the object; the hint is the
             statement that changes it.
     """
-    rows = sessions.run(step).rows
+    rows = sessions.run(step, number).rows
     hidden = next((row["unseen"] for row in rows if row.get("unseen")), None)
     if hidden is None:
         return rows
     if step.otherwise is not None:
         try:
-            return sessions.run(replace(step.otherwise, tolerates=frozenset())).rows
+            return sessions.run(replace(step.otherwise, session=step.session, tolerates=frozenset()), number).rows
         except DatabaseError as error:
             if error.code not in step.otherwise.tolerates:
                 raise

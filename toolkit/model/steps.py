@@ -74,6 +74,10 @@ class Step:
     undo: tuple[str, ...] = ()
     restores: tuple[Attribute | None, ...] = ()
     """What each statement of `undo` restores, so that a value of somebody else is left; empty when unknown."""
+    overwrites: tuple[Attribute, ...] = ()
+    """What it sets of an object of the user's; it is not sent where one of them is no longer what it was."""
+    puts_back: Attribute | None = None
+    """What it restores itself; it is not sent where somebody else has set another value meanwhile."""
     before: str | None = None
     unlogged: bool = False
     redo_bytes: float | None = 0.0

@@ -17,16 +17,27 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, look
 from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
-from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.steps import ObjectRef, Step, TimedItem
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, ObjectKind
 from toolkit.rendering import step_of
-from toolkit.runner.ownership import IN_CATALOGUE, creates, drop, find, is_the_one, ref_of
+from toolkit.runner.ownership import (
+    IN_CATALOGUE,
+    Present,
+    creates,
+    drop,
+    find,
+    is_the_one,
+    name_of,
+    present,
+    ref_of,
+)
 from toolkit.runner.stop import Stop
 from toolkit.runner.undo_script import UndoScript
-from toolkit.runner.undoing import Undoing, Undone, whole
+from toolkit.runner.undoing import Undoing, Undone, changed_meanwhile, put_back, whole
 
 Kept = dict[str, tuple[Row, ...]]
+CHANGED_MEANWHILE = "TK-0211"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +111,15 @@ class Changes:
         The undo script is on disk when this returns.
 
         Raises:
-            ToolkitError: TK-0205 when something that this run did not make bears a generated name, TK-0405 when
-                the undo script cannot be written.
+            ToolkitError: TK-0205 when something that this run did not make bears a generated name, TK-0211 when
+                somebody else has changed what would be overwritten, TK-0405 when the undo script cannot be
+                written.
         """
         self._stop.refuse_if_disowned()
         entries = []
         # Many partitions of one index are put back by one and the same statement.
         known: set[tuple[object, ...]] = set()
+        seen: dict[ObjectRef, Present | None] = {}
         for step in steps:
             if step.object is None or not (step.effect is Effect.CREATES or step.undo or step.unlogged):
                 continue
@@ -114,7 +127,7 @@ class Changes:
             if change in known and step.effect is not Effect.CREATES:
                 continue
             known.add(change)
-            proof = self._proof(step, step.object)
+            proof = self._proof(step, step.object, seen)
             free = bool(proof.get("free", True))
             if step.object.scratch and not free:
                 raise ToolkitError(
@@ -145,13 +158,14 @@ class Changes:
         if self._script is not None:
             self._script.write(self._journal.open_entries(), strictly=before_a_change)
 
-    def _proof(self, step: Step, ref: ObjectRef) -> Mapping[str, Scalar]:
+    def _proof(self, step: Step, ref: ObjectRef, seen: dict[ObjectRef, Present | None]) -> Mapping[str, Scalar]:
         """Note what proves later that this run made the object, what it was before, and what redo will lack."""
         proof: dict[str, Scalar] = {}
         if step.effect is Effect.CREATES:
             proof = self._absence(ref)
         elif ref.kind in IN_CATALOGUE and self._dialect.keeps_identity:
-            proof = self._made_before(ref) or {"identity": (self._identity(ref) or {}).get("identity")}
+            identity = self._unchanged(step, ref, seen)
+            proof = self._made_before(ref) or {"identity": identity or (self._identity(ref) or {}).get("identity")}
         if step.before is not None:
             proof["before"] = step.before
         if any(step.restores):
@@ -160,6 +174,26 @@ class Changes:
         if step.unlogged:
             proof |= {"unlogged": True, "born": proof["born"] if "born" in proof else self._instant()}
         return proof
+
+    def _unchanged(self, step: Step, ref: ObjectRef, seen: dict[ObjectRef, Present | None]) -> Scalar:
+        """Refuse to overwrite what somebody else has set; return the identity, which comes with the values."""
+        if not step.overwrites:
+            return None
+        now = seen[ref] if ref in seen else seen.setdefault(ref, present(self._sessions, self._dialect, ref))
+        _refuse_changed(ref, step, now)
+        return None if now is None else now.identity
+
+    def look_again(self, item: TimedItem, worker: int) -> None:
+        """Look, when the turn of an item comes, whether somebody else has changed what it overwrites.
+
+        Raises:
+            DatabaseError: of the database.
+            ToolkitError: TK-0211, TK-0306.
+        """
+        for step in item.steps:
+            if step.object is not None and step.overwrites:
+                now = present(self._sessions, self._dialect, step.object, worker)
+                _refuse_changed(step.object, step, now)
 
     def _made_before(self, ref: ObjectRef) -> dict[str, Scalar]:
         """Return what is known of an object that this run made; the instant before its birth is early enough."""
@@ -242,11 +276,43 @@ class Changes:
             if (each.object_kind, each.schema, each.name) == (ref.kind, ref.name.schema, ref.name.name)
         ]
 
-    def close_trial(self, trial: int) -> None:
+    def conclude(self, steps: Iterable[Step], trial: int) -> tuple[Kept, tuple[str, ...]]:
+        """Settle or drop what a trial made, and close its entries.
+
+        Returns:
+            What was kept, and a sentence for each value or object that is somebody else's by now: it is left as
+            it is, and its entry stays open.
+
+        Raises:
+            DatabaseError, ToolkitError: as `run`.
+        """
+        kept: Kept = {}
+        left: dict[ObjectRef, list[str]] = {}
+        seen: dict[ObjectRef, Present | None] = {}
+        for step in steps:
+            ref = step.object
+            if ref is None or step.puts_back is None or step.effect is Effect.DROPS:
+                kept |= self.run((step,), trial)
+                continue
+            if ref not in seen:
+                seen[ref] = present(self._sessions, self._dialect, ref)
+            left.setdefault(ref, []).extend(self._settle(step, ref, seen[ref]))
+        self.close_trial(trial, but={ref for ref, sentences in left.items() if sentences})
+        return kept, tuple(dict.fromkeys(each for sentences in left.values() for each in sentences))
+
+    def _settle(self, step: Step, ref: ObjectRef, now: Present | None) -> list[str]:
+        """Restore one attribute of an object that is still the one of the journal."""
+        known = {each.identity.get("identity") for each in self._open_of(ref)} - {None}
+        if now is not None and now.identity is not None and known and str(now.identity) not in map(str, known):
+            return [f"{name_of(ref)} is not the object that this run made or changed; it is left as it is"]
+        return put_back(self._sessions, self._dialect, ref, (step,), now)
+
+    def close_trial(self, trial: int, *, but: Collection[ObjectRef] = ()) -> None:
         """Close what conclude has settled: changes that were put back, objects that are the user's now."""
         self._stop.refuse_if_disowned()
+        stays = {(ref.kind, ref.name.schema, ref.name.name) for ref in but}
         for entry in self._journal.open_entries():
-            if entry.trial != trial:
+            if entry.trial != trial or (entry.object_kind, entry.schema, entry.name) in stays:
                 continue
             if entry.effect == Effect.CHANGES:
                 self._journal.undone(entry.entry)
@@ -282,13 +348,23 @@ class Changes:
         """Undo what trials made and did not drop; what setup made stays."""
         return self._undo([each for each in self._journal.open_entries() if each.trial is not None])
 
-    def undo_all(self) -> Undone:
-        """Undo every open entry of the run whose object it provably made."""
-        return self._undo(self._journal.open_entries())
+    def undo_all(self, *, keep_open: bool = False) -> Undone:
+        """Undo every open entry of the run whose object it provably made; `keep_open` as in `Undoing.run`."""
+        return self._undo(self._journal.open_entries(), keep_open=keep_open)
 
-    def _undo(self, entries: Sequence[JournalEntry]) -> Undone:
+    def _undo(self, entries: Sequence[JournalEntry], *, keep_open: bool = True) -> Undone:
         self._stop.refuse_if_disowned()
         try:
-            return self._undoing.run(entries)
+            return self._undoing.run(entries, keep_open=keep_open)
         finally:
             self._tell()
+
+
+def _refuse_changed(ref: ObjectRef, step: Step, now: Present | None) -> None:
+    changed = None if now is None else changed_meanwhile(ref, step.overwrites, now)
+    if changed is not None:
+        raise ToolkitError(
+            f"{changed}; it is left as it is",
+            code=CHANGED_MEANWHILE,
+            hint="find out who set it; a new run takes the present value for the former one",
+        )

@@ -113,6 +113,7 @@ def run_timed(
     stop: Stop,
     *,
     limit_seconds: float | None = None,
+    look_again: Callable[[TimedItem, int], None] | None = None,
     look_at: Callable[[ItemResult], ItemResult] = lambda result: result,
     on_item: Callable[[ItemResult], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
@@ -126,6 +127,8 @@ def run_timed(
         sessions: the run's sessions; those of the workers are open already.
         stop: when it is requested, running statements are cancelled and no item is begun.
         limit_seconds: cancel everything after so long.
+        look_again: called in a worker's thread, with its number, before it begins an item that waited for
+            another; the item fails with what it raises.
         look_at: called in this thread for each item that ended; returns it, as failed where its work is not done.
         on_item: called in this thread for each item that was looked at. When it raises, what runs now ends,
             nothing more is begun, and its exception is raised at the end.
@@ -139,7 +142,7 @@ def run_timed(
         Elapsed seconds from the common begin to the last end, and each item's own.
     """
     silence = _Silence(reachable, timeout_seconds)
-    return _Clock(timed, sessions, stop, limit_seconds, look_at, on_item, silence).run(on_end)
+    return _Clock(timed, sessions, stop, limit_seconds, look_again, look_at, on_item, silence).run(on_end)
 
 
 class _Silence:
@@ -174,6 +177,7 @@ class _Clock:
         sessions: Sessions,
         stop: Stop,
         limit_seconds: float | None,
+        look_again: Callable[[TimedItem, int], None] | None,
         look_at: Callable[[ItemResult], ItemResult],
         on_item: Callable[[ItemResult], None],
         silence: _Silence,
@@ -181,6 +185,7 @@ class _Clock:
         self._sessions = sessions
         self._stop = stop
         self._limit = limit_seconds
+        self._look_again = look_again
         self._look_at = look_at
         self._on_item = on_item
         self._silence = silence
@@ -267,9 +272,11 @@ class _Clock:
         """Take items until none is left; a lost session ends this worker, the others go on."""
         try:
             self._barrier.wait()
+            look: Callable[[TimedItem, int], None] | None = None
             while (item := self._waiting.take()) is not None:
                 self._now[number] = item, time.perf_counter()
-                result = _run_item(item, number, self._sessions, self._origin[0])
+                result = _run_item(item, number, self._sessions, self._origin[0], look)
+                look = self._look_again
                 self._now.pop(number, None)
                 self._waiting.done(item)
                 self._ended.put(result)
@@ -283,11 +290,16 @@ class _Clock:
         self._released.wait()
 
 
-def _run_item(item: TimedItem, number: int, sessions: Sessions, origin: float) -> ItemResult:
+def _run_item(
+    item: TimedItem, number: int, sessions: Sessions, origin: float, look: Callable[[TimedItem, int], None] | None
+) -> ItemResult:
     answers: list[Answer] = []
     error: DatabaseError | None = None
     begun = time.perf_counter()
     try:
+        if look is not None:
+            look(item, number)
+            begun = time.perf_counter()
         for step in item.steps:
             answers.append(sessions.run(step, number))  # noqa: PERF401 (what was answered before an error counts)
     except DatabaseError as caught:

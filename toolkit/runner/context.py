@@ -251,12 +251,13 @@ class RunContext:
     def job(self) -> bool:
         return self.experiment.mode is Mode.JOB
 
-    def warn(self, sentence: str) -> None:
-        """Show a warning and keep it with the run, once; also where the store cannot be written any more."""
-        if sentence in self.warned:
-            return
-        self.warned.add(sentence)
-        self.events.emit(Event("warning", sentence))
-        # Warnings are shown while things are put back, which goes on; the next result that cannot be kept raises.
-        with suppress(ToolkitError):
-            self.store.warn(self.run, sentence)
+    def warn(self, *sentences: str) -> None:
+        """Show warnings and keep them with the run, each once; also where the store cannot be written any more."""
+        for sentence in sentences:
+            if sentence in self.warned:
+                continue
+            self.warned.add(sentence)
+            self.events.emit(Event("warning", sentence))
+            # Shown while things are put back, which goes on; the next result that cannot be kept raises.
+            with suppress(ToolkitError):
+                self.store.warn(self.run, sentence)

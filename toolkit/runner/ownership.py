@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from toolkit.dialects.base import Dialect
+from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, look
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import JournalEntry, run_key
 from toolkit.model.steps import ObjectRef, Step, path_of
 from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import Effect, EntryState, ObjectKind
+from toolkit.model.words import Effect, EntryState, ObjectKind, Role
 from toolkit.rendering import step_of
 
 IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX, ObjectKind.BACKUP})
@@ -26,6 +28,45 @@ def find(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> Row | None:
     """
     rows = look(sessions, step_of(dialect, dialect.identity(ref)))
     return rows[0] if rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What an object is now: identity (None where only `find` can tell), and attributes by name and part."""
+
+    identity: Scalar
+    values: Mapping[tuple[str, str | None], str]
+
+
+def present(sessions: Sessions, dialect: Dialect, ref: ObjectRef, worker: int | None = None) -> Present | None:
+    """Return what an object is now, in one statement; None where the engine has no such attributes.
+
+    Args:
+        sessions: of the run.
+        dialect: of its engine.
+        ref: the object.
+        worker: the number of the worker whose session asks; None for the control session.
+
+    Raises:
+        DatabaseError: of the database.
+        ToolkitError: TK-0306 when this user cannot see any (any more), so that nothing can be compared.
+    """
+    call = dialect.attributes(ref)
+    if call is None:
+        return None
+    step = step_of(dialect, call)
+    rows = look(sessions, step) if worker is None else look(sessions, replace(step, session=Role.WORKER), worker)
+    values = {
+        (str(row["name"]), None if row["part"] is None else str(row["part"])): str(row["value"]) for row in rows
+    }
+    identity = values.pop(("identity", None), None)
+    if not values:
+        raise ToolkitError(
+            "this user can no longer see its degree and logging, so they cannot be compared",
+            code="TK-0306",
+            hint="grant SELECT on its table again",
+        )
+    return Present(identity, values)
 
 
 def drop(sessions: Sessions, dialect: Dialect, step: Step, ref: ObjectRef) -> None:
@@ -90,7 +131,11 @@ def ref_of(entry: JournalEntry) -> ObjectRef:
 
 def named(entry: JournalEntry) -> str:
     """Name the object of an entry in a sentence."""
-    ref = ref_of(entry)
+    return name_of(ref_of(entry))
+
+
+def name_of(ref: ObjectRef) -> str:
+    """Name an object in a sentence."""
     if ref.kind is ObjectKind.PREFERENCE and ref.table is not None:
         return f"{ref.kind} `{ref.name.name}` of `{ref.table}`"
     if ref.kind is ObjectKind.BACKUP and (ref.name.schema or "").startswith("/"):

@@ -17,6 +17,7 @@ from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
 from toolkit.runner.around import bracketed, expect, wait_for_calm
+from toolkit.runner.changes import CHANGED_MEANWHILE
 from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
@@ -152,7 +153,8 @@ class Sweep:
                 return RunState.INTERRUPTED
             if ended.lost:
                 self._reconnect(planned.number)
-            if position + 1 < len(todo) and self._hopeless(ended.record):
+            changed = ended.record.error_code == CHANGED_MEANWHILE
+            if changed or (position + 1 < len(todo) and self._hopeless(ended.record)):
                 return RunState.FAILED
         return RunState.DONE
 
@@ -342,9 +344,7 @@ class Sweep:
         context.sessions.orphaned = False
 
     def _undo_trials(self) -> None:
-        undone = self._context.changes.undo_trials()
-        for sentence in undone.left:
-            self._context.warn(sentence)
+        self._context.warn(*self._context.changes.undo_trials().left)
 
     def _put_workers_back(self) -> None:
         context = self._context
@@ -364,13 +364,11 @@ class Sweep:
         context = self._context
         try:
             undone = self._undo_all()
-            if context.sessions.orphaned:  # lost while it was undone
-                undone = self._undo_all()
+            undone = self._undo_all() if context.sessions.orphaned else undone  # lost while it was undone
         except (DatabaseError, ToolkitError) as error:
             context.warn(f"cleanup could not run ({error.sentence}); run `dbatk clean`")
             return error if isinstance(error, ToolkitError) and error.code == STILL_ACTIVE else None
-        for sentence in undone.left:
-            context.warn(sentence)
+        context.warn(*undone.left)
         return None
 
     def _undo_all(self) -> Undone:
@@ -378,7 +376,7 @@ class Sweep:
         if context.sessions.orphaned:
             self._end_orphans()
         note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
-        return context.changes.undo_all()
+        return context.changes.undo_all(keep_open=True)
 
 
 def _from_items(planned: PlannedTrial, attempt: int, items: Sequence[ItemRecord]) -> TrialRecord:

@@ -182,6 +182,7 @@ def _timed(
         context.sessions,
         context.stop,
         limit_seconds=context.experiment.time_limit_seconds,
+        look_again=context.changes.look_again if context.job else None,
         look_at=look_at,
         on_item=lambda result: on_item(item_record(result)),
         on_end=lambda: _stop_watching(context, state, sampler, stages),
@@ -295,12 +296,13 @@ def _conclude(context: RunContext, state: TrialState, stages: Stages) -> None:
         context.changes.run((step for step in stages.conclude if step.effect is Effect.DROPS), trial)
         _undo(context, state)
         return
-    state.kept.update(context.changes.run(stages.conclude, trial))
-    if context.experiment.keep is Keep.ALL:
+    kept, left = context.changes.conclude(stages.conclude, trial)
+    state.kept.update(kept)
+    context.warn(*left)
+    if context.experiment.keep is Keep.ALL and not left:
         context.changes.release(
             step.object for item in stages.timed.items for step in item.steps if step.object is not None
         )
-    context.changes.close_trial(trial)
 
 
 def _undo(context: RunContext, state: TrialState) -> None:
@@ -311,8 +313,7 @@ def _undo(context: RunContext, state: TrialState) -> None:
         state.noted(error)
         context.warn(f"trial {state.planned.number} could not be undone: {error.sentence}")
         return
-    for sentence in undone.left:
-        context.warn(sentence)
+    context.warn(*undone.left)
 
 
 def _errors_in_full(state: TrialState) -> str:

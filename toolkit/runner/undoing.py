@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from toolkit.dialects.base import Dialect
@@ -22,12 +22,15 @@ from toolkit.model.words import Effect, ObjectKind
 from toolkit.rendering import step_of
 from toolkit.runner.ownership import (
     IN_CATALOGUE,
+    Present,
     creates,
     drop,
     find,
     is_another,
     is_the_one,
+    name_of,
     named,
+    present,
     ref_of,
 )
 
@@ -62,9 +65,17 @@ class Undoing:
         self._dialect = dialect
         self._journal = journal
         self._allow_commands = allow_commands
+        self._keep_open = False
 
-    def run(self, entries: Sequence[JournalEntry]) -> Undone:
-        """Undo entries, tables first: their indexes and attributes go with them."""
+    def run(self, entries: Sequence[JournalEntry], *, keep_open: bool = False) -> Undone:
+        """Undo entries, tables first: their indexes and attributes go with them.
+
+        Args:
+            entries: what is undone.
+            keep_open: whether the entry of a value that somebody else set stays open once that was said: a run
+                that leaves something does not end as done.
+        """
+        self._keep_open = keep_open
         done: list[str] = []
         left: list[str] = []
         # a folder must not go before the backup in it, which the database would then look for in vain
@@ -185,54 +196,30 @@ class Undoing:
 
     def _run_undo(self, entry: JournalEntry) -> None:
         """Put every value back that is still the one the run set; say which is not."""
-        foreign = []
-        now = self._now(entry)
-        for text, change in zip(entry.undo, _restored_by(entry), strict=True):
-            if change is None or now is None:
-                self._sessions.run(Step("undo", text, effect=Effect.CHANGES))
-                continue
-            value = now.get((change.name, change.part))
-            if value == change.back:
-                continue
-            if value != change.ours:
-                what = f"{change.name} of partition `{change.part}`" if change.part else change.name
-                foreign.append(
-                    f"{named(entry)}: {what} is `{value}`, which somebody else set meanwhile (it was "
-                    f"`{change.back}`, the run set `{change.ours}`); it is left as it is; to restore it, run: "
-                    f"{text}{self._dialect.terminator}"
-                )
-                continue
-            self._sessions.run(Step("undo", text, effect=Effect.CHANGES))
+        changes = _restored_by(entry)
+        now = present(self._sessions, self._dialect, ref_of(entry)) if any(changes) else None
+        steps = [
+            Step("undo", text, effect=Effect.CHANGES, puts_back=change)
+            for text, change in zip(entry.undo, changes, strict=True)
+        ]
+        foreign = put_back(self._sessions, self._dialect, ref_of(entry), steps, now)
         if foreign:
-            # Said once: from here on the value is that of whoever set it.
-            self._journal.abandon(entry.entry)
+            if not self._keep_open:
+                # Said once: from here on the value is that of whoever set it.
+                self._journal.abandon(entry.entry)
             raise _LeftError("; ".join(foreign))
-
-    def _now(self, entry: JournalEntry) -> dict[tuple[str, str | None], str] | None:
-        """Return the present values of an object's attributes; None when its changes name none."""
-        call = self._dialect.attributes(ref_of(entry)) if any(_restored_by(entry)) else None
-        if call is None:
-            return None
-        rows = look(self._sessions, step_of(self._dialect, call))
-        if not rows:
-            raise _LeftError(
-                f"{named(entry)}: this user can no longer see its degree and logging, so they cannot be compared; "
-                f"grant SELECT on its table again{self._by_hand(entry)}"
-            )
-        parts = [None if row["part"] is None else str(row["part"]) for row in rows]
-        return {(str(row["name"]), part): str(row["value"]) for row, part in zip(rows, parts, strict=True)}
 
     def _still(self, entry: JournalEntry) -> str:
         """Say which values an object has that it had not; nothing where it was made, or cannot be read now."""
+        changes = [each for each in _restored_by(entry) if each is not None]
         try:
-            now = self._now(entry)
+            now = present(self._sessions, self._dialect, ref_of(entry)) if changes else None
         except (DatabaseError, ToolkitError):
             return ""
-        changes = [each for each in _restored_by(entry) if each is not None] if now is not None else []
         said = [
-            f"{each.name}{f' of partition `{each.part}`' if each.part else ''} is `{value}`, was `{each.back}`"
+            f"{_what(each)} is `{value}`, was `{each.back}`"
             for each in changes
-            if now is not None and (value := now.get((each.name, each.part))) != each.back
+            if now is not None and (value := now.values.get((each.name, each.part))) != each.back
         ]
         return f" ({'; '.join(said)})" if said else ""
 
@@ -245,6 +232,50 @@ class Undoing:
         if not texts:
             return ""
         return "; to undo it by hand, run: " + " ".join(f"{text}{self._dialect.terminator}" for text in texts)
+
+
+def put_back(
+    sessions: Sessions, dialect: Dialect, ref: ObjectRef, steps: Iterable[Step], now: Present | None
+) -> list[str]:
+    """Run steps that restore attributes of an object, where these still have the value that the run set.
+
+    Args:
+        sessions: of the run.
+        dialect: of its engine.
+        ref: the object.
+        steps: what restores it; a step that names no attribute is run.
+        now: what the object is; None where nothing can be compared.
+
+    Returns:
+        A sentence for each value that somebody else set meanwhile.
+    """
+    foreign = []
+    for step in steps:
+        change = step.puts_back
+        value = None if now is None or change is None else now.values.get((change.name, change.part))
+        if change is None or now is None or value == change.ours != change.back:
+            sessions.run(step)
+        elif value != change.back:
+            foreign.append(
+                f"{name_of(ref)}: {_what(change)} is `{value}`, which somebody else set meanwhile (it was "
+                f"`{change.back}`, the run set `{change.ours}`); it is left as it is; to restore it, run: "
+                f"{step.text}{dialect.terminator}"
+            )
+    return foreign
+
+
+def changed_meanwhile(ref: ObjectRef, overwrites: Iterable[Attribute], now: Present) -> str | None:
+    """Say which value of an object is no longer the one that the run knows, before the run sets it."""
+    for each in overwrites:
+        value = now.values.get((each.name, each.part))
+        if value != each.back:
+            now_is = f"{name_of(ref)}: {_what(each)} is `{value}`"
+            return f"{now_is}, which somebody else set meanwhile (it was `{each.back}`)"
+    return None
+
+
+def _what(change: Attribute) -> str:
+    return f"{change.name} of partition `{change.part}`" if change.part else change.name
 
 
 def _restored_by(entry: JournalEntry) -> list[Attribute | None]:

@@ -87,6 +87,7 @@ def table_attribute(
     *,
     instead_of: str | None = None,
     undo: tuple[Call, ...] = (),
+    overwrites: tuple[Attribute, ...] = (),
 ) -> Call:
     """Set one attribute of a table or a partition: degree or logging; `instead_of` is what the work set."""
     return Call(
@@ -96,6 +97,7 @@ def table_attribute(
         object=ref,
         undo=undo,
         restores=restoring(word, instead_of, part),
+        overwrites=overwrites,
     )
 
 

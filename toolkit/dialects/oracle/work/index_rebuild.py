@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolkit.dialects.oracle import index_facts, spelling
 from toolkit.dialects.oracle.work import indexes
-from toolkit.dialects.oracle.work.base import segment_bytes
+from toolkit.dialects.oracle.work.base import restoring, segment_bytes
 from toolkit.dialects.oracle.work.indexes import no
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
+from toolkit.model.steps import Attribute
 from toolkit.model.values import Row, Support
 from toolkit.model.words import Effect, Mode, Role
 
@@ -39,9 +42,21 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     }
     if part is not None and part.level == _SUB:
         values["logging"] = None  # ORA-14189: a subpartition takes its place, ONLINE and a degree, nothing else
-    undo = () if work.object.scratch else settle(work, facts)
-    call = Call("index_rebuild", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object, undo=undo)
+    call = Call("index_rebuild", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object)
+    if not work.object.scratch:
+        call = replace(call, undo=settle(work, facts), overwrites=_overwrites(work, facts))
     return (call,)
+
+
+def _overwrites(work: Work, facts: Facts) -> tuple[Attribute, ...]:
+    """Return degree and logging as the rebuild sets them; also where they stay as they were."""
+    former = _former_logging(work, facts)
+    part = work.part.name if work.part else None
+    found = (
+        restoring(_former_degree(work, facts), spelling.parallel_clause(work)),
+        None if former is None else restoring(former, spelling.logging_word(work), part),
+    )
+    return tuple(each for each in found if each is not None)
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:

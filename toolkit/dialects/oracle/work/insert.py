@@ -27,14 +27,16 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     if work.object.scratch:
         return (table_attribute(work.object, "NOLOGGING"),)
     former = "LOGGING" if parts_of(work, facts) else former_logging(work, facts)
+    backs = [table_attribute(work.object, former, part, instead_of="NOLOGGING") for part in _switched(work, facts)]
     return tuple(
         table_attribute(
             work.object,
             "NOLOGGING",
-            part,
-            undo=(table_attribute(work.object, former, part, instead_of="NOLOGGING"),),
+            back.restores.part if back.restores else None,
+            undo=(back,),
+            overwrites=() if back.restores is None else (back.restores,),
         )
-        for part in _switched(work, facts)
+        for back in backs
     )
 
 
@@ -73,9 +75,12 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     if not asks_nologging(work):
         return ()
     if parts_of(work, facts):
-        return tuple(table_attribute(work.object, "LOGGING", part) for part in logged_parts(work, facts))
+        return tuple(
+            table_attribute(work.object, "LOGGING", part, instead_of="NOLOGGING")
+            for part in logged_parts(work, facts)
+        )
     former = former_logging(work, facts)
-    return (table_attribute(work.object, former),) if former == "LOGGING" else ()
+    return (table_attribute(work.object, former, instead_of="NOLOGGING"),) if former == "LOGGING" else ()
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
