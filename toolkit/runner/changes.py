@@ -193,7 +193,7 @@ class Changes:
         for step in item.steps:
             if step.object is not None and step.overwrites:
                 now = present(self._sessions, self._dialect, step.object, worker)
-                _refuse_changed(step.object, step, now)
+                _refuse_changed(step.object, step, now, begun=True)
 
     def _made_before(self, ref: ObjectRef) -> dict[str, Scalar]:
         """Return what is known of an object that this run made; the instant before its birth is early enough."""
@@ -360,8 +360,8 @@ class Changes:
             self._tell()
 
 
-def _refuse_changed(ref: ObjectRef, step: Step, now: Present | None) -> None:
-    changed = None if now is None else changed_meanwhile(ref, step.overwrites, now)
+def _refuse_changed(ref: ObjectRef, step: Step, now: Present | None, *, begun: bool = False) -> None:
+    changed = None if now is None else changed_meanwhile(ref, step.overwrites, now, begun=begun)
     if changed is not None:
         raise ToolkitError(
             f"{changed}; it is left as it is",

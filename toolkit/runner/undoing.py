@@ -264,11 +264,20 @@ def put_back(
     return foreign
 
 
-def changed_meanwhile(ref: ObjectRef, overwrites: Iterable[Attribute], now: Present) -> str | None:
-    """Say which value of an object is no longer the one that the run knows, before the run sets it."""
+def changed_meanwhile(
+    ref: ObjectRef, overwrites: Iterable[Attribute], now: Present, *, begun: bool = False
+) -> str | None:
+    """Say which value of an object is no longer the one that the run knows, before the run sets it.
+
+    Args:
+        ref: the object.
+        overwrites: what the run is about to set.
+        now: what the object is.
+        begun: whether the run may have set it already: the partitions of one index share its degree.
+    """
     for each in overwrites:
         value = now.values.get((each.name, each.part))
-        if value != each.back:
+        if value != each.back and not (begun and value == each.ours):
             now_is = f"{name_of(ref)}: {_what(each)} is `{value}`"
             return f"{now_is}, which somebody else set meanwhile (it was `{each.back}`)"
     return None
