@@ -19,6 +19,14 @@ FULL = TIER in ("extra", "full")
 _FAST_EXAMPLES = 15
 _COSTLY = {"browser", "cluster"}
 """Fixtures whose processes take long to begin: their tests stay with one worker."""
+_SHARED = {f"tests/project/test_{name}.py": "sources" for name in ("code", "words", "registry", "requirements")}
+"""Files of tests that share what one worker keeps: every source file, parsed."""
+_LONGEST = (
+    "tests/project/test_tidy.py", "tests/project/test_cookbook.py", "tests/project/test_readme.py",
+    "tests/postgresql/test_backup_pgbackrest.py", "tests/bundle/test_run.py", "tests/cli/test_plans.py",
+    "tests/store/test_together.py", "tests/store/test_hosts.py", "tests/schedule/test_oracle.py",
+)  # fmt: skip
+"""Files whose single tests take longest: they begin first, so that no worker is left alone with one at the end."""
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
 # No deadlines: how long an example takes is the machine's business.
@@ -55,15 +63,22 @@ def _values(value: Any) -> tuple[Any, ...]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what another tier runs; a test named by its id always runs."""
     named = {word for word in config.args if "::" in word}
+    items.sort(key=lambda item: _file(item) not in _LONGEST)
     taken, left_out = [], []
     for item in items:
         for shared in _COSTLY & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group(shared))
+        if shared := _SHARED.get(_file(item)):
             item.add_marker(pytest.mark.xdist_group(shared))
         asked = _in_tier(item) or any(item.nodeid.startswith(word) for word in named)
         (taken if asked else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = taken
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def _in_tier(item: pytest.Item) -> bool:

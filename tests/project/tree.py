@@ -34,10 +34,10 @@ def texts(folder: str = "toolkit") -> tuple[tuple[str, str], ...]:
     return tuple((name, path.read_text(encoding="utf-8")) for name, path in named if name.startswith(folder + "/"))
 
 
-def sources(folder: str = "toolkit") -> Iterator[tuple[str, ast.Module, str]]:
-    """Yield name, tree and text of every Python file of a folder."""
-    for name, text in texts(folder):
-        yield name, ast.parse(text), text
+@functools.cache
+def sources(folder: str = "toolkit") -> tuple[tuple[str, ast.Module, str], ...]:
+    """Return name, tree and text of every Python file of a folder."""
+    return tuple((name, ast.parse(text), text) for name, text in texts(folder))
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
