@@ -82,3 +82,21 @@ def test_copies_of_a_schema_need_its_catalogue(line: tuple[str, ...], dbatk: Dba
     answer = dbatk("stats", "gather", "--schema", "APP", *line, "--dry-run", "--assume", "19-ee")
     assert answer.status == 2
     assert "--facts FILE" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("line", "statement"),
+    [
+        (("index", "rebuild", "--index", "APP.I"), 'ALTER INDEX "APP"."I" REBUILD\n  PARTITION "P1"'),
+        (("insert", "--source", "APP.A", "--table", "APP.B"), 'INTO "APP"."B" PARTITION ("P1") t'),
+        (("stats", "gather", "--table", "APP.A"), "partname => 'P1'"),
+    ],
+)
+def test_one_partition_has_one_option_and_is_a_table_elsewhere(
+    line: tuple[str, ...], statement: str, dbatk: Dbatk
+) -> None:
+    named = (*line, "--partition", "p1", "--dry-run", "--assume")
+    assert statement in dbatk(*named, "19-ee").out
+    refused = dbatk(*named, "17", "-t", "postgresql://u@h/d")
+    assert (refused.status, refused.out) == (5, "")
+    assert "where partitions are tables (postgresql), name one with --table" in refused.err

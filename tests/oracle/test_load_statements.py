@@ -18,9 +18,9 @@ from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
-from toolkit.model.steps import Step
-from toolkit.model.values import Row
-from toolkit.model.words import Mode
+from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import Mode, ObjectKind
 
 CTAS, INSERT = "ctas", "insert"
 DEGREES: tuple[int | str, ...] = (1, 8, "default", "auto")
@@ -97,7 +97,7 @@ PARTITIONED: tuple[dict[str, tuple[Row, ...]], ...] = (
 def loads() -> Iterator[tuple[Work, Facts]]:
     """Make a work of every form, for every release and edition that is asked for it."""
     for release in EVERY_RELEASE:
-        facts = assumed(release, source_columns=COLUMNS)
+        facts = assumed(release, source_columns=COLUMNS, subpartitions=({"part_name": "SP1"},))
         for item in (*_made(), *_filled()):
             yield item, facts
 
@@ -124,6 +124,10 @@ def _filled() -> Iterator[Work]:
     for rows, answer in product(ROWS, ("yes", "no")):
         yield work(INSERT, 2, online_statistics=answer, **rows)
     yield replace(work(INSERT, 2), columns=("NOTE", "ID"))
+    live = ObjectRef(ObjectKind.TABLE, QualifiedName("GTEST", "DBATK"))
+    for name, load in product(('"p 1"', "SP1"), ("direct", "conventional")):
+        filled = work(INSERT, 4, Mode.JOB, ref=live, load=load, logging="nologging", partition=name)
+        yield replace(filled, columns=("CODE", "ID"))
 
 
 def rendered(item: Work, facts: Facts) -> Iterator[Step]:

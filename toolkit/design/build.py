@@ -116,10 +116,11 @@ def check_engine(experiment: Experiment, engine: EngineName) -> None:
         option = known.get(name)
         if option is not None and not option.is_of(engine):
             engines = " and ".join(sorted(option.engines))
+            instead = f"; {option.elsewhere}" if option.elsewhere else ""
             raise ToolkitError(
                 f"`{option.flag}` does not exist on {engine}",
                 code="TK-0304",
-                hint=f"omit it; {engines} {'have' if len(option.engines) > 1 else 'has'} it",
+                hint=f"omit it; {engines} {'have' if len(option.engines) > 1 else 'has'} it{instead}",
             )
 
 

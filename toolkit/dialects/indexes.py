@@ -61,6 +61,8 @@ class IndexPart:
     """`partition` or `subpartition`."""
     bytes: float = 0.0
     valid: bool = True
+    of: str | None = None
+    """Of a subpartition: its partition."""
 
     def __str__(self) -> str:
         return f"{self.level} {self.name}"

@@ -44,6 +44,8 @@ class Option:
     low: float | None = None
     high: float | None = None
     unit: str | None = None
+    elsewhere: str = ""
+    """What to do on the engines that do not have it."""
     words: tuple[str, ...] = ()
     """Words allowed beside numbers (`default`, `auto`)."""
     file_key: str = ""

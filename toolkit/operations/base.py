@@ -151,7 +151,8 @@ def _parts(facts: Facts) -> dict[Owner, tuple[IndexPart, ...]]:
         for row in rows if level else ():
             owner, name = (row.get("of_schema"), row.get("of_index")), str(row["part_name"])
             size = float(sizes.get((*owner, name)) or row.get("byte_count") or 0)
-            part = IndexPart(name, str(level), size, str(row.get("is_valid", "yes")) == "yes")
+            of = None if row.get("partition_name") is None else str(row["partition_name"])
+            part = IndexPart(name, str(level), size, str(row.get("is_valid", "yes")) == "yes", of)
             found.setdefault(owner, {}).setdefault(part.level, []).append(part)
     return {owner: tuple(levels.get("subpartition") or levels["partition"]) for owner, levels in found.items()}
 

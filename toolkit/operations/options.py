@@ -51,6 +51,11 @@ SORT_AREA = Option("sort_area_mb", OptionKind.INTEGER,
                    factor=True, low=1, high=2047, unit="MB", words=("auto",))  # fmt: skip
 ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the live object, not on a copy")
 
+PARTITION = Option(
+    "partition", OptionKind.NAME, "only this partition or subpartition of the table or index", engines=ORACLE,
+    elsewhere="where partitions are tables (postgresql), name one with --table, and its index with --index",
+)  # fmt: skip
+
 LOCKS = (
     Option("lock_wait", OptionKind.DURATION,
            "how long DDL waits for transactions of others, each time it is tried (default 60s)", engines=ORACLE),

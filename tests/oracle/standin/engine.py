@@ -29,7 +29,7 @@ from tests.oracle.standin.errors import ora, stack
 from tests.oracle.standin.faults import Fault
 from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.index_work import IndexWork, fill
-from tests.oracle.standin.indexes import partition_table
+from tests.oracle.standin.indexes import outside_of, partition_table
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import Made, Session, State, instance_name
 from tests.oracle.standin.statistics import literals
@@ -201,6 +201,7 @@ class Engine(IndexWork):
         query = self._query_of(session, command)
         columns = grammar.names(command.parts["columns"])
         listed = f" ({', '.join(quote(name) for name in columns)})" if columns else ""
+        self._must_fit(data, table, command, query)
         if not session.in_transaction:
             data.execute("BEGIN")
         session.in_transaction = True
@@ -213,6 +214,14 @@ class Engine(IndexWork):
             session.loaded.add(command.name)
         before, table.rows = table.rows, count(data, command.name)
         return table.rows - before
+
+    def _must_fit(self, data: duckdb.DuckDBPyConnection, table: Made, command: Command, query: str) -> None:
+        if command.parts.get("part"):
+            (part,) = grammar.names(command.parts["part"])
+            outside = outside_of(table, str(command.parts["level"]).upper(), part)
+            (found,) = data.execute(f"SELECT COUNT(*) FROM ({query}) WHERE {outside}").fetchone() or (0,)
+            if found:
+                raise ora(14401)
 
     def _do_stats(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         given = grammar.arguments(command.parts["arguments"] or "")

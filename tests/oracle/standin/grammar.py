@@ -49,7 +49,8 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ),
     (
         "insert",
-        rf"INSERT\s*(?:/\*\+(?P<hints>.*?)\*/)?\s*INTO\s+(?P<name>{_NAME})(?:\s+(?!SELECT\b|WITH\b)[A-Za-z]\w*)?"
+        rf"INSERT\s*(?:/\*\+(?P<hints>.*?)\*/)?\s*INTO\s+(?P<name>{_NAME})"
+        rf"(?:\s+(?P<level>PARTITION|SUBPARTITION)\s*\(\s*(?P<part>{_IDENT})\s*\))?(?:\s+(?!SELECT\b|WITH\b)[A-Za-z]\w*)?"
         r"(?:\s*\((?P<columns>[^()]*)\))?\s+(?P<query>(?:SELECT|WITH)\b.*)",
     ),
     *index_grammar.FORMS,

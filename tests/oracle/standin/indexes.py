@@ -148,6 +148,22 @@ def table_parts(made: Made) -> list[Part]:
     return made.parts
 
 
+def outside_of(made: Made, level: str, name: str) -> str:
+    """Return the condition of rows that do not belong to a part of a table by ranges of one number.
+
+    Which subpartition of a hash a row belongs to is not pretended: every row of the partition may.
+
+    Raises:
+        BackendError: ORA-02149 for a partition that is not there, ORA-14251 for a subpartition.
+    """
+    for number, part in enumerate(table_parts(made)):
+        if name in ([part.name] if level == "PARTITION" else [sub.name for sub in part.subs]):
+            least = f"{made.keyed_by} < {made.bounds[number - 1]}" if number else "FALSE"
+            most = "FALSE" if part.high_value == "MAXVALUE" else f"{made.keyed_by} >= {part.high_value}"
+            return f"{least} OR {most}"
+    raise ora(2149 if level == "PARTITION" else 14251, name)
+
+
 def set_logging(made: Made, name: str, word: str) -> None:
     """Set LOGGING of a table's partition, which sets that of its subpartitions too (VLDBG, MODIFY PARTITION).
 

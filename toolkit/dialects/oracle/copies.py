@@ -78,6 +78,7 @@ def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], 
     values: dict[str, ContextValue] = {
         **ALL_ROWS,
         "table": copy.name,
+        "part": None,
         "load_hints": "APPEND NO_PARALLEL(t)",
         "query_hints": "NO_PARALLEL(s)",
         "source": source,

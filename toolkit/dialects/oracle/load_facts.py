@@ -178,6 +178,11 @@ def _copied(work: Work, facts: Facts) -> Iterator[str]:
 
 def _live(work: Work, facts: Facts) -> Iterator[str]:
     """Say what makes a load into the real table silently serial or conventional (VLDBG; SQLRF, INSERT)."""
+    if work.option("partition") is not None:
+        spread = [str(row["index_name"]) for row in facts.rows("table_indexes") if row.get("locality") != "LOCAL"]
+        yield "every row must belong to the named partition: one that does not ends the load (ORA-14401)"
+        if spread:
+            yield f"global indexes span all partitions and are maintained by this load, too: {_listed(spread)}"
     causes = [f"trigger {name}" for name in _names(facts, "triggers", "trigger_name")]
     if "R" in _names(facts, "constraints", "constraint_type"):
         causes.append("a foreign key")

@@ -15,8 +15,8 @@ DECLARATION = OperationDeclaration(
     command=("index", "rebuild"),
     help="Rebuild an index, or all indexes of a table or schema.",
     options=(
-        shared.DEGREE, shared.CONCURRENCY, shared.TABLE, _INDEX, shared.SCHEMA, shared.PCTFREE, shared.TABLESPACE,
-        shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, _UNUSABLE_ONLY,
+        shared.DEGREE, shared.CONCURRENCY, shared.TABLE, _INDEX, shared.SCHEMA, shared.PARTITION, shared.PCTFREE,
+        shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, _UNUSABLE_ONLY,
         shared.ON_LIVE_OBJECTS, *shared.LOCKS,
     ),
     planned_by="toolkit.operations.index_rebuild.plan",
@@ -25,6 +25,7 @@ DECLARATION = OperationDeclaration(
     verified_by=VerifiedBy.INDEXES,
     sizes=SizeReads("schema_indexes", "table_indexes", "index"),
     space=SpaceEstimate.INDEX_REBUILD,
+    excludes=(("partition", "schema", "a schema has no partitions: name the table or the index"),),
     conditions=frozenset({ConditionKind.INDEX_BYTES, ConditionKind.GROWTH}),
     several="indexes",
     keeps=False,

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
 from toolkit.dialects.work import Work
+from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
@@ -70,9 +71,10 @@ class IndexRebuild:
         Raises:
             ToolkitError: TK-0204 when there is nothing to rebuild, TK-0304 when nothing that was named can be.
         """
-        found = self._all(planner)
-        if planner.spec.flag("unusable_only"):
-            found = tuple(index for index in found if not index.valid)
+        everything = self._all(planner)
+        found = tuple(index for index in everything if self._is_meant(planner, index))
+        if everything and planner.spec.text("partition") is not None:
+            self._check_partition(planner, everything)
         if not found:
             what = "no unusable index" if planner.spec.flag("unusable_only") else "no index"
             raise ToolkitError(
@@ -81,6 +83,8 @@ class IndexRebuild:
         judged = [(index, self._never(planner, index)) for index in found]
         kept = tuple(index for index, why in judged if why is None)
         left_out = tuple((str(index.name), why) for index, why in judged if why is not None)
+        if kept and planner.spec.text("index") is None:
+            left_out += self._without_partition(planner, everything)
         if not kept:
             raise ToolkitError(left_out[0][1], code="TK-0304")
         return kept, left_out
@@ -95,13 +99,59 @@ class IndexRebuild:
         support = planner.dialect.work.support(work, planner.facts)
         return None if support.ok else support.sentence
 
+    def _is_meant(self, planner: Planner, index: IndexDefinition) -> bool:
+        """Tell whether an index has what is to be rebuilt: the partition that was named, something unusable."""
+        if planner.spec.text("partition") is None:
+            return not (index.valid and planner.spec.flag("unusable_only"))
+        named = self._named(planner, index)
+        return any(not part.valid for part in named) if planner.spec.flag("unusable_only") else bool(named)
+
+    def _named(self, planner: Planner, index: IndexDefinition) -> tuple[IndexPart, ...]:
+        """Return the parts of an index that `--partition` means; a composite partition is its subpartitions."""
+        name = planner.qualified(str(planner.spec.text("partition"))).name
+        if planner.facts.assumed and not index.parts:
+            return (IndexPart(name, "partition"),)
+        return tuple(part for part in index.parts if name in (part.name, part.of))
+
+    def _check_partition(self, planner: Planner, indexes: Sequence[IndexDefinition]) -> None:
+        """Refuse a partition that none of the indexes has.
+
+        Raises:
+            ToolkitError: TK-0204, with the nearest name.
+        """
+        if any(self._named(planner, index) for index in indexes):
+            return
+        name = planner.qualified(str(planner.spec.text("partition"))).name
+        known = dict.fromkeys(
+            each for index in indexes for part in index.parts for each in (part.of, part.name) if each
+        )
+        raise ToolkitError(
+            f"no index has a partition or subpartition `{name}`",
+            code="TK-0204",
+            hint=did_you_mean(name, known) if known else "omit --partition: the index is rebuilt as a whole",
+        )
+
+    def _without_partition(self, planner: Planner, indexes: Sequence[IndexDefinition]) -> LeftOut:
+        if planner.spec.text("partition") is None:
+            return ()
+        return tuple(
+            (
+                str(index.name),
+                "it has no such partition" if index.parts else "it is not partitioned: omit --partition",
+            )
+            for index in indexes
+            if not self._named(planner, index)
+        )
+
     def _parts(self, planner: Planner, index: IndexDefinition) -> Sequence[IndexPart | None]:
         """Return the parts to rebuild, or one None for an index that is rebuilt as a whole."""
-        if not index.parts:
+        named = planner.spec.text("partition") is not None
+        parts = self._named(planner, index) if named else index.parts
+        if not parts:
             return (None,)
         if planner.spec.flag("unusable_only"):
-            return [part for part in index.parts if not part.valid] or index.parts
-        return index.parts
+            return [part for part in parts if not part.valid] or parts
+        return parts
 
     def _all(self, planner: Planner) -> tuple[IndexDefinition, ...]:
         if planner.spec.text("index") is None and planner.spec.text("table") is None:

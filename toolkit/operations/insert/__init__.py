@@ -25,9 +25,9 @@ DECLARATION = OperationDeclaration(
     command=("insert",),
     help="Insert as select, once or as a measurement.",
     options=(
-        shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.COLUMNS, *shared.ROWS,
-        shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO, shared.ONLINE_STATISTICS,
-        *shared.LOCKS,
+        shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.PARTITION,
+        shared.COLUMNS, *shared.ROWS, shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO,
+        shared.ONLINE_STATISTICS, *shared.LOCKS,
     ),
     planned_by="toolkit.operations.insert.plan",
     required=(("source", "query"), ("table",)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolkit.dialects.work import Call
+from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Query
@@ -56,6 +57,8 @@ class Insert:
         if planner.measuring and not planner.spec.flag("bare"):
             queries += planner.dialect.index_reads(table.schema, table.name, planner.facts)
         binds = {"schema": table.schema, "name": table.name}
+        if planner.spec.text("partition") is not None:
+            queries.append(relation_query("subpartitions", table, "subpartitions"))
         further = planner.dialect.table_files(planner.facts, filled=True)
         queries += [Query(file, file, binds, optional=True) for file in further]
         return (*queries, *reads_of_source(planner), *reads_of_space(planner, planner.work_schema(table)))
@@ -65,6 +68,7 @@ class Insert:
         refuse_kinds(planner, ("materialized view",), "which takes no rows")
         if planner.measuring:
             refuse_kinds(planner, ("view", "foreign table"), "whose copy would be an ordinary table: measure that")
+        self._check_partition(planner)
         existing_source(planner)
         if not planner.facts.assumed and not self._columns(planner):
             raise ToolkitError(
@@ -73,6 +77,26 @@ class Insert:
                 hint="give the columns with --columns, and their values with --query",
             )
         self._check_identity(planner)
+
+    def _check_partition(self, planner: Planner) -> None:
+        """Refuse a partition that the table does not have.
+
+        Raises:
+            ToolkitError: TK-0204, with the nearest name.
+        """
+        text = planner.spec.text("partition")
+        if text is None or planner.facts.assumed:
+            return
+        name = planner.qualified(text).name
+        known = [
+            str(row["part_name"]) for key in ("partitions", "subpartitions") for row in planner.facts.rows(key)
+        ]
+        if name not in known:
+            raise ToolkitError(
+                f"`{planner.spec.text('table')}` has no partition or subpartition `{name}`",
+                code="TK-0204",
+                hint=did_you_mean(name, known) if known else "omit --partition: the table is not partitioned",
+            )
 
     def _columns(self, planner: Planner) -> tuple[str, ...]:
         """Return the columns filled: those chosen, else those of the table that the source has too, in its order.

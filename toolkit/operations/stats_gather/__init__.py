@@ -17,7 +17,7 @@ _HOW = (
            factor=True, choices=("yes", "no")),
     Option("method_opt", OptionKind.TEXT, "columns and histograms, as in DBMS_STATS", engines=shared.ORACLE,
            factor=True, level_begins="FOR"),
-    Option("partition", OptionKind.NAME, "only this partition of the table", engines=shared.ORACLE),
+    shared.PARTITION,
     Option("cascade", OptionKind.CHOICE, "gather index statistics too", engines=shared.ORACLE, factor=True,
            choices=("yes", "no", "auto")),
     Option("granularity", OptionKind.CHOICE, "levels of a partitioned table to gather", engines=shared.ORACLE,

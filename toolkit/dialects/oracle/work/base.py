@@ -65,10 +65,26 @@ def former_logging(work: Work, facts: Facts) -> str:
     return "NOLOGGING" if _is_off(known) else "LOGGING"
 
 
+def named_part(work: Work, facts: Facts) -> tuple[str, str] | None:
+    """Return level and name of the partition that is filled alone; None where the whole table is.
+
+    A name that both levels have is the partition's.
+    """
+    text = spelling.text_option(work, "partition")
+    if text is None:
+        return None
+    name = parse_name(text).name
+    whole = {row.get("part_name") for row in facts.rows("partitions")}
+    below = {row.get("part_name") for row in facts.rows("subpartitions")}
+    return "SUBPARTITION" if name in below - whole else "PARTITION", name
+
+
 def parts_of(work: Work, facts: Facts) -> tuple[Row, ...]:
     """Return the partitions of the user's table that is filled; none of a copy, or where it has none."""
     partitioned = str(facts.value("target", "partitioned") or "NO").strip().upper() == "YES"
-    return facts.rows("partitions") if partitioned and not work.object.scratch else ()
+    parts = facts.rows("partitions") if partitioned and not work.object.scratch else ()
+    named = named_part(work, facts)
+    return tuple(part for part in parts if named in (None, ("PARTITION", part.get("part_name")))) or parts
 
 
 def logged_parts(work: Work, facts: Facts) -> tuple[str, ...]:

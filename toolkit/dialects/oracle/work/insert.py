@@ -10,6 +10,7 @@ from toolkit.dialects.oracle.work.base import (
     asks_nologging,
     former_logging,
     logged_parts,
+    named_part,
     parts_of,
     segment_bytes,
     table_attribute,
@@ -48,8 +49,11 @@ def _switched(work: Work, facts: Facts) -> tuple[str | None, ...]:
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the load and its COMMIT: nobody may read the table between them (ORA-12838)."""
     path = "NOAPPEND" if work.option("load") == "conventional" else "APPEND"
+    level, part = named_part(work, facts) or (None, None)
     values: dict[str, ContextValue] = {
         "table": work.object.name,
+        "level": level,
+        "part": part,
         "load_hints": spelling.hints(
             path,
             spelling.degree_hint(work, "t"),
@@ -86,12 +90,23 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
 def judge(work: Work, facts: Facts) -> Support | None:
     """Judge compression, statistics, and targets that are never loaded in parallel."""
     return (
-        loads.judge(work, facts)
+        _named_part(work)
+        or loads.judge(work, facts)
         or _long(work, facts)
         or _switches(work, facts)
         or _subpartitions(work, facts)
         or _parallel_load(work, facts)
     )
+
+
+def _named_part(work: Work) -> Support | None:
+    """Refuse to measure a partition: a copy has partitions of the same bounds, with names of their own."""
+    if work.object.scratch and work.option("partition") is not None:
+        return _no(
+            "a measurement loads a copy, whose partitions have other names: measure the whole table, or load one "
+            "partition as a job"
+        )
+    return None
 
 
 def _subpartitions(work: Work, facts: Facts) -> Support | None:
