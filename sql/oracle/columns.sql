@@ -9,7 +9,10 @@ SELECT c.column_name AS column_name,
        c.data_type AS data_type,
        CASE c.nullable WHEN 'Y' THEN 'yes' ELSE 'no' END AS nullable,
        c.column_id AS position,
-       c.avg_col_len AS average_length
+       c.avg_col_len AS average_length,
+       (SELECT e.encryption_alg
+          FROM all_encrypted_columns e
+         WHERE e.owner = c.owner AND e.table_name = c.table_name AND e.column_name = c.column_name) AS encrypted_by
   FROM all_tab_cols c
  WHERE c.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
    AND c.table_name = :name

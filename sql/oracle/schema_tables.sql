@@ -13,7 +13,13 @@ SELECT t.owner AS schema_name,
            WHERE g.segment_name = t.table_name
              AND t.owner = SYS_CONTEXT('USERENV', 'SESSION_USER')),
          st.blocks * ts.block_size) AS byte_count,
-       t.partitioned AS partitioned
+       t.partitioned AS partitioned,
+       t.iot_type AS iot_type,
+       t.cluster_name AS cluster_name,
+       t.pct_free AS pct_free,
+       t.compression AS compression,
+       t.compress_for AS compress_for,
+       t.tablespace_name AS tablespace_name
   FROM all_tables t
   LEFT JOIN all_tab_statistics st
     ON st.owner = t.owner AND st.table_name = t.table_name AND st.object_type = 'TABLE'

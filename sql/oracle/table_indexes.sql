@@ -41,6 +41,7 @@ SELECT i.owner AS schema_name,
        i.logging AS logging,
        TRIM(i.degree) AS degree,
        i.compression AS compression,
+       i.pct_free AS pct_free,
        i.tablespace_name AS tablespace_name
   FROM all_indexes i
   LEFT JOIN all_part_indexes pi

@@ -25,7 +25,7 @@ def test_all_after_the_table_itself_is_one_block_of_the_same_statements() -> Non
     calls = auxiliary()
     sent = DIALECT.in_one_go(calls)
     assert len(calls) > 4
-    assert [call.template for call in sent] == ["empty_copy", "in_one_go"]
+    assert [call.template for call in sent] == ["copy_table", "in_one_go"]
     assert spread(step.text for step in steps(sent)) == [step.text for step in steps(calls)]
     assert sent[1].kind is StepKind.BLOCK
 

@@ -215,7 +215,9 @@ class Catalogue(Protocol):
 class ScratchObjects(Protocol):
     """How an engine makes, proves and drops the objects that measurements work on."""
 
-    def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+    def copy_table(
+        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+    ) -> tuple[Call, ...]:
         """Make a full copy of a table's rows (no indexes), marked as created by dbatk."""
         ...
 
@@ -226,7 +228,7 @@ class ScratchObjects(Protocol):
         ...
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
+        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
     ) -> tuple[Call, ...]:
         """Build the same index under another name on a copy of its table."""
         ...

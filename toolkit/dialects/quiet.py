@@ -96,7 +96,9 @@ class Quiet:
         return None
 
     # -- tables: an engine that has them overrides these
-    def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
+    def copy_table(
+        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+    ) -> tuple[Call, ...]:
         raise self._lacks("copies of tables")
 
     def empty_copy(
@@ -105,7 +107,7 @@ class Quiet:
         raise self._lacks("copies of tables")
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
+        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
     ) -> tuple[Call, ...]:
         raise self._lacks("copies of indexes")
 

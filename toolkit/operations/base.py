@@ -16,7 +16,7 @@ from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Naming, OptionValue, Spec, mark_of
 from toolkit.model.facts import Facts, Query
-from toolkit.model.operations import degree_of
+from toolkit.model.operations import degree_factor, degree_of
 from toolkit.model.steps import ObjectRef, Stages, Step, Timed, TimedItem
 from toolkit.model.values import Cell, QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Keep, Mode, ObjectKind, OperationName, Role, SupportState
@@ -121,6 +121,13 @@ class Planner:
     def degree(self, cell: Cell) -> int:
         """Return the degree of each session's statement; 0 leaves it to the engine."""
         return 1 if self.dialect.work.of(self.spec.operation).degree_by_sessions else degree_of(cell)
+
+    @property
+    def highest_degree(self) -> int:
+        """The highest degree among the configurations: what is made beside them is made so."""
+        name = degree_factor(self.spec.operation)
+        levels = next((factor.levels for factor in self.spec.factors if factor.name == name), ())
+        return max((int(level) for level in levels if isinstance(level, int | float)), default=1)
 
     def letters(self, count: int) -> Sequence[str]:
         """Return suffixes that tell several objects of one trial apart; one object needs none."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 VIEWS = {
     "ALL_INDEXES": "OWNER INDEX_NAME INDEX_TYPE TABLE_OWNER TABLE_NAME TABLE_TYPE UNIQUENESS COMPRESSION "
-    "PREFIX_LENGTH:n TABLESPACE_NAME LOGGING STATUS DEGREE PARTITIONED TEMPORARY SECONDARY DROPPED VISIBILITY "
-    "JOIN_INDEX",
+    "PCT_FREE:n PREFIX_LENGTH:n TABLESPACE_NAME LOGGING STATUS DEGREE PARTITIONED TEMPORARY SECONDARY DROPPED "
+    "VISIBILITY JOIN_INDEX",
     "ALL_IND_EXPRESSIONS": "INDEX_OWNER INDEX_NAME TABLE_OWNER TABLE_NAME COLUMN_EXPRESSION COLUMN_POSITION:n",
     "ALL_PART_INDEXES": "OWNER INDEX_NAME TABLE_NAME PARTITIONING_TYPE SUBPARTITIONING_TYPE PARTITION_COUNT:n "
     "PARTITIONING_KEY_COUNT:n LOCALITY",
@@ -32,6 +32,10 @@ VIEWS = {
     "TABLESPACE_NAME PCT_FREE:n LOGGING COMPRESSION COMPRESS_FOR",
 }
 _BLOCK = 8192
+_STORED = (
+    r'(?:PCTFREE\s+\d+|TABLESPACE\s+"[^"]+"|(?:ROW|COLUMN)\s+STORE\s+COMPRESS[A-Z ]*'
+    r"|COMPRESS[A-Z ]*|NOCOMPRESS)"
+)
 
 
 @dataclass
@@ -110,7 +114,7 @@ def partition_table(made: Made, clause: str | None) -> None:
     key = re.match(r"\w+\s*\(([^()]*)\)", clause)
     made.keyed_by = unquoted(key[1].strip()) if key else ""
     count = re.search(r"PARTITIONS\s+(\d+)", clause)
-    bounds = re.findall(r"VALUES\s+(?:LESS\s+THAN\s+)?\((.*?)\)(?=\s*[,)])", clause)
+    bounds = re.findall(rf"VALUES\s+(?:LESS\s+THAN\s+)?\((.*?)\)(?:\s+{_STORED})*(?=\s*[,)])", clause)
     made.method = clause.split("(")[0].strip().upper()
     made.bounds = bounds or [""] * int(count[1] if count else 1)
 
@@ -208,7 +212,8 @@ def _attributes(part: Part) -> dict[str, object]:
 def _index(made: Made) -> list[dict[str, object]]:
     shape: Shape = made.shape
     return [
-        {"OWNER": made.name[0], "INDEX_NAME": made.name[1], "INDEX_TYPE": shape.type, "TABLE_OWNER": made.table[0],
+        {"PCT_FREE": None if shape.locality else made.pct_free,
+         "OWNER": made.name[0], "INDEX_NAME": made.name[1], "INDEX_TYPE": shape.type, "TABLE_OWNER": made.table[0],
          "TABLE_NAME": made.table[1], "TABLE_TYPE": "TABLE",
          "UNIQUENESS": "UNIQUE" if made.unique else "NONUNIQUE",
          "COMPRESSION": made.compression, "PREFIX_LENGTH": shape.prefix,

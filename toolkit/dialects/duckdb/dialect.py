@@ -136,8 +136,10 @@ class DuckdbDialect(Quiet):
         return Watching(snapshots=("snapshot_duckstat",), samples=("sample",))
 
     # -- scratch objects ----------------------------------------------------------------------------------------
-    def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-        del facts
+    def copy_table(
+        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+    ) -> tuple[Call, ...]:
+        del facts, degree
         values: dict[str, ContextValue] = {"table": copy.name, "source": source, "query": None, **ALL_ROWS}
         make = Call("ctas", values, effect=Effect.CREATES, object=copy)
         return marked(make, mark)
@@ -156,9 +158,9 @@ class DuckdbDialect(Quiet):
         return marked(make, mark)
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
+        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
     ) -> tuple[Call, ...]:
-        del facts
+        del facts, degree
         values: dict[str, ContextValue] = {
             "index": QualifiedName(copy.name.name), "table": on, "unique": index.unique,
             "definition": index.definition,

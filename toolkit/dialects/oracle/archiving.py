@@ -12,6 +12,7 @@ from __future__ import annotations
 from toolkit.dialects import sizes
 from toolkit.dialects.answers import ArchiveRoom
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
+from toolkit.dialects.oracle.names import quote
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName
@@ -35,7 +36,7 @@ def redo_bytes(work: Work, facts: Facts, *, logged: bool) -> float | None:
         logged: whether the blocks that it makes are in the redo log.
     """
     if work.operation == "index-build":
-        texts = work.columns or tuple(key.text for key in work.keys)
+        texts = tuple(key.text for key in work.keys) or tuple(quote(column) for column in work.columns)
         return _images(sizes.built_bytes(texts, facts), logged=logged)
     if work.operation == "index-rebuild":
         known = work.part.bytes if work.part is not None else work.index.bytes if work.index is not None else 0.0
@@ -50,9 +51,9 @@ def redo_of_copy(source: QualifiedName, facts: Facts, *, logged: bool = True) ->
     return _images(_number(fact_about(facts, source, "byte_count")), logged=logged)
 
 
-def redo_of_index(size: float | None) -> float | None:
+def redo_of_index(size: float | None, *, logged: bool) -> float | None:
     """Estimate the redo of building an index of this many bytes on a copy."""
-    return _images(size, logged=True)
+    return _images(size, logged=logged)
 
 
 def room(facts: Facts) -> ArchiveRoom | None:

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.oracle import archiving, index_facts, partitions, spelling
-from toolkit.dialects.oracle.catalog import fact_about, indexes_of
+from toolkit.dialects.oracle import archiving, degrees, index_facts, partitions, redo, storage
+from toolkit.dialects.oracle.catalog import indexes_of
 from toolkit.dialects.oracle.objects import build_index_copy, comment
-from toolkit.dialects.oracle.work.loads import LONG_TYPES, select_list
+from toolkit.dialects.oracle.work.base import table_attribute
+from toolkit.dialects.oracle.work.loads import select_list
 from toolkit.dialects.rows import ALL_ROWS
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.model.facts import Facts
@@ -25,40 +26,42 @@ from toolkit.model.words import Effect, ObjectKind
 
 _NOT_NULL = re.compile(r'"[^"]+" IS NOT NULL')
 _KEYS = {"P": "PRIMARY KEY", "U": "UNIQUE"}
-# ALL_TABLES.COMPRESS_FOR, whose words changed in 12.1 (Database Reference).
-_LEVELS = {
-    "BASIC": "basic", "OLTP": "oltp", "ADVANCED": "advanced", "QUERY LOW": "query_low", "QUERY HIGH": "query_high",
-    "ARCHIVE LOW": "archive_low", "ARCHIVE HIGH": "archive_high",
-}  # fmt: skip
 
 
-def copy_table(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-    """Copy all rows into a scratch table and mark it: partitioned as the source is, where that was read.
+def copy_table(
+    source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+) -> tuple[Call, ...]:
+    """Copy all rows into a scratch table and mark it: stored and, where that was read, partitioned as the source.
 
-    So a local index has what it is local to. A LONG is left out there: no index has one, and no INSERT ... SELECT
-    takes it (ORA-00997).
+    So a local index has what it is local to. The copy is not what is measured: it is made in parallel, and without
+    redo where nobody would lack it.
     """
     made = partitions.of_table(facts)[0] if index_facts.table_is_copied_alike(facts, source) else None
-    if made is None:
-        rows = facts.rows("columns") if facts.value("target", "table_name") == source.name else ()
-        chosen: dict[str, ContextValue] = {"copy": copy.name, "source": source, **select_list(rows)}
-        written = archiving.redo_of_copy(source, facts)
-        call = Call("copy_table", chosen, effect=Effect.CREATES, object=copy, redo_bytes=written)
-        return call, comment(copy, mark)
-    typed = [row for row in facts.rows("columns") if row.get("data_type") not in LONG_TYPES]
-    columns = tuple(str(row["column_name"]) for row in typed)
-    values: dict[str, ContextValue] = {
+    known = facts.value("target", "table_name") == source.name
+    rows = facts.rows("columns") if known else ()
+    unlogged, servers = redo.may_be_left_out(facts), degrees.at_most(degree, facts)
+    values = {
+        **_head(source, copy, facts, made),
+        **select_list(rows),
+        "logging": "NOLOGGING" if unlogged else None,
+        "parallel": f"PARALLEL {servers}" if servers > 1 else "NOPARALLEL",
+        "with_rows": True,
+    }
+    written = archiving.redo_of_copy(source, facts, logged=not unlogged)
+    made_so = Call("copy_table", values, effect=Effect.CREATES, object=copy, redo_bytes=written)
+    serial = (table_attribute(copy, "NOPARALLEL"),) if servers > 1 else ()
+    return (made_so, comment(copy, mark), *serial)
+
+
+def _head(
+    source: QualifiedName, copy: ObjectRef, facts: Facts, made: partitions.Partitioning | None
+) -> dict[str, ContextValue]:
+    return {
         "copy": copy.name,
         "source": source,
-        "columns": columns or None,
-        "long_columns": (),
-        "tablespace": None,
-        "pctfree": None,
-        "compression": None,
-        **made.values(),
+        **storage.values(source, copy.name, facts, made),
+        **(made.values() if made else partitions.NOT_PARTITIONED),
     }
-    empty = Call("empty_copy", values, effect=Effect.CREATES, object=copy)
-    return (empty, comment(copy, mark), *fill_copy(source, copy, columns, facts))
 
 
 def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool) -> tuple[Call, ...]:
@@ -97,24 +100,16 @@ def _create(source: QualifiedName, copy: ObjectRef, facts: Facts, *, bare: bool)
     listed = bool(_identities(facts) or facts.rows("virtual_columns") or unseen)
     chosen = [str(row["column_name"]) for row in (*rows, *unseen)] if listed else ()
     made = None if bare else partitions.of_table(facts)[0]
-    free = fact_about(facts, source, "pct_free")
+    plain = storage.Storage().values() | {"partition_attributes": ()} if bare else {}
     values: dict[str, ContextValue] = {
-        "copy": copy.name,
-        "source": source,
-        "tablespace": None,
-        "pctfree": int(free) if isinstance(free, int | float) and not bare else None,
-        "compression": None if bare else _compression(source, facts),
+        **_head(source, copy, facts, made),
+        **plain,
         **select_list(rows, chosen),
-        **(made.values() if made else partitions.NOT_PARTITIONED),
+        "logging": None,
+        "parallel": "NOPARALLEL",
+        "with_rows": False,
     }
-    return Call("empty_copy", values, effect=Effect.CREATES, object=copy)
-
-
-def _compression(source: QualifiedName, facts: Facts) -> str | None:
-    if str(fact_about(facts, source, "compression") or "").strip() != "ENABLED":
-        return None
-    level = _LEVELS.get(str(fact_about(facts, source, "compress_for") or "BASIC").strip())
-    return spelling.table_compression(level, facts.release) if level else None
+    return Call("copy_table", values, effect=Effect.CREATES, object=copy)
 
 
 def _identities(facts: Facts) -> tuple[str, ...]:
@@ -147,7 +142,7 @@ def _indexes(source: QualifiedName, copy: ObjectRef, facts: Facts) -> Iterator[t
             of=QualifiedName(str(row["index_name"]), str(row.get("schema_name"))),
         )
         ref = ObjectRef(ObjectKind.INDEX, name, scratch=True, table=copy.name)
-        (call,) = build_index_copy(definition, ref, copy.name, facts)
+        (call,) = build_index_copy(definition, ref, copy.name, facts, 0)
         if partitioned and index_facts.is_local(row):
             call = replace(call, values={**call.values, "partitioning": "LOCAL"})
         yield str(row["index_name"]), call

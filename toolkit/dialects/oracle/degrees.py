@@ -31,6 +31,12 @@ def degree_limit(facts: Facts, sets: int = 2) -> DegreeLimit:
     return DegreeLimit(max(1, found[0][0]) if found else None, tuple(found))
 
 
+def at_most(degree: int, facts: Facts) -> int:
+    """Return a degree, or the highest that can be had now."""
+    limit = degree_limit(facts).degree
+    return max(1, degree if limit is None else min(degree, limit))
+
+
 def degree_limit_of(work: Work, facts: Facts) -> DegreeLimit:
     """Return the limits of a work: a plain copy takes one set of servers, everything else up to two."""
     copies = work.operation in ("ctas", "insert") and work.query is None

@@ -106,8 +106,10 @@ class OracleDialect:
     def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
         return space.room(facts, schema, tablespace)
 
-    def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-        return copies.copy_table(source, copy, mark, facts)
+    def copy_table(
+        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+    ) -> tuple[Call, ...]:
+        return copies.copy_table(source, copy, mark, facts, degree)
 
     def empty_copy(
         self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool
@@ -115,9 +117,9 @@ class OracleDialect:
         return copies.empty_copy(source, copy, mark, facts, bare=bare)
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
+        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
     ) -> tuple[Call, ...]:
-        return objects.build_index_copy(index, copy, on, facts)
+        return objects.build_index_copy(index, copy, on, facts, degree)
 
     def fill_copy(
         self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts

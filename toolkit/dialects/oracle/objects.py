@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.oracle import archiving, index_facts
+from toolkit.dialects.oracle import archiving, degrees, index_facts, redo
 from toolkit.dialects.oracle.backup import work as backup
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
@@ -19,8 +19,12 @@ _NOT_GRANTED = frozenset({"ORA-00942", "ORA-01031", "ORA-41900"})
 _OBJECT_TYPES = {ObjectKind.TABLE: "TABLE", ObjectKind.INDEX: "INDEX"}
 
 
-def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts) -> tuple[Call, ...]:
-    """Build the same index under another name on a copy of its table: its kind, key, compression and partitions.
+def build_index_copy(
+    index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
+) -> tuple[Call, ...]:
+    """Build the same index under another name on a copy of its table: its kind, key, storage and partitions.
+
+    With `degree` 0 on an empty copy, whose loads are measured: serially, and logged as any other index.
 
     Raises:
         ToolkitError: TK-0112 when the catalogue was not read; TK-0304 for an index that a copy cannot have.
@@ -39,6 +43,8 @@ def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName,
             code="TK-0304",
             hint="measure into a copy without indexes (--bare), or exclude this index",
         )
+    free, place = row.get("pct_free"), row.get("tablespace_name")
+    unlogged, servers = degree > 0 and redo.may_be_left_out(facts), degrees.at_most(degree, facts)
     values: dict[str, ContextValue] = {
         "index": copy.name,
         "table": on,
@@ -48,9 +54,16 @@ def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName,
         "partitioning": index_facts.partitioning_of(row, facts) if index_facts.copied_alike(row, facts) else None,
         "compression": index_facts.compression_of(row),
         "reverse": index_facts.kind(row).endswith("/REV"),
+        "pctfree": int(free) if isinstance(free, int | float) else None,
+        "tablespace": str(place) if place and copy.name.schema == name.schema else None,
+        "logging": "NOLOGGING" if unlogged else None,
+        "parallel": f"PARALLEL {servers}" if servers > 1 else "NOPARALLEL",
     }
-    written = archiving.redo_of_index(index.bytes or None)
-    return (Call("index_copy", values, effect=Effect.CREATES, object=copy, redo_bytes=written),)
+    written = archiving.redo_of_index(index.bytes or None, logged=not unlogged) if degree else 0.0
+    made = Call("index_copy", values, effect=Effect.CREATES, object=copy, redo_bytes=written)
+    back: dict[str, ContextValue] = {"index": copy.name, "attribute": "NOPARALLEL", "level": None, "part": None}
+    serial = Call("index_attribute", back, effect=Effect.CHANGES, object=copy)
+    return (made, serial) if servers > 1 else (made,)
 
 
 def comment(table: ObjectRef, mark: str, session: Role = Role.CONTROL) -> Call:

@@ -71,6 +71,14 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
             yield f"the database is in mode {mode}: blocks reach the standbys outside redo; {_STANDBY_MODES[mode]}"
 
 
+def may_be_left_out(facts: Facts) -> bool:
+    """Tell whether scratch objects are made without redo here: nobody follows, and nothing forces logging."""
+    declared = facts.value("declared_standbys", "exist")
+    known = declared == 0 or ("doctor_standbys" in facts.answers and not facts.rows("doctor_standbys"))
+    logged = _mode(facts) != "NO" or facts.value("doctor_pdb_logging", "force_logging") == "YES"
+    return known and declared != 1 and not logged and "doctor_database" in facts.answers and not facts.assumed
+
+
 def equal_levels(works: Sequence[Work], facts: Facts) -> str | None:
     """Say why LOGGING and NOLOGGING would do the same here; None where they differ, or may."""
     asked = [work for work in works if asks_nologging(work)]

@@ -69,8 +69,10 @@ class PostgresqlDialect(Quiet):
         return error_of(name, status, lines)
 
     # -- scratch objects ----------------------------------------------------------------------------------------
-    def copy_table(self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
-        del facts
+    def copy_table(
+        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+    ) -> tuple[Call, ...]:
+        del facts, degree
         return objects.copy_table(source, copy, mark)
 
     def empty_copy(
@@ -80,9 +82,9 @@ class PostgresqlDialect(Quiet):
         return objects.empty_copy(source, copy, mark, bare=bare)
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts
+        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
     ) -> tuple[Call, ...]:
-        del facts
+        del facts, degree
         return objects.build_index_copy(index, copy, on)
 
     def fill_copy(

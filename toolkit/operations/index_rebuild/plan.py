@@ -53,6 +53,7 @@ class IndexRebuild:
                 Query(f"schema:{schema}", "schema", {"schema": schema}),
                 Query(f"indexes:{schema}", "schema_indexes", {"schema": schema}),
                 *dialect.index_reads(schema, None, facts, f":{schema}"),
+                *((Query(f"tables:{schema}", "schema_tables", {"schema": schema}),) if on_copy else ()),
             )
         )
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
-from toolkit.dialects.oracle import findings, granted, load_facts, locks, redo, session, spelling, support
+from toolkit.dialects.oracle import findings, granted, load_facts, locks, redo, session, spelling, storage, support
 from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
@@ -91,6 +91,7 @@ class _InSession(Implementation):
         return (
             *redo.remarks(work, facts),
             *load_facts.remarks(work, facts),
+            *storage.remarks(work, facts),
             *locks.remarks(work),
             *_of_place(facts),
         )
@@ -100,7 +101,7 @@ class _Statistics(OracleStatistics, _InSession):
     """DBMS_STATS."""
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return (*statistics_remarks.remarks(work, facts), *_of_place(facts))
+        return (*statistics_remarks.remarks(work, facts), *storage.remarks(work, facts), *_of_place(facts))
 
 
 class _Backup(OracleBackups):
