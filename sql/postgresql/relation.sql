@@ -14,6 +14,10 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
        CASE WHEN c.relkind IN ('r', 'm') THEN pg_table_size(c.oid)
             WHEN c.relkind = 'p' THEN (SELECT sum(pg_table_size(t.relid))::bigint FROM pg_partition_tree(c.oid) t
                                         WHERE t.isleaf) END AS byte_count,
+       CASE WHEN c.relkind IN ('r', 'm') THEN pg_relation_size(c.oid) / current_setting('block_size')::bigint
+       END AS block_count,
+       substring(array_to_string(c.reloptions, ',') FROM 'parallel_workers=([0-9]+)')::integer AS parallel_workers,
+       CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN 'yes' ELSE 'no' END AS owned,
        CASE c.relkind WHEN 'p' THEN 'yes' ELSE 'no' END AS partitioned,
        CASE c.relpersistence WHEN 'u' THEN 'unlogged' WHEN 't' THEN 'temporary' ELSE 'permanent' END AS persistence
   FROM pg_catalog.pg_class c

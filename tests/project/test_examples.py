@@ -54,7 +54,10 @@ def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
 def test_a_script_shows_how_a_factor_is_set_and_put_back() -> None:
     experiment = load_experiment(ROOT / "examples/pg-index.toml")
     printed, _ = script(experiment, None, engine="postgresql", assume="17")
-    cell = printed.split("-- ==== index-build degree=2,maintenance_work_mem=128MB")[1].split("-- ====")[0]
+    name = "degree=2,maintenance_work_mem=128M,maintenance_io_concurrency=100"
+    cell = printed.split(f"-- ==== index-build {name}")[1].split("-- ====")[0]
     begin, put_back = cell.split("-- timed")
-    assert "SET maintenance_work_mem = '128MB';" in begin
-    assert "-- restore the former value: SET maintenance_work_mem = '{before}';" in put_back
+    assert "SET \"maintenance_work_mem\" = '131072kB';" in begin
+    assert 'RESET "maintenance_work_mem";' in put_back
+    assert "SET maintenance_io_concurrency = '100';" in begin
+    assert "-- restore the former value: SET maintenance_io_concurrency = '{before}';" in put_back

@@ -19,6 +19,8 @@ from toolkit.model.words import EngineName, OperationName, SupportState
 
 Kept = Mapping[str, tuple[Row, ...]]
 Options = Mapping[str, OptionValue]
+PRINTED = "printed_plan"
+"""The key of a plan's lines as the database prints them, one column: kept with the first trial of each cell."""
 
 
 class Implementation(ABC):
@@ -63,6 +65,13 @@ class Implementation(ABC):
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Put the worker's session back."""
+        return ()
+
+    def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Change, once per run and before the first trial, what the trials work on; equal for all cells.
+
+        What is not the run's own says how it is undone, and is put back when the run ends.
+        """
         return ()
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:

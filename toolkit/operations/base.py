@@ -272,10 +272,11 @@ def assemble(
     kept = planner.spec.keep is Keep.ALL
     settles = [call for p in pieces if kept or not p.work.object.scratch for call in how.settle(p.work, facts)]
     prepares = [call for p in pieces for call in how.prepare(p.work, facts)]
+    changes = planner.steps(call for p in pieces for call in how.setup(p.work, facts))
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(
         timed=Timed(items, min(planner.workers(cell), max(1, len(items))), left_out),
-        setup=planner.steps(setup),
+        setup=(*planner.steps(setup), *_once(changes)),
         prepare=_once(planner.steps(dialect.in_one_go((*before, *prepares)))),
         worker_begin=_in_worker(planner.steps(how.worker_begin(first, facts))),
         evidence=_in_worker(_about(planner.steps(evidence), dialect.statement_id(items[0].steps[0].text))),

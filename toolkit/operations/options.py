@@ -49,6 +49,14 @@ ONLINE = Option("online", OptionKind.FLAG, "allow changes to the table during th
 SORT_AREA = Option("sort_area_mb", OptionKind.INTEGER,
                    "memory for each sort process, in MB; auto leaves it to the database", engines=ORACLE,
                    factor=True, low=1, high=2047, unit="MB", words=("auto",))  # fmt: skip
+WORK_MEM = Option("work_mem", OptionKind.SIZE, "memory of each sort and hash of a process: 64M, 1G",
+                  engines=POSTGRESQL, factor=True)  # fmt: skip
+MAINTENANCE_WORK_MEM = Option("maintenance_work_mem", OptionKind.SIZE,
+                              "memory of an index build, all its processes together: 256M, 2G",
+                              engines=POSTGRESQL, factor=True)  # fmt: skip
+PARALLEL_WORKERS = Option("parallel_workers", OptionKind.INTEGER,
+                          "workers for the table read whatever its size: its storage parameter, for the run only",
+                          engines=POSTGRESQL, low=0, high=1024, unit="workers")  # fmt: skip
 ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the live object, not on a copy")
 
 PARTITION = Option(

@@ -204,7 +204,7 @@ def _run(view: RunView) -> Iterator[str]:
     if environment.rows:
         yield from _headed("Environment", markdown_table(environment))
         yield from filter(None, [_bullets(more)])
-    yield from _headed("Executed scripts", "\n\n".join(map(_fenced, view.scripts)))
+    yield from _headed("Scripts and plans", "\n\n".join(map(_fenced, view.scripts)))
     yield from _headed("Method", _bullets(view.method))
     yield from _headed("Licences", _bullets(view.licences))
 

@@ -31,7 +31,7 @@ from toolkit.report.tables import (
 from toolkit.report.time_charts import order_chart, sample_charts
 from toolkit.units import count, counted, number, seconds
 
-_SCRIPTS = "script*.sql"
+_SCRIPTS = ("script*.sql", "plan-*.txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _when(began: datetime, ended: datetime | None) -> str:
 
 def _scripts(run: RunRecord) -> Iterator[KeptScript]:
     for artifact in sorted(run.artifacts, key=lambda artifact: (artifact.name, artifact.trial or 0)):
-        if fnmatch(artifact.name, _SCRIPTS):
+        if any(fnmatch(artifact.name, each) for each in _SCRIPTS):
             of_trial = f", trial {artifact.trial}" if artifact.trial is not None else ""
             text = clean_lines(artifact.content.decode("utf-8", errors="replace"))
             yield KeptScript(clean(f"{artifact.name}{of_trial}"), text.strip("\n"))

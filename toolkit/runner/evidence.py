@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 
 from toolkit.dialects.answers import TrialFindings
+from toolkit.dialects.implementations import PRINTED
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
@@ -135,9 +136,13 @@ def plan_of(provider: Provider) -> Mapping[str, tuple[Row, ...]]:
 
 def keep_plan(context: RunContext, planned: PlannedTrial, kept: Mapping[str, tuple[Row, ...]]) -> None:
     """Keep the plan as it was printed, with the first trial of its cell that has a time."""
-    # Another engine's plan is evidence of its dialect alone, in columns of its own.
-    lines = [str(row["line"]) for row in kept.get("plan", ()) if "line" in row]
-    if lines and context.dialect.watching(context.facts).plan:
+    if planned.warmup or planned.cell in context.plans_kept:
+        return
+    lines = [str(value) for row in kept.get(PRINTED, ()) for value in row.values()]
+    # Another engine's `plan` is evidence of its dialect alone, in columns of its own.
+    if not lines and context.dialect.watching(context.facts).plan:
+        lines = [str(row["line"]) for row in kept.get("plan", ()) if "line" in row]
+    if lines:
         name = f"plan-{planned.cell}.txt"
         text = "\n".join(lines) + "\n"
         context.store.keep_artifact(context.run, Artifact(name, "text/plain", text.encode(), planned.number))

@@ -156,12 +156,12 @@ def _index_builds(settings: _Settings) -> Iterator[Check]:
     yield Check(
         "index builds", "warning" if kept == 0 else "note", evidence,
         f"32 MB per process allow at most degree {kept + 1}, whatever is requested",
-        f"SET maintenance_work_mem = '{max(4, workers + 1) * 32}MB' for degree {max(4, workers + 1)}",
+        f"--maintenance-work-mem {max(4, workers + 1) * 32}M for degree {max(4, workers + 1)}",
     )  # fmt: skip
     if kilobytes * 1024 >= 2 * _GIGABYTE:
         yield Check("index build memory", "note", evidence,
                     "more is not better: above a few hundred MB the sort often becomes slower",
-                    "sweep it as a factor")  # fmt: skip
+                    "compare sizes with --maintenance-work-mem 256M,2G")  # fmt: skip
 
 
 def _memory(settings: _Settings) -> Iterator[Check]:
@@ -173,7 +173,7 @@ def _memory(settings: _Settings) -> Iterator[Check]:
                 "a quarter of memory is the usual setting (restart)" if small else "")  # fmt: skip
     yield Check("work memory", "note", f"work_mem {byte_size(work)}",
                 "each sort or hash of each process uses this much (hashes a multiple), so a degree multiplies it",
-                "watch temp_bytes; sweep work_mem as a factor")  # fmt: skip
+                "watch temp_bytes; compare sizes with --work-mem 4M,64M")  # fmt: skip
 
 
 def _logging(settings: _Settings) -> Iterator[Check]:

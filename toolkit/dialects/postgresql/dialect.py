@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from toolkit.dialects import backups
 from toolkit.dialects.answers import Check, ErrorAdvice, Grant, Watching
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.postgresql import advice, checks, names, objects, release
+from toolkit.dialects.postgresql import advice, checks, names, objects, release, workers
 from toolkit.dialects.postgresql.backup.programs import error_of
 from toolkit.dialects.postgresql.work import WORK
 from toolkit.dialects.quiet import Quiet
@@ -107,6 +107,9 @@ class PostgresqlDialect(Quiet):
 
     def unfinished(self, ref: ObjectRef) -> Call | None:
         return objects.unfinished(ref)
+
+    def attributes(self, ref: ObjectRef) -> Call | None:
+        return workers.attributes(ref)
 
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         del born

@@ -63,11 +63,12 @@ def why_fewer(plan: Row, wanted: int) -> str:
     if by_size < wanted:
         spelled = byte_size(blocks * _BLOCK)
         return (
-            f"a table of {spelled} gets at most {by_size} workers" if fixed is None
+            f"a table of {spelled} gets at most {by_size} workers, unless its parallel_workers is set"
+            if fixed is None
             else f"the table's parallel_workers is {fixed}"
         )  # fmt: skip
     by_memory = workers_by_memory(kilobytes, wanted)
-    if by_memory < wanted:
+    if by_memory < wanted and fixed is None:
         need = (wanted + 1) * WORKER_KILOBYTES // 1024
         return (
             f"maintenance_work_mem of {kilobytes // 1024} MB is enough for {by_memory} workers; "

@@ -92,6 +92,7 @@ def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], 
         "query": None,
         "columns": columns,
         "overriding": bool(columns),
+        "explain": False,
     }
     own = [str(row["column_name"]) for row in facts.rows("columns") if row.get("identity")]
     moves = (move_sequence(copy, column) for column in own if column in columns)

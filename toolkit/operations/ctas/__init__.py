@@ -20,7 +20,7 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.COLUMNS, *shared.ROWS,
         *_PARTITIONS, shared.PCTFREE, shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.PQ_DISTRIBUTE,
-        shared.ONLINE_STATISTICS, *shared.LOCKS,
+        shared.ONLINE_STATISTICS, shared.WORK_MEM, shared.PARALLEL_WORKERS, *shared.LOCKS,
     ),
     planned_by="toolkit.operations.ctas.plan",
     required=(("source", "query"), ("table",)),
@@ -29,7 +29,7 @@ DECLARATION = OperationDeclaration(
     verified_by=VerifiedBy.ROWS,
     sizes=SizeReads(source="relation"),
     space=SpaceEstimate.TABLES,
-    of_source=("where", "sample", "columns"),
+    of_source=("where", "sample", "columns", "parallel_workers"),
     one_session="a job creates one table with one statement in one session",
     one_object=True,
     cookbook="which-degree.md",

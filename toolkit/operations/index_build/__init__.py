@@ -64,7 +64,8 @@ DECLARATION = OperationDeclaration(
     group="Build and rebuild indexes.",
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.TABLE, shared.COLUMNS, *_KIND, shared.PCTFREE, shared.TABLESPACE,
-        shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.ON_LIVE_OBJECTS,
+        shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.MAINTENANCE_WORK_MEM,
+        shared.PARALLEL_WORKERS, shared.ON_LIVE_OBJECTS,
         *shared.LOCKS,
     ),
     planned_by="toolkit.operations.index_build.plan",

@@ -16,7 +16,8 @@ DECLARATION = OperationDeclaration(
     help="Rebuild an index, or all indexes of a table or schema.",
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.TABLE, _INDEX, shared.SCHEMA, shared.PARTITION, shared.PCTFREE,
-        shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, _UNUSABLE_ONLY,
+        shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA,
+        shared.MAINTENANCE_WORK_MEM, _UNUSABLE_ONLY,
         shared.ON_LIVE_OBJECTS, *shared.LOCKS,
     ),
     planned_by="toolkit.operations.index_rebuild.plan",

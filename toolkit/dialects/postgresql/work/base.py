@@ -44,7 +44,7 @@ class InSession(Implementation):
         """Return the session's settings of a work."""
         return {}
 
-    def plan(self, work: Work) -> tuple[Call, ...]:
+    def plan(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Ask, before the clock and under the same settings, what the statement will ask for."""
         return ()
 
@@ -58,7 +58,7 @@ class InSession(Implementation):
             Call("set", {"name": name, "value": value}, session=Role.WORKER)
             for name, value in self.settings(work).items()
         )
-        return (*settings, *self.plan(work), *self.counted(work, facts, "degree_before"))
+        return (*settings, *self.plan(work, facts), *self.counted(work, facts, "degree_before"))
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return tuple(Call("reset", {"name": name}, session=Role.WORKER) for name in self.settings(work))

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Kept
 from toolkit.dialects.indexes import IndexKey
-from toolkit.dialects.postgresql import granted, index_methods, support
+from toolkit.dialects.postgresql import granted, index_methods, support, workers
 from toolkit.dialects.postgresql.names import clipped, quote
 from toolkit.dialects.postgresql.objects import comment, marked, name_binds
 from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, tablespace
@@ -25,13 +25,14 @@ class _OnIndex(InSession):
     """An index that is built or rebuilt."""
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
-        return support.index_options(work)
+        return support.index_options(work) or workers.judge_memory(work, "maintenance_work_mem")
 
     def settings(self, work: Work) -> dict[str, Scalar]:
         # the server says at DEBUG1, and nowhere else, how many workers a build asks for
-        return {INDEX_DEGREE: work.degree - 1, "client_min_messages": "debug1"}
+        memory = workers.memory(work, "maintenance_work_mem")
+        return {INDEX_DEGREE: work.degree - 1, "client_min_messages": "debug1", **memory}
 
-    def plan(self, work: Work) -> tuple[Call, ...]:
+    def plan(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         if work.degree < 2:
             return ()
         binds = name_binds(indexed_table(work))
@@ -43,11 +44,15 @@ class _OnIndex(InSession):
         return granted.of_build(work, kept, peaks, notices)
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return tuple(self._remarks(work, facts))
+
+    def _remarks(self, work: Work, facts: Facts) -> Iterator[str]:
         if work.object.scratch and facts.value("target", "kind") == "materialized view":
             row = facts.first("target")
             name = f"{row.get('schema_name')}.{row.get('table_name')}"
-            return (f"`{name}` is a materialized view: measured on a table with its rows",)
-        return ()
+            yield f"`{name}` is a materialized view: measured on a table with its rows"
+        if (limit := workers.memory_cap(work, facts)) is not None:
+            yield limit
 
 
 class CreateIndex(_OnIndex):
@@ -55,18 +60,23 @@ class CreateIndex(_OnIndex):
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         serial = index_methods.serial_build(work, facts)
-        return (*super().remarks(work, facts), *([serial] if serial else []))
+        caps = [serial] if serial else workers.size_cap(work, facts, "target")
+        return (*super().remarks(work, facts), *caps)
+
+    def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return workers.set_workers(work, facts, "target", indexed_table(work), copied=_copied(work))
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
         if (found := index_methods.judge(work, facts)) is not None:
             return found
-        live = work.mode is Mode.MEASUREMENT and bool(work.option("on_live_objects"))
-        if live and not work.option("online"):
-            return support.index_options(work) or support.refused(
+        found = super().judge(work, facts) or workers.judge_workers(work, facts, "target", copied=_copied(work))
+        live = work.mode is Mode.MEASUREMENT and not _copied(work)
+        if found is None and live and not work.option("online"):
+            return support.refused(
                 "PostgreSQL has no invisible index: a build on the live table blocks its writers; "
                 "measure on the copy, or with --online"
             )
-        return support.index_options(work)
+        return found
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         parameters = index_methods.parameters(work)
@@ -102,7 +112,7 @@ class Reindex(_OnIndex):
     def judge(self, work: Work, facts: Facts) -> Support | None:
         if work.option("pctfree") is not None:
             return support.refused("REINDEX has no fillfactor; run ALTER INDEX ... SET (fillfactor = ...) first")
-        return support.index_options(work)
+        return super().judge(work, facts)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         values: Values = {
@@ -111,6 +121,11 @@ class Reindex(_OnIndex):
             "tablespace": tablespace(work),
         }
         return (change("index_rebuild", values, work, undo=_leftovers(work)),)
+
+
+def _copied(work: Work) -> bool:
+    """Tell whether an index is built on a copy of the user's table."""
+    return work.mode is Mode.MEASUREMENT and not work.option("on_live_objects")
 
 
 def indexed_table(work: Work) -> QualifiedName:

@@ -7,11 +7,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects.answers import Granted
-from toolkit.dialects.implementations import Kept
-from toolkit.dialects.postgresql import granted, support
+from toolkit.dialects.implementations import PRINTED, Kept
+from toolkit.dialects.postgresql import granted, support, workers
 from toolkit.dialects.postgresql.objects import marked, move_sequence, transaction
 from toolkit.dialects.postgresql.release import major
-from toolkit.dialects.postgresql.work.base import QUERY_DEGREE, InSession, Values, change, fillfactor, tablespace
+from toolkit.dialects.postgresql.work.base import (
+    QUERY_DEGREE,
+    InSession,
+    Values,
+    change,
+    fillfactor,
+    tablespace,
+)
 from toolkit.dialects.rows import rows_of
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
@@ -25,19 +32,35 @@ class CreateTableAs(InSession):
     sizes = ("object_bytes",)
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
-        return support.table_logging(work) or support.sample(work, facts) or support.table_compression(work, facts)
+        return (
+            support.table_logging(work)
+            or support.sample(work, facts)
+            or workers.judge_memory(work, "work_mem")
+            or workers.judge_workers(work, facts, "source", copied=False)
+            or support.table_compression(work, facts)
+        )
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return tuple(workers.size_cap(work, facts, "source"))
+
+    def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        if work.source is None:
+            return ()
+        return workers.set_workers(work, facts, "source", work.source, copied=False)
 
     def settings(self, work: Work) -> dict[str, Scalar]:
-        settings: dict[str, Scalar] = {QUERY_DEGREE: work.degree - 1}
+        settings = {QUERY_DEGREE: work.degree - 1, **workers.memory(work, "work_mem")}
         if work.option("compression") is not None:
             settings["default_toast_compression"] = str(work.option("compression"))
         return settings
 
-    def plan(self, work: Work) -> tuple[Call, ...]:
-        if work.degree < 2:
-            return ()
+    def plan(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Ask for the plan, to be kept as it is printed, and above degree 1 for the workers in it."""
         values: Values = {"query": work.query, "source": work.source, **rows_of(work)}
-        return (Call("explain_query", values, session=Role.WORKER, keep_as="plan"),)
+        return tuple(
+            Call("explain_query", {**values, "lines": key == PRINTED}, session=Role.WORKER, keep_as=key)
+            for key in (PRINTED, *(["plan"] if work.degree > 1 else []))
+        )
 
     def counted(self, work: Work, facts: Facts, key: str) -> tuple[Call, ...]:
         """Read the database's count of workers launched, which exists from 18 on, for queries only."""
@@ -69,7 +92,9 @@ class InsertSelect(InSession):
     sizes = ("object_bytes",)
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
-        found = support.table_logging(work) or support.sample(work, facts)
+        found = (
+            support.table_logging(work) or support.sample(work, facts) or workers.judge_memory(work, "work_mem")
+        )
         if found is None and work.option("logging") == "nologging" and not work.object.scratch:
             return support.refused("nologging would turn the user's table UNLOGGED; measure into a copy")
         if found is None and work.option("compression") is not None:
@@ -108,7 +133,7 @@ class InsertSelect(InSession):
         )
 
     def settings(self, work: Work) -> dict[str, Scalar]:
-        return {QUERY_DEGREE: work.degree - 1}
+        return {QUERY_DEGREE: work.degree - 1, **workers.memory(work, "work_mem")}
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Turn our own, still empty table UNLOGGED where the level says nologging."""
@@ -117,15 +142,22 @@ class InsertSelect(InSession):
             return (Call("set_unlogged", values, effect=Effect.CHANGES, object=work.object),)
         return ()
 
-    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        values: Values = {
+    def plan(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        values = {**self._values(work, facts), "explain": True}
+        return (Call("insert", values, session=Role.WORKER, keep_as=PRINTED),)
+
+    def _values(self, work: Work, facts: Facts) -> Values:
+        return {
             "table": work.object.name,
             "source": work.source,
             "query": work.query,
             **rows_of(work),
             "overriding": _overriding(work, facts),
+            "explain": False,
         }
-        load = change("insert", values, work)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        load = change("insert", self._values(work, facts), work)
         moved = _numbered(work, facts) if _moves(work) else ()
         moves = [move_sequence(work.object, str(row["column_name"]), Role.WORKER) for row in moved]
         return transaction(load, *moves) if moves else (load,)
