@@ -127,6 +127,9 @@ CATALOGUE: dict[str, ErrorEntry] = {
         _entry("TK-0211", _F, "changed by somebody else",
                "degree or logging of an object is no longer what it was when the run began",
                "find out who set it; a new run takes the present value for the former one"),
+        _entry("TK-0212", _F, "waited too long for a transaction",
+               "an ONLINE index build waited for a transaction of another session, which Oracle never ends",
+               "let that transaction end, then `dbatk runs resume`, or wait longer with --lock-wait"),
         # 03xx: guards
         _entry("TK-0301", _R, "production",
                "the target is production, or was never declared not to be",

@@ -110,7 +110,10 @@ def test_copies_that_cannot_be_dropped_are_named_and_the_run_is_not_called_done(
             ["at degree 1 too", "60 s", "queue behind it", "statistics"],
         ),
         (work("index-rebuild", 1, Mode.JOB, ref=LIVE, lock_wait="2m"), ["120 s"]),
-        (work("index-rebuild", 4, Mode.JOB, ref=LIVE, online=True), ["does not bound that wait", "statistics"]),
+        (
+            work("index-rebuild", 4, Mode.JOB, ref=LIVE, online=True),
+            ["cancels the build after 60 s", "statistics"],
+        ),
         (work("index-build", 1, Mode.JOB, ref=LIVE), ["at degree 1 too"]),
         (work("insert", 1, Mode.JOB, ref=TARGET), ["locks `DBATK.GTEST` exclusively"]),
         (work("insert", 1, Mode.JOB, ref=TARGET, load="conventional"), []),

@@ -154,6 +154,19 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class EndlessWait:
+    """A wait for transactions of others that the server does not bound, and when it is to be ended.
+
+    Attributes:
+        call: asks who waits (bind :run): `statement_id`, `waited_seconds`, and `blocker`, whose transaction it is.
+        seconds: how long may be waited.
+    """
+
+    call: Call
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class LockWaits:
     """How the control session waits for locks of others: set before its first change, and tried again.
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine
@@ -124,6 +124,10 @@ class Implementation(ABC):
 
     def undone(self, rows: tuple[Row, ...], warnings: tuple[str, ...]) -> str | None:
         """Say what was left undone without an error, from the answer to `verification` and the warnings."""
+        return None
+
+    def endless_wait(self, work: Work, facts: Facts) -> EndlessWait | None:
+        """Say how a wait for others is seen that the server would never end; None where it bounds every wait."""
         return None
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:

@@ -164,12 +164,18 @@ class Sessions:
 
     def cancel(self) -> None:
         """Cancel what runs now in control and worker sessions; called from another thread."""
+        self._cancel(key for key in tuple(self._busy) if key[0] is not Role.MONITOR)
+        self.programs.cancel()
+
+    def cancel_worker(self, number: int) -> None:
+        """Cancel what runs now in the session of one worker; called from another thread."""
+        self._cancel(key for key in tuple(self._busy) if key == (Role.WORKER, number))
+
+    def _cancel(self, keys: Iterable[tuple[Role, int]]) -> None:
         with self._lock:
-            keys = [key for key in tuple(self._busy) if key[0] is not Role.MONITOR]
             running = [self._open[key] for key in keys if key in self._open]
         for connection in running:
             connection.cancel()
-        self.programs.cancel()
 
     def forget(self, role: Role, number: int = 0) -> None:
         """Give up a session that is lost; the next use opens a new one."""

@@ -10,8 +10,8 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
@@ -118,6 +118,7 @@ def run_timed(
     on_item: Callable[[ItemResult], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
     reachable: Callable[[], bool] = lambda: True,
+    overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]] = lambda _: {},
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> TimedResult:
     """Work the queue off with `timed.workers` sessions begun together.
@@ -136,13 +137,15 @@ def run_timed(
             embedded engine works in them, and their CPU time goes with them).
         reachable: tells whether the database answers at all. It is asked when nothing came of a cancel for a
             while: a rollback that takes long is waited for, a network that is gone is not.
+        overdue: called in this thread now and then with what each worker does; returns, by worker, the error with
+            which its statement is to be ended.
         timeout_seconds: how long that while is.
 
     Returns:
         Elapsed seconds from the common begin to the last end, and each item's own.
     """
     silence = _Silence(reachable, timeout_seconds)
-    return _Clock(timed, sessions, stop, limit_seconds, look_again, look_at, on_item, silence).run(on_end)
+    return _Clock(timed, sessions, stop, limit_seconds, look_again, look_at, on_item, silence, overdue).run(on_end)
 
 
 class _Silence:
@@ -181,6 +184,7 @@ class _Clock:
         look_at: Callable[[ItemResult], ItemResult],
         on_item: Callable[[ItemResult], None],
         silence: _Silence,
+        overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]],
     ) -> None:
         self._sessions = sessions
         self._stop = stop
@@ -189,6 +193,8 @@ class _Clock:
         self._look_at = look_at
         self._on_item = on_item
         self._silence = silence
+        self._overdue = overdue
+        self._end_with: dict[int, DatabaseError] = {}
         self._now: dict[int, tuple[TimedItem, float]] = {}
         self._workers = timed.workers
         self._waiting = _Queue(timed.ordered(), stop)
@@ -245,6 +251,12 @@ class _Clock:
             self._waiting.close()
             self._sessions.cancel()
             self._silence.cancelled()
+            return
+        running = {number: item for number, (item, _) in tuple(self._now.items())}
+        for number, error in self._overdue(running).items():
+            self._end_with[number] = error
+            self._sessions.cancel_worker(number)
+            self._silence.cancelled()
 
     def _given_up(self, number: int, item: TimedItem, begun: float) -> ItemResult:
         """Return the result of an item that never ends: its thread is left waiting, and nothing waits for it."""
@@ -259,6 +271,9 @@ class _Clock:
 
     def _tell(self, result: ItemResult) -> ItemResult:
         """Look at what an item did, and hand it on."""
+        why = self._end_with.pop(result.worker, None)
+        if why is not None and result.error is not None and result.error.cancelled:
+            result = replace(result, error=why)
         try:
             result = self._look_at(result)
             self._on_item(result)

@@ -11,10 +11,10 @@ from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
-from toolkit.model.records import Artifact
+from toolkit.model.records import Artifact, ItemRecord
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import ON_HOST, StepKind
+from toolkit.model.words import ON_HOST, Outcome, StepKind
 from toolkit.operations.base import Piece
 from toolkit.rendering import step_of
 from toolkit.runner.clock import ItemResult, TimedResult
@@ -45,6 +45,22 @@ def kept_of(timed: TimedResult) -> dict[str, tuple[Row, ...]]:
 _WARNINGS_SHOWN = 5
 """Of one statement: an ANALYZE of a thousand partitions may warn of each."""
 NOT_DONE = "TK-0208"
+
+
+def item_record(result: ItemResult) -> ItemRecord:
+    """Return an item as the store keeps it."""
+    error = result.error
+    outcome = Outcome.OK if error is None else (Outcome.INTERRUPTED if error.cancelled else Outcome.FAILED)
+    return ItemRecord(
+        result.item.label,
+        outcome,
+        elapsed_seconds=result.elapsed_seconds if error is None else None,
+        begin_seconds=result.begin_seconds,
+        worker=result.worker,
+        rows=result.rows,
+        reason=None if error is None else error.sentence,
+        error_code=None if error is None else error.code,
+    )
 
 
 def look_at_item(

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from toolkit.dialects.answers import Granted
+from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import DatabaseError
@@ -26,10 +27,11 @@ from toolkit.runner import evidence, gathering
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.context import RunContext, stays
-from toolkit.runner.evidence import ask_for_plan, keep_plan, look_at_item, plan_of, tell
+from toolkit.runner.evidence import ask_for_plan, item_record, keep_plan, look_at_item, plan_of, tell
 from toolkit.runner.external import external_factors
 from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.runner.monitor import Sampler, answers, give_up, in_time
+from toolkit.runner.waits import TransactionWaits
 from toolkit.store import CANNOT_BE_WRITTEN
 
 _OnItem = Callable[[ItemRecord], None]
@@ -55,6 +57,7 @@ class TrialState:
     planned: PlannedTrial
     attempt: int
     began_at: datetime
+    works: tuple[Work, ...] = ()
     phases: dict[str, float] = field(default_factory=dict)
     kept: dict[str, tuple[Row, ...]] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
@@ -98,7 +101,8 @@ def run_trial(
     on_item: _OnItem = lambda _: None,
 ) -> EndedTrial:
     """Run one trial; errors of the database are outcomes, not exceptions."""
-    state = TrialState(planned, attempt, datetime.now(UTC), left_out=stages.timed.left_out)
+    works = tuple(piece.work for piece in pieces)
+    state = TrialState(planned, attempt, datetime.now(UTC), works, left_out=stages.timed.left_out)
     try:
         with external_factors(context, planned, stages.timed.workers):
             _before(context, state, stages)
@@ -108,7 +112,7 @@ def run_trial(
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
     if state.timed is not None and state.error is None:
-        found = tell(context, planned, pieces[0].work, state.kept, state.peaks, state.timed.elapsed_seconds)
+        found = tell(context, planned, works[0], state.kept, state.peaks, state.timed.elapsed_seconds)
         state.metrics += found.metrics
         state.items = found.items
         state.metrics += gathering.counted(state.kept)
@@ -187,6 +191,7 @@ def _timed(
         on_item=lambda result: on_item(item_record(result)),
         on_end=lambda: _stop_watching(context, state, sampler, stages),
         reachable=lambda: answers(context),
+        overdue=TransactionWaits(context, state.works).overdue,
     )
 
 
@@ -323,22 +328,6 @@ def _errors_in_full(state: TrialState) -> str:
         found.append(("the trial", state.error))
     stacks = ((label, error.message.strip()) for label, error in found if error is not None)
     return "\n\n".join(f"{label}:\n{text}" for label, text in stacks if "\n" in text)
-
-
-def item_record(result: ItemResult) -> ItemRecord:
-    """Return an item as the store keeps it."""
-    error = result.error
-    outcome = Outcome.OK if error is None else (Outcome.INTERRUPTED if error.cancelled else Outcome.FAILED)
-    return ItemRecord(
-        result.item.label,
-        outcome,
-        elapsed_seconds=result.elapsed_seconds if error is None else None,
-        begin_seconds=result.begin_seconds,
-        worker=result.worker,
-        rows=result.rows,
-        reason=None if error is None else error.sentence,
-        error_code=None if error is None else error.code,
-    )
 
 
 def _items(state: TrialState) -> tuple[ItemRecord, ...]:

@@ -123,6 +123,8 @@ class Engine(IndexWork):
             raise
         if command.kind in _LOCKING and not command.parts.get("online"):
             self._await_lock(session, command)
+        if command.kind in ("index_build", "index_rebuild") and command.parts.get("online"):
+            self._await_transactions(session, command, text)
         handler: Callable[[Session, duckdb.DuckDBPyConnection, Command], int | None] = getattr(
             self, f"_do_{command.kind}"
         )
@@ -162,6 +164,25 @@ class Engine(IndexWork):
         self.state.locks[name] = max(0.0, held - waited)
         if held > waited:
             raise ora(54)
+
+    def _await_transactions(self, session: Session, command: Command, text: str) -> None:
+        """Let an ONLINE build wait until its table has no open transaction, or until the client cancels it.
+
+        Raises:
+            BackendError: ORA-01013; the index stays half-built.
+        """
+        index = self.state.objects.get(("INDEX", command.name))
+        table = command.parts.get("table")
+        name = index.table if index else grammar.qualified(table, session.user)
+        try:
+            while name in self.state.transactions:
+                session.waits_behind = self.state.transactions[name]
+                breaks.wait(0.02, self.released)
+        except BackendError:
+            self.leave_half_done(session, text)
+            raise
+        finally:
+            session.waits_behind, session.waited_looks = None, 0
 
     def _snipe(self, calls: Mapping[int, int], working: Session) -> None:
         """Let IDLE_TIME be over for every session that asked nothing while another one worked."""

@@ -240,6 +240,16 @@ def address(session: Session) -> str:
     return f"{session.sid:016X}"
 
 
+def waiting(session: Session) -> CatalogueRow:
+    """Return what V$SESSION shows of a wait for a transaction (Database Reference, V$SESSION)."""
+    if session.waits_behind is None:
+        return {}
+    session.waited_looks += 1
+    return {"STATE": "WAITING", "EVENT": "enq: TX - row lock contention", "WAIT_CLASS": "Application",
+            "WAIT_TIME_MICRO": 30_000_000 * session.waited_looks, "BLOCKING_SESSION_STATUS": "VALID",
+            "BLOCKING_INSTANCE": 1, "BLOCKING_SESSION": session.waits_behind}  # fmt: skip
+
+
 def running(session: Session) -> CatalogueRow:
     """Return what V$SESSION shows of a statement that runs now."""
     seen = session.observed

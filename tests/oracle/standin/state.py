@@ -80,6 +80,10 @@ class Session:
     requested: int = 0
     instance: int = 1
     calls: int = 0
+    waits_behind: int | None = None
+    """The session whose transaction it waits for."""
+    waited_looks: int = 0
+    """How often V$SESSION has shown that wait; half a minute of it is over at each look."""
     sniped: bool = False
     """Its IDLE_TIME is over: its next call is told so (ORA-02396), and there is none after that."""
     deaf: bool = False
@@ -116,6 +120,8 @@ class State:
     """How often V$SESSION still shows a session that is marked for kill."""
     locks: dict[Name, float] = field(default_factory=dict)
     """Seconds for which transactions of others still hold each table; they pass while DDL waits."""
+    transactions: dict[Name, int] = field(default_factory=dict)
+    """Tables with an open transaction, and its session: an ONLINE build waits for it without a limit."""
     unlogged_at: datetime.datetime | None = None
     archived: int = 0
     """Bytes of redo that the statements so far have put into the recovery area."""
@@ -222,7 +228,8 @@ def _sessions(state: State, session: Session) -> list[CatalogueRow]:
          "ACTION": each.action, "CLIENT_IDENTIFIER": each.client_identifier, "LOGON_TIME": each.logon,
          "PROGRAM": "python@standin", "TYPE": "USER", "PDML_STATUS": "ENABLED" if each.dml else "DISABLED",
          "PDDL_STATUS": "ENABLED", "PQ_STATUS": each.query,
-         "RESOURCE_CONSUMER_GROUP": "OTHER_GROUPS", "SERVICE_NAME": each.service, **observed.running(each)}
+         "RESOURCE_CONSUMER_GROUP": "OTHER_GROUPS", "SERVICE_NAME": each.service, **observed.running(each),
+         **observed.waiting(each)}
         for each in list(state.sessions.values())
     ]  # fmt: skip
 

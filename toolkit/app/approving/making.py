@@ -40,7 +40,7 @@ _AROUND = (
     "sql/elsewhere_identity.sql", "sql/elsewhere_unfinished.sql", "sql/identity.sql", "sql/identity_index.sql",
     "sql/identity_table.sql", "sql/instant.sql", "sql/other_instances.sql", "sql/scheduler_statistics.sql",
     "sql/scheduler_windows.sql", "sql/sessions_everywhere.sql", "sql/sessions_of.sql",
-    "sql/table_statistics.sql", "sql/unfinished.sql", "templates/count_rows.sql.j2",
+    "sql/table_statistics.sql", "sql/transaction_waits.sql", "sql/unfinished.sql", "templates/count_rows.sql.j2",
     "templates/count_source.sql.j2", "templates/reading_begin.sql.j2", "templates/rollback.sql.j2",
     "templates/undo_by_hand.sql.j2",
 )  # fmt: skip

@@ -28,9 +28,9 @@ from toolkit.readers.manifest import not_a_bundle, read_manifest
 from toolkit.runner import PlanningContext, gathering
 from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import BackgroundLoad
+from toolkit.runner.evidence import item_record
 from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.runner.stop import Stop
-from toolkit.runner.trial import item_record
 from toolkit.snapshots import CounterProvider
 
 _SPOOL = re.compile(r"t(\d{4,6})-a(\d{1,4})(?:-(before|after|s\d{1,4}))?\.lst", re.ASCII)

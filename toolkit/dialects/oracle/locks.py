@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolkit.dialects.answers import EndlessWait
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.session import lock_wait_seconds
-from toolkit.dialects.work import Work
+from toolkit.dialects.work import Call, Work
 
 _INDEXES = frozenset({"index-build", "index-rebuild"})
 
@@ -39,13 +40,21 @@ def remarks(work: Work) -> Iterator[str]:
         )
 
 
+def endless_wait(work: Work) -> EndlessWait | None:
+    """Bound an ONLINE build or rebuild on a user's table, whose wait for transactions no parameter bounds."""
+    live = work.option("on_live_objects") or not work.object.scratch
+    if work.operation not in _INDEXES or not work.option("online") or not live:
+        return None
+    return EndlessWait(Call("transaction_waits", file=True), lock_wait_seconds(work.options))
+
+
 def _of_index(work: Work) -> Iterator[str]:
     table = f"`{work.index.table}`" if work.index is not None else "the table"
     wait = lock_wait_seconds(work.options)
     if work.option("online"):
         yield (
-            f"ONLINE waits for open transactions on {table} when it begins and before it ends, without a limit of "
-            "its own: DDL_LOCK_TIMEOUT does not bound that wait (use --time-limit)"
+            f"ONLINE waits for open transactions on {table} when it begins and before it ends; DDL_LOCK_TIMEOUT "
+            f"does not bound that wait, so dbatk cancels the build after {wait} s of it (--lock-wait)"
         )
         return
     yield (

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
 from toolkit.dialects.oracle import findings, granted, load_facts, locks, redo, session, spelling, storage, support
 from toolkit.dialects.oracle.backup import findings as backup_findings
@@ -83,6 +83,9 @@ class _InSession(Implementation):
 
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
         return granted.granted(work, kept, peaks)
+
+    def endless_wait(self, work: Work, facts: Facts) -> EndlessWait | None:
+        return locks.endless_wait(work)
 
     def equal_levels(self, factor: str, works: Sequence[Work], facts: Facts) -> str | None:
         return redo.equal_levels(works, facts) if factor == "logging" else None
