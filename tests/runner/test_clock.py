@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import Step, Timed, TimedItem
 from toolkit.model.words import Role
@@ -107,6 +108,32 @@ def test_a_fault_of_ours_in_a_worker_is_raised_not_swallowed() -> None:
     sessions = Told(say={"a": KeyError("ours")})
     with pytest.raises(KeyError, match="ours"):
         run(sessions, Timed(items("a", "b"), workers=2))
+
+
+def test_a_worker_whose_thread_cannot_be_started_ends_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions, real, begun = Told(), threading.Thread.start, list[threading.Thread]()
+
+    def start(thread: threading.Thread) -> None:
+        if begun:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread)
+        real(thread)
+
+    raised: list[Exception] = []
+
+    def work() -> None:
+        with monkeypatch.context() as few:
+            few.setattr(threading.Thread, "start", start)
+            try:
+                run(sessions, Timed(items("a", "b"), workers=2))
+            except ToolkitError as error:
+                raised.append(error)
+
+    watched = threading.Thread(target=work, daemon=True)
+    watched.start()
+    watched.join(60)
+    assert not watched.is_alive(), "it hangs"
+    assert "no more threads" in str(raised[0]) and sessions.ran == []
 
 
 def test_elapsed_runs_from_the_common_begin_to_the_last_end() -> None:

@@ -5,6 +5,7 @@ from toolkit.runner.changes import Changes
 from toolkit.runner.context import PlanningContext, RunContext, spec_of, trials_of
 from toolkit.runner.lease import Locks, holding_lease, holding_locks
 from toolkit.runner.leftovers import end_orphaned_sessions
+from toolkit.runner.monitor import within
 from toolkit.runner.stop import Stop
 from toolkit.runner.sweep import Sweep, missing
 from toolkit.runner.trial import interrupted
@@ -28,4 +29,5 @@ __all__ = [
     "missing",
     "spec_of",
     "trials_of",
+    "within",
 ]

@@ -206,26 +206,38 @@ class _Clock:
         self._timed_out = False
 
     def run(self, on_end: Callable[[], None]) -> TimedResult:
-        threads = [threading.Thread(target=self._work, args=(k,), daemon=True) for k in range(self._workers)]
-        for thread in threads:
-            thread.start()
-        results = self._gather()
+        threads = self._begun()
+        results = self._gather(len(threads))
         try:
             on_end()
         finally:
             self._released.set()
             for number, thread in enumerate(threads):
-                thread.join(0 if number in self._now else None)
+                thread.join(0 if number in self._now else TIMEOUT_SECONDS)
         if self._faults:
             raise self._faults[0]
         elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
         return TimedResult(elapsed, tuple(results), self._waiting.left(), self._timed_out)
 
     # -- in the main thread ------------------------------------------------------------------------------------
-    def _gather(self) -> list[ItemResult]:
+    def _begun(self) -> list[threading.Thread]:
+        """Begin the workers; where the host starts no more threads, those that began do nothing, for all work."""
+        threads: list[threading.Thread] = []
+        for number in range(self._workers):
+            thread = threading.Thread(target=self._work, args=(number,), daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                self._faults.append(ToolkitError("this host starts no more threads", code="TK-0901"))
+                self._waiting.close()
+                self._barrier.abort()
+                break
+            threads.append(thread)
+        return threads
+
+    def _gather(self, working: int) -> list[ItemResult]:
         """Collect results until every worker has sent None; check limit and stop at least once a tick."""
         results: list[ItemResult] = []
-        working = self._workers
         while working:
             try:
                 result = self._ended.get(timeout=_TICK_SECONDS)
@@ -286,6 +298,7 @@ class _Clock:
     def _work(self, number: int) -> None:
         """Take items until none is left; a lost session ends this worker, the others go on."""
         try:
+            # all begin together, or none does: a thread that cannot be started breaks the barrier
             self._barrier.wait()
             look: Callable[[TimedItem, int], None] | None = None
             while (item := self._waiting.take()) is not None:

@@ -17,6 +17,7 @@ from toolkit.store import HEARTBEAT_SECONDS, Store
 
 _BEAT_SECONDS = 5.0
 _LOOK_SECONDS = 1.0
+_JOIN_SECONDS = 20.0
 
 
 @contextmanager
@@ -52,16 +53,34 @@ def holding_lease(
             beat()
 
     thread = threading.Thread(target=beats, daemon=True, name="heartbeat")
-    thread.start()
-    stop.look_with(beat)
     try:
+        _start(thread)
+        stop.look_with(beat)
         yield
     finally:
         ended.set()
-        thread.join()
+        _join(thread)
         # A store that cannot be written keeps the lease; it dies with this process.
         with suppress(ToolkitError):
             store.release(lease)
+
+
+def _start(thread: threading.Thread) -> None:
+    """Start a heartbeat.
+
+    Raises:
+        ToolkitError: TK-0901 where the host starts no more threads.
+    """
+    try:
+        thread.start()
+    except RuntimeError:
+        raise ToolkitError("this host starts no more threads", code="TK-0901") from None
+
+
+def _join(thread: threading.Thread) -> None:
+    """Wait for a heartbeat to end, but not for one that a dead store keeps."""
+    if thread.is_alive():
+        thread.join(_JOIN_SECONDS)
 
 
 def _acquired(store: Store, target: str, run: str, stop: Stop) -> Lease:
@@ -180,10 +199,9 @@ def holding_locks(store: Store, names: Sequence[str], run: str, stop: Stop) -> I
     thread = threading.Thread(target=beats, daemon=True, name="heartbeat of the plan")
     try:
         locks.take(names, stop)
-        thread.start()
+        _start(thread)
         yield locks
     finally:
         ended.set()
-        if thread.is_alive():
-            thread.join()
+        _join(thread)
         locks.release_all()

@@ -15,7 +15,7 @@ import pytest
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt as attempting
-from toolkit.app.maintenance import choice, plan_targets_of, run_plan, target_run
+from toolkit.app.maintenance import choice, fitting, plan_targets_of, run_plan
 from toolkit.app.maintenance.attempt import StepAttempt
 from toolkit.app.maintenance.guard_reader import GuardReader
 from toolkit.app.maintenance.target_run import TargetRun
@@ -281,7 +281,7 @@ def test_of_several_objects_those_that_fit_are_done_and_the_others_in_the_next_n
     gather = '[[step]]\nname = "all"\noperation = "stats-gather"\nschema = "main"\n'
     assert states(run(gather)) == {"all": "done"}
     real = choice.slow_items
-    monkeypatch.setattr(target_run, "slow_items", lambda nights: real(nights) | {"main.a": 7200.0})
+    monkeypatch.setattr(fitting, "slow_items", lambda nights: real(nights) | {"main.a": 7200.0})
     cut = run(gather, change=closing_in(3600))
     assert states(cut) == {"all": "stopped"}
     assert "1 would not have finished before the window closes: `main.a`" in str(cut.steps[0].reason)

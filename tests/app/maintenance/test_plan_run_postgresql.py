@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.engines.arena import Heard
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import PlanTarget, plan_targets_of, run_plan
+from toolkit.app.maintenance import PlanTarget, conditions, plan_targets_of, run_plan
 from toolkit.app.maintenance import attempt as attempting
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.app.maintenance.verify import look_at
 from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
+from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord
+from toolkit.model.protocols import DatabaseError, Event
 from toolkit.runner import Stop
 from toolkit.store import Store
 
@@ -130,3 +133,44 @@ def test_a_source_that_others_fill_meanwhile_is_seen_as_it_was(
     (step,) = run(server, store, COPY.replace('where = "id <= 100"\n', "")).steps
     assert (step.state, step.unverified) == ("done", None)
     assert "the source has 20,000, counted as of before the load" in str(step.verified)
+
+
+class Releasing(Heard):
+    """Ends the session that locks a table when a step is done."""
+
+    def __init__(self, step: str, locker: psycopg.Connection[tuple[object, ...]]) -> None:
+        super().__init__()
+        self._step, self._locker = step, locker
+
+    def emit(self, event: Event) -> None:
+        super().emit(event)
+        if event.kind == "step" and (event.data["step"], event.data["state"]) == (self._step, "done"):
+            self._locker.close()
+
+
+def test_a_locked_table_keeps_its_own_step_waiting_and_no_other(server: Server, store: Store) -> None:
+    with server.connect() as session:
+        session.execute("CREATE TABLE night.free AS SELECT 1 AS id")
+    free = STATS.replace('"stats"', '"free"').replace('schema = "night"', 'table = "night.free"')
+    plan, places = made(server, store, REBUILD + "priority = 1\n", free)
+    with server.connect() as locker:
+        locker.execute("BEGIN")
+        locker.execute("LOCK TABLE night.a IN ACCESS EXCLUSIVE MODE")
+        heard = Releasing("free", locker)
+        approved = Approvals(not_production=True)
+        record = run_plan(plan, places, store=store, approvals=approved, events=heard)
+    assert states(record) == {"rebuild": "done", "free": "done"}, record.steps
+    ends = [e.data["step"] for e in heard.events if e.kind == "step" and e.data["state"] == "done"]
+    assert ends == ["free", "rebuild"]
+
+
+def test_the_size_of_a_locked_table_is_given_up_by_the_server_too(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conditions, "SIZE_SECONDS", 0.2)
+    _, (place,) = made(server, store, REBUILD)
+    with server.connect() as locker:
+        locker.execute("BEGIN")
+        locker.execute("LOCK TABLE night.a IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises((ToolkitError, DatabaseError), match="cancel"):
+            conditions.work_size(place.jobs[0], place)

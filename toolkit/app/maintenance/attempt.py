@@ -43,6 +43,20 @@ def utc_now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
+class StepEvents:
+    """Events of one step: several are at work at once, so each event names its step and target."""
+
+    events: Events
+    step: str
+    target: str
+
+    def emit(self, event: Event) -> None:
+        """Pass an event on with step and target, in words and as data."""
+        text = f"{self.step} on {self.target}: {event.text}"
+        self.events.emit(replace(event, text=text, data={"step": self.step, "target": self.target, **event.data}))
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptResult:
     """How a try ended; `passing` whether another one may help."""
 

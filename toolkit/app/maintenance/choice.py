@@ -125,7 +125,8 @@ class Choice:
         left_seconds: until the window closes; None where there is none.
         halted: why nothing more may begin.
         held: steps that wait for their guards.
-        size_of: tells what a step works on now; asked only where its history matters.
+        size_of: tells what a step works on now, None while that is not known yet; asked only where its history
+            matters.
     """
 
     plan: MaintenancePlan
@@ -136,7 +137,7 @@ class Choice:
     left_seconds: float | None
     halted: str | None = None
     held: frozenset[str] = frozenset()
-    size_of: Callable[[str], Size] = lambda _: UNKNOWN
+    size_of: Callable[[str], Size | None] = lambda _: UNKNOWN
 
     def last_success(self, step: str) -> datetime:
         """Return when a step last ended well, in this run or an earlier one; the beginning of time for never."""
@@ -181,7 +182,7 @@ def _of(choice: Choice, job: TargetStep) -> NextStep | None:
             return NextStep(name, StepState.STOPPED, reason) if reason else None
     late = _too_long(choice, job)
     if late is not None:
-        return NextStep(name, StepState.STOPPED, late)
+        return NextStep(name, StepState.STOPPED, late) if late else None
     return NextStep(name) if _affordable(choice, job) else None
 
 
@@ -207,7 +208,7 @@ def _lacks(choice: Choice, step: str, need: str) -> str | None:
 
 
 def _too_long(choice: Choice, job: TargetStep) -> str | None:
-    """Say it when a step cannot end before the window closes; without a history it may try.
+    """Say it when a step cannot end before the window closes, empty while that is unknown; None if it may try.
 
     One that works through several objects is begun in any case: it leaves out those that do not fit, and goes on
     with them in the next run.
@@ -216,10 +217,13 @@ def _too_long(choice: Choice, job: TargetStep) -> str | None:
         return None
     if choice.left_seconds <= 0:
         return "the window closed"
-    if declaration(job.step.operation).several:
-        return None
     history = choice.history.get(job.step.name, ())
-    estimate = expected(history, choice.size_of(job.step.name)) if history else None
+    if declaration(job.step.operation).several or not history:
+        return None
+    size = choice.size_of(job.step.name)
+    if size is None:
+        return ""
+    estimate = expected(history, size)
     if estimate is None or estimate.slow_seconds <= choice.left_seconds:
         return None
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from toolkit.app.maintenance.asking import limited
 from toolkit.app.maintenance.choice import Size
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.dialects.backups import Backups
@@ -20,6 +21,11 @@ from toolkit.model.words import Role
 from toolkit.runner import spec_of
 from toolkit.targets.base import SessionTag
 from toolkit.units import byte_size, number, seconds
+
+SIZE_SECONDS = 5.0
+"""How long the catalogue may take to tell a size: the size of a locked table is not worth waiting for."""
+CONDITION_SECONDS = 60.0
+"""How long a condition may take, which nothing else waits for."""
 
 
 def unmet(
@@ -104,7 +110,8 @@ def number_of(plan_target: PlanTarget, query: str) -> float:
     target = plan_target.resolved.target
     session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     try:
-        rows = session.execute(query).rows
+        with limited(session, CONDITION_SECONDS):
+            rows = session.execute(query).rows
     except DatabaseError as error:
         raise refused(dialect_of(target.engine), error, "the query of its condition") from None
     finally:
@@ -130,7 +137,7 @@ def work_size(job: TargetStep, plan_target: PlanTarget) -> Size:
     Raises:
         ToolkitError: TK-0201, TK-0203.
     """
-    rows = tuple(_rows(_read(job, plan_target, declaration(job.step.operation).sizes)))
+    rows = tuple(_rows(_read(job, plan_target, declaration(job.step.operation).sizes, SIZE_SECONDS)))
     return Size(_sum(rows, "byte_count"), _sum(rows, "row_estimate"))
 
 
@@ -179,14 +186,17 @@ def _rows(facts: Facts) -> Iterator[Row]:
             yield from facts.rows(key)
 
 
-def _read(job: TargetStep, plan_target: PlanTarget, files: SizeReads) -> Facts:
-    """Read the files for all that the step names."""
+def _read(
+    job: TargetStep, plan_target: PlanTarget, files: SizeReads, limit_seconds: float = CONDITION_SECONDS
+) -> Facts:
+    """Read the files for all that the step names; what takes longer than the limit is cancelled."""
     target = plan_target.resolved.target
     dialect = dialect_of(target.engine)
     session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     try:
-        server = read_facts(session, dialect, (Query("server", "server"),))
-        return read_facts(session, dialect, tuple(_queries(job, server, files)), server)
+        with limited(session, limit_seconds):
+            server = read_facts(session, dialect, (Query("server", "server"),))
+            return read_facts(session, dialect, tuple(_queries(job, server, files)), server)
     finally:
         session.close()
 

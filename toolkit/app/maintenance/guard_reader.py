@@ -239,7 +239,7 @@ class GuardWatch:
     def _run(self) -> None:
         reader, number = self._new_reader(), 0
         while not self._ended.is_set():
-            look, answered = look_once(reader, self._guards, self._ours())
+            look, answered = self._look(reader)
             if not answered:
                 reader = self._new_reader()
             number += 1
@@ -247,6 +247,14 @@ class GuardWatch:
             self._looked.set()
             self._ended.wait(self._every)
         reader.close()
+
+    def _look(self, reader: GuardReader) -> tuple[GuardReadings, bool]:
+        """Return a look; whatever goes wrong is one that shows nothing, for steps wait until there is one."""
+        try:
+            return look_once(reader, self._guards, self._ours())
+        except Exception as error:  # noqa: BLE001 - the store may be locked
+            reason = unexpected(error).sentence
+            return GuardReadings({guard: GuardReading(None, "unknown", reason) for guard in self._guards}), True
 
     def end(self) -> None:
         """Look no more; a look that hangs is not waited for much longer than it may take."""

@@ -31,6 +31,7 @@ from toolkit.targets.base import SessionTag
 from toolkit.units import number
 
 _LOOK_SECONDS = 0.2
+_CANCEL_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def _cut_off(session: Connection, stop: Stop) -> Iterator[None]:
         yield
     finally:
         done.set()
-        watching.join()
+        watching.join(_CANCEL_SECONDS)
 
 
 @contextmanager

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import secrets
 import socket
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
 from typing import Protocol
@@ -56,13 +57,33 @@ class Threads:
 
     def carry_out(self, plan_run: PlanRun, targets: Sequence[PlanTarget], locks: Locks) -> None:
         """Have the targets worked on, and return when all are done."""
-        with ThreadPoolExecutor(max(1, plan_run.plan.at_once), thread_name_prefix="target") as pool:
-            working: set[Future[None]] = {
-                pool.submit(_work, plan_run, plan_target, locks) for plan_target in targets
-            }
-            while working:
-                # Signals reach only this thread, and only between its calls.
-                _, working = wait(working, _TICK_SECONDS, FIRST_COMPLETED)
+        waiting = deque(targets)
+
+        def work() -> None:
+            # popped by whoever is free: each target by one thread
+            with suppress(IndexError):
+                while True:
+                    _work(plan_run, waiting.popleft(), locks)
+
+        threads = _begun(min(max(1, plan_run.plan.at_once), len(targets)), work)
+        if not threads:
+            work()
+        while working := [thread for thread in threads if thread.is_alive()]:
+            # Signals reach only this thread, and only between its calls.
+            working[0].join(_TICK_SECONDS)
+
+
+def _begun(count: int, work: Callable[[], None]) -> list[threading.Thread]:
+    """Return so many threads at work, or as many as the host starts."""
+    threads: list[threading.Thread] = []
+    for number in range(count):
+        thread = threading.Thread(target=work, daemon=True, name=f"target_{number}")
+        try:
+            thread.start()
+        except RuntimeError:
+            break
+        threads.append(thread)
+    return threads
 
 
 def _work(plan_run: PlanRun, plan_target: PlanTarget, locks: Locks) -> None:
@@ -73,7 +94,9 @@ def _work(plan_run: PlanRun, plan_target: PlanTarget, locks: Locks) -> None:
         work.run()
     except Exception as error:  # noqa: BLE001 - one target never ends the plan run
         reason = unexpected(error).sentence
-        close_open(plan_run.store, plan_run.id, plan_target.name, plan_run.now(), reason)
+        # A store that cannot be written leaves the steps open; the plan run is then found as one that died.
+        with suppress(ToolkitError):
+            close_open(plan_run.store, plan_run.id, plan_target.name, plan_run.now(), reason)
     finally:
         locks.release(lock)
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from time import monotonic
+from datetime import datetime
+from functools import partial
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
-from toolkit.app.maintenance.attempt import StepAttempt, utc_now
-from toolkit.app.maintenance.choice import UNKNOWN, Choice, Size, choose, expected, slow_items
+from toolkit.app.maintenance.asking import NotYetError, Questions
+from toolkit.app.maintenance.attempt import StepAttempt, StepEvents, utc_now
+from toolkit.app.maintenance.choice import UNKNOWN, Choice, Size, choose, expected
 from toolkit.app.maintenance.closing import close_killed_runs, ended_since, retrying, taken_over
-from toolkit.app.maintenance.conditions import unmet, work_size
+from toolkit.app.maintenance.conditions import CONDITION_SECONDS, SIZE_SECONDS, unmet, work_size
+from toolkit.app.maintenance.fitting import fits_until
 from toolkit.app.maintenance.guards import GuardKeeper
-from toolkit.app.maintenance.hours import Closed, Hours, hours_of
+from toolkit.app.maintenance.hours import Hours, hours_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.app.maintenance.working import Working
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.executors import refused
@@ -26,16 +28,17 @@ from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.engines import engine
 from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure, PlanNote, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.records import ItemRecord
 from toolkit.model.window import TimeSpan
 from toolkit.model.words import Role
-from toolkit.runner import Stop, holding_lease
+from toolkit.runner import Stop, holding_lease, within
 from toolkit.store import Store
 from toolkit.targets.base import SessionTag
+from toolkit.units import seconds
 
 _TICK_SECONDS = 0.5
-_RUNS = 5
-"""Runs whose objects tell how long each takes."""
+_HOURS_SECONDS = 20.0
+_STOPPED = ToolkitError("the plan was stopped", code="TK-0130")
+_LOST = ToolkitError("the lease was lost", code="TK-0302")
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 Now = Callable[[], datetime]
 
@@ -57,20 +60,6 @@ class PlanRun:
     """Why nothing could be begun on a target."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepEvents:
-    """Events of one step: several are at work at once, so each event names its step and target."""
-
-    events: Events
-    step: str
-    target: str
-
-    def emit(self, event: Event) -> None:
-        """Pass an event on with step and target, in words and as data."""
-        text = f"{self.step} on {self.target}: {event.text}"
-        self.events.emit(replace(event, text=text, data={"step": self.step, "target": self.target, **event.data}))
-
-
 class TargetRun:
     """A plan run on one target."""
 
@@ -79,8 +68,8 @@ class TargetRun:
         self._jobs = {job.step.name: job for job in plan_target.jobs}
         self._records = {record.step: record for record in records}
         self._history: dict[str, list[StepRecord]] = {}
-        self._working: dict[str, Stop] = {}
-        self._ended: queue.SimpleQueue[StepRecord] = queue.SimpleQueue()
+        self._working = Working(self._is_reachable)
+        self._questions = Questions()
         self._attempt = StepAttempt(plan_run.id, plan_target, plan_run.store, plan_run.approvals, plan_run.events)
         self._halted: str | None = None
         self._sizes: dict[str, Size] = {}
@@ -118,11 +107,29 @@ class TargetRun:
             target.close()
 
     def _work(self) -> None:
+        with self._watching():
+            try:
+                self._until_all_is_done()
+            except BaseException as error:
+                self._end_working(unexpected(error))
+                raise
+
+    @contextmanager
+    def _watching(self) -> Iterator[None]:
+        """Stop what runs in time also while the loop waits for the store or the database."""
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(_TICK_SECONDS):
+                over = self._over()
+                if over is not None and over[1] is not None:
+                    self._working.stop(over[1])
+
+        threading.Thread(target=watch, daemon=True, name=f"watch of {self._plan_target.name}").start()
         try:
-            self._until_all_is_done()
-        except BaseException as error:
-            self._end_working(unexpected(error))
-            raise
+            yield
+        finally:
+            ended.set()
 
     def _until_all_is_done(self) -> None:
         while True:
@@ -130,10 +137,9 @@ class TargetRun:
             self._begin_what_may()
             if not self._working and not self._held:
                 return
-            try:
-                self._take(self._ended.get(timeout=_TICK_SECONDS))
-            except queue.Empty:
-                continue
+            record = self._working.ended(_TICK_SECONDS)
+            if record is not None:
+                self._take(record)
 
     @contextmanager
     def _holding_file(self) -> Iterator[None]:
@@ -156,56 +162,64 @@ class TargetRun:
 
     def _read_hours(self) -> None:
         """Find out when the database's own scheduler is at work, and say what that means."""
-        plan_run, now = self._plan_run, self._plan_run.now()
-        self._hours = hours_of(self._plan_target, plan_run.plan.scheduler_windows, plan_run.span)
+        plan_run, now, wish = self._plan_run, self._plan_run.now(), self._plan_run.plan.scheduler_windows
+        try:
+            self._hours = within(_HOURS_SECONDS, partial(hours_of, self._plan_target, wish, plan_run.span))
+        except TimeoutError:
+            why = f"the database windows are unknown: no answer within {seconds(_HOURS_SECONDS)}"
+            self._hours = Hours(plan_run.span, wish, unknown=why)
         for sentence in self._hours.sentences((job.step.operation for job in self._jobs.values()), now):
             self._say(sentence)
 
     # -- stopping -----------------------------------------------------------------------------------------------
     def _look(self) -> None:
-        """Find out whether somebody stopped the plan run, the lease was lost, or the window closed."""
-        plan_run = self._plan_run
-        if plan_run.stop.requested:
-            because = plan_run.stop.because or ToolkitError("the plan was stopped", code="TK-0130")
-            self._halt(because.sentence, because)
-        elif self.stop.requested:
-            because = self.stop.because or ToolkitError("the lease was lost", code="TK-0302")
-            self._halt(because.sentence, because)
-        elif plan_run.span is not None and plan_run.now() >= plan_run.span.end:
-            sentence = f"the window closed at {plan_run.span.end:%H:%M} UTC"
-            stopping = plan_run.plan.at_deadline is AtDeadline.STOP
-            self._halt(sentence, ToolkitError(sentence, code="TK-0310") if stopping else None)
-        elif (closed := self._hours.closed(plan_run.now())) is not None:
-            self._end_meanwhile(closed)
-
+        """Find out whether it is time to stop: all, because of the database's windows, or one for its guards."""
+        over, closed = self._over(), self._hours.closed(self._plan_run.now())
+        if over is not None:
+            self._halt(*over)
+        elif closed is not None and self._plan_run.plan.at_deadline is AtDeadline.STOP:
+            self._working.stop(ToolkitError(closed.reason, code="TK-0310"))
         for name, because in self._keeper.to_stop(tuple(self._working)):
-            if not self._working[name].requested:
-                self._working[name].request(because)
+            self._working.stop(because, name)
+
+    def _over(self) -> tuple[str, ToolkitError | None] | None:
+        """Return why nothing more may begin, and with it why what runs must end; None while it may go on."""
+        plan_run = self._plan_run
+        for stop, default in ((plan_run.stop, _STOPPED), (self.stop, _LOST)):
+            if stop.requested:
+                because = stop.because or default
+                return because.sentence, because
+        if plan_run.span is None or plan_run.now() < plan_run.span.end:
+            return None
+        sentence = f"the window closed at {plan_run.span.end:%H:%M} UTC"
+        stopping = plan_run.plan.at_deadline is AtDeadline.STOP
+        return sentence, ToolkitError(sentence, code="TK-0310") if stopping else None
 
     def _halt(self, sentence: str, because: ToolkitError | None) -> None:
         """Begin nothing more; with an error end what runs too, each in its own order."""
         if self._halted is None:
             self._halted = sentence
             self._plan_run.stopped_by.append(sentence)
-        for stop in self._working.values():
-            if because is not None and not stop.requested:
-                stop.request(because)
-
-    def _end_meanwhile(self, closed: Closed) -> None:
-        """End what runs when the database's window opens or closes; a later run continues it."""
-        if self._plan_run.plan.at_deadline is AtDeadline.STOP:
-            for stop in self._working.values():
-                if not stop.requested:
-                    stop.request(ToolkitError(closed.reason, code="TK-0310"))
+        if because is not None:
+            self._working.stop(because)
 
     def _end_working(self, because: ToolkitError) -> None:
         """End running steps and wait for them: none may be active once the lease is released."""
         self._halt(because.sentence, because)
         while self._working:
-            record = self._ended.get()
-            del self._working[record.step]
-            with suppress(ToolkitError):
-                self._note(record)
+            record = self._working.ended(_TICK_SECONDS)
+            if record is not None:
+                with suppress(ToolkitError):
+                    self._note(record)
+
+    def _is_reachable(self) -> bool:
+        """Tell whether the database answers at all."""
+        target = self._plan_target.resolved.target
+        try:
+            within(SIZE_SECONDS, lambda: target.connect(Role.MONITOR, SessionTag(self._plan_run.id)).close())
+        except (ToolkitError, DatabaseError, TimeoutError):
+            return False
+        return True
 
     def _end_waiting(self, state: StepState, reason: str) -> None:
         for record in tuple(self._records.values()):
@@ -216,6 +230,7 @@ class TargetRun:
     def _begin_what_may(self) -> None:
         """Begin every step that may begin now; end those of which it is known that they cannot."""
         self._held.clear()
+        self._questions.wait_a_moment()
         closed = self._hours.closed(self._plan_run.now()) if self._halted is None else None
         if closed is not None and closed.until is None:
             self._end_waiting(StepState.STOPPED, closed.reason)
@@ -228,14 +243,22 @@ class TargetRun:
                 return
             record, waited = self._records[verdict.step], self._keeper.waits_for(verdict.step)
             if verdict.state is not None:
-                if not self._is_not_due(record):
+                if not self._is_not_due(record, asking=self._halted is None):
                     reason = f"{verdict.reason}; it waited: {waited}" if waited else verdict.reason
                     self._note(replace(record, state=verdict.state, reason=reason))
                 continue
-            # What is not due waits for no guard; what has waited for one is asked again whether it is due.
-            looks = (self._is_not_due, self._is_held) if waited is None else (self._is_held, self._is_not_due)
-            if not any(keeps(record) for keeps in looks):
+            if not self._is_kept(record, waited=waited is not None):
                 self._begin(self._jobs[verdict.step], record)
+
+    def _is_kept(self, record: StepRecord, *, waited: bool) -> bool:
+        """Tell whether a step is not begun now: it is not due, its size is not known yet, or its guards say no.
+
+        What is not due waits for nothing; what has waited for its guards is asked again whether it is due.
+        """
+        if self._is_not_due(record, asking=False) or self._size_of(record.step) is None:
+            return True
+        looks = (self._is_held, self._is_not_due) if waited else (self._is_not_due, self._is_held)
+        return any(keeps(record) for keeps in looks)
 
     def _is_held(self, record: StepRecord) -> bool:
         """Let a step wait for its guards; one that has waited long enough ends here."""
@@ -260,16 +283,22 @@ class TargetRun:
             self._size_of,
         )
 
-    def _is_not_due(self, record: StepRecord) -> bool:
+    def _is_not_due(self, record: StepRecord, *, asking: bool = True) -> bool:
         """End a step whose own conditions do not hold: it was not kept from its work, there is none to do.
 
-        Once nothing may begin any more the database is not asked; how long ago a step was done is known.
+        How long ago it was done is known; the other conditions need `asking`, and may have to wait for the answer.
         """
-        state, asking = StepState.SKIPPED, self._halted is None
+        state, job = StepState.SKIPPED, self._jobs[record.step]
         history, now = self._history.get(record.step, ()), self._plan_run.now()
+        ask = partial(unmet, job, self._plan_target, history, now)
         try:
-            reason = unmet(self._jobs[record.step], self._plan_target, history, now, asking=asking)
-        except ToolkitError as error:
+            reason = ask(asking=False)
+            if reason is None and job.step.only_if and asking:
+                reason = self._questions.answer(("due", record.step), ask, CONDITION_SECONDS)
+        except NotYetError:
+            self._held.add(record.step)
+            return True
+        except (ToolkitError, DatabaseError) as error:
             state, reason = StepState.FAILED, f"its condition could not be read: {error.sentence}"
         if reason is not None:
             self._note(replace(record, state=state, reason=reason))
@@ -277,7 +306,7 @@ class TargetRun:
 
     def _begin(self, job: TargetStep, record: StepRecord) -> None:
         plan_run, name = self._plan_run, job.step.name
-        size = self._sizes[name] = self._size(job)
+        size = self._sizes[name]
         estimate = expected(self._history[name], size)
         began_at = plan_run.now()
         begun = replace(
@@ -290,18 +319,12 @@ class TargetRun:
             size_rows=size.rows,
         )
         self._note(begun)
-        stop = self._working[name] = Stop()
+        stop = Stop()
         end = self._hours.end(plan_run.now())
         if end is not None:
-            stop.begin_only_with(self._fits(job, end))
+            stop.begin_only_with(fits_until(end, self._history[name], plan_run.store, plan_run.now))
 
-        def work() -> None:
-            # By a clock that only goes forward: what a step took must not tell of a wall clock that was set.
-            took = monotonic()
-            done = self._done(job, begun, stop)
-            self._ended.put(replace(done, ended_at=began_at + timedelta(seconds=monotonic() - took)))
-
-        threading.Thread(target=work, name=f"step {name} on {self._plan_target.name}").start()
+        self._working.begin(begun, partial(self._done, job, begun), stop)
 
     def _done(self, job: TargetStep, begun: StepRecord, stop: Stop) -> StepRecord:
         """Do a step; whatever goes wrong is its outcome, for the plan run waits for one."""
@@ -312,30 +335,18 @@ class TargetRun:
         except Exception as error:  # noqa: BLE001 - one step never ends the plan run
             return replace(begun, state=StepState.FAILED, reason=unexpected(error).sentence)
 
-    def _fits(self, job: TargetStep, end: datetime) -> Callable[[str], bool]:
-        """Return what tells whether an object of a step still fits into the window, from its own earlier times."""
-        store = self._plan_run.store
-        runs = [step.run for step in self._history[job.step.name] if step.run is not None][:_RUNS]
-        slow = slow_items([_items(store, run) for run in dict.fromkeys(runs)])
-
-        def fits(label: str) -> bool:
-            left = (end - self._plan_run.now()).total_seconds()
-            return slow.get(label, 0.0) <= left
-
-        return fits
-
-    def _size_of(self, step: str) -> Size:
-        """Return what a step works on, as it was when it was last asked; what ended since may have changed it."""
+    def _size_of(self, step: str) -> Size | None:
+        """Return what a step works on, asked anew when one has ended; None while the database has not said."""
         if step not in self._sizes:
-            self._sizes[step] = self._size(self._jobs[step])
+            ask = partial(work_size, self._jobs[step], self._plan_target)
+            try:
+                self._sizes[step] = self._questions.answer(("size", step), ask, SIZE_SECONDS)
+            except NotYetError:
+                self._held.add(step)
+                return None
+            except (ToolkitError, DatabaseError):
+                self._sizes[step] = UNKNOWN  # no reason not to begin
         return self._sizes[step]
-
-    def _size(self, job: TargetStep) -> Size:
-        """Return the size of what a step works on; not knowing it is no reason not to begin."""
-        try:
-            return work_size(job, self._plan_target)
-        except (ToolkitError, DatabaseError):
-            return UNKNOWN
 
     def _runs(self) -> dict[str, str]:
         """Return the step of each run that this plan run began here, or continues."""
@@ -357,7 +368,6 @@ class TargetRun:
 
     # -- ending -------------------------------------------------------------------------------------------------
     def _take(self, record: StepRecord) -> None:
-        del self._working[record.step]
         self._sizes.clear()
         self._note(record)
         step = self._jobs[record.step].step
@@ -384,11 +394,3 @@ class TargetRun:
             notes_of(plan_run.store, plan_run.approvals, plan_run.events).write(event)
         except ToolkitError as error:
             self._halt(error.sentence, None)
-
-
-def _items(store: Store, run: str) -> list[ItemRecord]:
-    """Return the items of a run; of one that was deleted meanwhile none."""
-    try:
-        return [item for trial in store.load_run(run, samples=False).trials for item in trial.items]
-    except ToolkitError:
-        return []

@@ -215,7 +215,7 @@ def _watching(store: Store, order: TargetOrder, stop: Stop) -> Iterator[None]:
         yield
     finally:
         ended.set()
-        thread.join()
+        thread.join(HEARTBEAT_SECONDS)
 
 
 def _unwanted(store: Store, order: TargetOrder) -> ToolkitError | None:
