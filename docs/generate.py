@@ -41,6 +41,7 @@ _EXIT = {
     ),
     ExitCode.DIFFERENCE: "`compare --fail-if` found the difference",
     ExitCode.REFUSED: "refused by a guard: licence, production, lease, space, approval",
+    ExitCode.CLOSED: "the window of the plan is closed, and a step is due",
     ExitCode.INTERRUPTED: "interrupted by a signal",
 }
 _GOES_ON = {Continuation.TRIAL: "the trial", Continuation.RUN: "the run", Continuation.NOTHING: "nothing"}

@@ -20,6 +20,7 @@ class ExitCode(IntEnum):
     INCOMPLETE = 3
     DIFFERENCE = 4
     REFUSED = 5
+    CLOSED = 6
     INTERRUPTED = 130
 
 
@@ -156,7 +157,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
         _entry("TK-0309", _R, "commands not allowed",
                "a factor runs commands on this host",
                "use --allow-commands"),
-        _entry("TK-0310", _R, "outside the window",
+        _entry("TK-0310", ExitCode.CLOSED, "outside the window",
                "the plan's window is closed, or closed while a step ran",
                "wait for the window; the next plan run continues from there"),
         _entry("TK-0311", _R, "stopped by a guard",

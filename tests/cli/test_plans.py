@@ -117,13 +117,29 @@ def test_what_belongs_to_experiments_is_refused_for_plans(
     assert refused.status == 2 and words in refused.err
 
 
-def test_outside_its_window_a_plan_exits_5_and_says_when_it_opens(dbatk: Dbatk, plan: str, home: Path) -> None:
+def test_outside_its_window_a_plan_exits_6_if_something_is_due_and_0_if_nothing_is(
+    dbatk: Dbatk, plan: str, home: Path
+) -> None:
     hour = (time.gmtime().tm_hour + 3) % 24
     window = f'window = "{hour:02}:00-{hour:02}:30 UTC"\n'
     (home / plan).write_text(PLAN.replace('name = "nightly"\n', f'name = "nightly"\n{window}'))
     refused = dbatk("run", plan)
-    assert refused.status == 5 and "is closed and opens at" in refused.err
+    assert refused.status == 6 and "is closed and opens at" in refused.err
+    assert "due: `copy`, `index`, `rare`" in " ".join(refused.err.split())
+    (home / "config").mkdir()
+    (home / "config" / "notify.toml").write_text(f'metrics_folder = "{home}"\n')
+    assert dbatk("run", plan).status == 6
+    assert 'dbatk_plan_last_run_success{plan="nightly"} 0.0' in (home / "dbatk_nightly.prom").read_text()
     assert dbatk("run", plan, "--anytime").status == 0
+    young = PLAN.replace("[[step]]", 'only_if = {older_than = "7d"}\n\n[[step]]').replace(
+        'only_if = {sql = "SELECT count(*) FROM small", at_least = 1000}', 'only_if = {older_than = "7d"}'
+    )
+    young = young.replace('only_if = {older_than = "7d"}\n\n[[step]]', "[[step]]", 1)
+    (home / plan).write_text(young.replace('name = "nightly"\n', f'name = "nightly"\n{window}'))
+    dbatk("run", plan, "--anytime")
+    nothing = dbatk("run", plan)
+    assert nothing.status == 0 and "nothing was due" in " ".join(nothing.out.split())
+    assert 'dbatk_plan_last_run_success{plan="nightly"} 1.0' in (home / "dbatk_nightly.prom").read_text()
 
 
 def test_after_kill_9_the_next_night_finds_what_was_begun_and_ends_it(dbatk: Dbatk, home: Path, url: str) -> None:

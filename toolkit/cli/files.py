@@ -148,7 +148,7 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
         approvals, targets = guarded.enter_context(checked_plan(plan, targets, store, arguments))
         dispatcher = guarded.enter_context(_dispatcher(plan, targets, store, arguments))
         beating = heartbeats(lambda: store.plan_runs_to_tell(plan.name))
-        with listening(arguments) as events, beating:
+        with listening(arguments) as events, beating, _told_of_a_closed_window(plan, store):
             record = run_plan(
                 plan,
                 targets,
@@ -165,6 +165,17 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
         tell_died(store, plan.name)
         tell_of(store, plan.name)
     return record
+
+
+@contextmanager
+def _told_of_a_closed_window(plan: MaintenancePlan, store: Store) -> Iterator[None]:
+    """Notify all recipients of a plan that was due and found its window closed, as of any other end."""
+    try:
+        yield
+    except ToolkitError as error:
+        if error.code == "TK-0310":
+            tell_of(store, plan.name)
+        raise
 
 
 def _edited_meanwhile(plan: MaintenancePlan, arguments: Arguments) -> Iterator[str]:

@@ -160,6 +160,15 @@ class Windows:
                     return span
         return None
 
+    def last(self, instant: datetime) -> TimeSpan | None:
+        """Return the opening that closed last before an instant; None when none did within a year."""
+        for ago in range(_SEARCHED_DAYS):
+            end = instant - timedelta(days=ago)
+            closed = [span for span in self.spans(end - timedelta(days=1), end) if span.end <= instant]
+            if closed:
+                return closed[-1]
+        return None
+
     def overlap(self, since: datetime) -> tuple[Window, Window] | None:
         """Return two windows that are open at once within a year, or None."""
         until = since + timedelta(days=_SEARCHED_DAYS)

@@ -118,7 +118,7 @@ def _subject(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> str:
         broken = [step for step in run.steps if step.state is StepState.FAILED]
         which = f": {broken[0].step} on {broken[0].target}" if broken else ""
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
-        return f"plan {run.plan} failed{which}{more}"
+        return f"plan {run.plan} failed{which or f': {run.stopped_by}'}{more}"
     if NotifyOn.RECOVERY in reasons:
         return f"plan {run.plan} succeeded again"
     if run.state is RunState.DONE:

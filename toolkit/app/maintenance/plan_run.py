@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import random
 import secrets
-import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
-from hashlib import sha256
+from dataclasses import replace
 from typing import Protocol
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import utc_now
+from toolkit.app.maintenance.beginning import outside_its_window, plan_hash, record_of
 from toolkit.app.maintenance.closing import close_open, lease_of_plan_run, retrying
 from toolkit.app.maintenance.outlook import remarks
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.app.maintenance.target_run import Now, PlanRun, TargetRun
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.model.audit import AuditEvent, AuditKind
-from toolkit.model.plan import ENDED_WELL, MaintenancePlan, PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import ENDED_WELL, MaintenancePlan, PlanRunRecord, StepState
 from toolkit.model.protocols import Event, Events, TaggedEvents
 from toolkit.model.records import new_run_id
-from toolkit.model.window import TimeSpan
 from toolkit.model.words import RunState
 from toolkit.runner import Locks, Stop, holding_lease, holding_locks
 from toolkit.store import Store
@@ -127,18 +125,23 @@ def run_plan(
         dispatcher: who works on the targets; threads of this process if not given.
 
     Raises:
-        ToolkitError: TK-0310 when no window is open, TK-0302 when every target is at work already.
+        ToolkitError: TK-0310 when no window is open and something is due, TK-0302 when every target is at work
+            already.
     """
     began = now()
-    span = None if anytime else _opening(plan, began)
     run_id = new_run_id(began, random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
+    record = record_of(plan, targets, run_id, began)
+    span = None if anytime else plan.windows.now(began)
+    if span is None and plan.windows.each and not anytime:
+        return outside_its_window(plan, targets, store, record)
     tagged = TaggedEvents(events, {"plan_run": run_id})
     plan_run = PlanRun(plan, run_id, store, approvals, tagged, stop or Stop(), span, now)
     for sentence in remarks(plan, store, began):
         plan_run.events.emit(Event("warning", sentence))
     # Held until the end is stored: whoever finds it dead may say that the plan run died.
     with holding_lease(store, lease_of_plan_run(run_id), run_id, plan_run.stop):
-        store.begin_plan_run(_record(plan_run, targets, began))
+        begin, end = (span.begin, span.end) if span else (None, None)
+        store.begin_plan_run(replace(record, window_begin=begin, window_end=end))
         state = RunState.INTERRUPTED
         try:
             with plan_run.stop.listening(), _noted(plan_run):
@@ -182,47 +185,6 @@ def _noted(plan_run: PlanRun) -> Iterator[None]:
         yield
         ending.outcome = _state_of(plan_run).value
         ending.details += dict.fromkeys(plan_run.stopped_by)
-
-
-def plan_hash(plan: MaintenancePlan) -> str:
-    """Return the hash of a plan's text, which distinguishes its runs."""
-    return sha256(plan.text.encode()).hexdigest()
-
-
-def _opening(plan: MaintenancePlan, instant: datetime) -> TimeSpan | None:
-    """Return the opening that is on; None where a plan has no window.
-
-    Raises:
-        ToolkitError: TK-0310 when none is open, saying when the next one opens.
-    """
-    if not plan.windows.each:
-        return None
-    span = plan.windows.now(instant)
-    if span is None:
-        following = plan.windows.next(instant)
-        opens = f"opens at {following.begin:%Y-%m-%d %H:%M} UTC" if following else "does not open within a year"
-        raise ToolkitError(
-            f"the window of plan `{plan.name}` is closed and {opens}",
-            code="TK-0310",
-            hint="let a scheduler begin it then (`dbatk plan schedule`), or run it now with `--anytime`",
-        )
-    return span
-
-
-def _record(plan_run: PlanRun, targets: Sequence[PlanTarget], began: datetime) -> PlanRunRecord:
-    steps = [(plan_target.name, job.step.name) for plan_target in targets for job in plan_target.jobs]
-    return PlanRunRecord(
-        plan_run.id,
-        plan_run.plan.name,
-        plan_hash(plan_run.plan),
-        RunState.RUNNING,
-        began,
-        socket.gethostname(),
-        plan_run.plan.text,
-        window_begin=plan_run.span.begin if plan_run.span else None,
-        window_end=plan_run.span.end if plan_run.span else None,
-        steps=tuple(StepRecord(at, target, step) for at, (target, step) in enumerate(steps)),
-    )
 
 
 def _all_targets(plan_run: PlanRun, targets: Sequence[PlanTarget], dispatcher: Dispatcher) -> None:
