@@ -47,7 +47,7 @@ def killed(server: Server, store: Store, monkeypatch: pytest.MonkeyPatch) -> str
     load = Experiment(server.url, "insert", options, (), Mode.JOB)
     with monkeypatch.context() as broken:
         broken.setattr(trial, "_read_evidence", dies)
-        broken.setattr(Store, "add_item", lambda *_: None)
+        broken.setattr(Store, "add_items", lambda *_: None)
         with pytest.raises(Killed):
             start(load, find_target(server.url).target, store=store, approvals=MAY, events=Heard())
     return store.list_runs()[0].run

@@ -49,7 +49,7 @@ def killed(home: Path, url: str, dbatk: Dbatk, monkeypatch: pytest.MonkeyPatch) 
 
     with monkeypatch.context() as broken:
         broken.setattr(trial, "_read_evidence", dies)
-        broken.setattr(Store, "add_item", lambda *_: None)
+        broken.setattr(Store, "add_items", lambda *_: None)
         with pytest.raises(Killed):
             dbatk("insert", "-t", url, "--source", "small", "--table", "big")
     (head,) = json.loads(dbatk("runs", "list", "--json").out)["runs"]
@@ -139,7 +139,7 @@ def cut_off_night(dbatk: Dbatk, monkeypatch: pytest.MonkeyPatch) -> str:
             real(self, record)
 
     with monkeypatch.context() as cut:
-        for told in ("add_item", "end_trial", "end_run", "end_plan_run"):
+        for told in ("add_items", "end_trial", "end_run", "end_plan_run"):
             cut.setattr(Store, told, lambda *_: None)
         cut.setattr(TargetRun, "_note", until_it_runs)
         dbatk("run", "nightly.toml", "-q")

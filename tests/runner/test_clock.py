@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -159,15 +160,51 @@ def test_what_cannot_be_handed_on_lets_running_items_end_and_begins_no_more() ->
             time.sleep(0.002)
             return super().run(step, number)
 
-    def full(_: ItemResult) -> None:
+    def full(_: object) -> None:
         raise OSError("the store is full")
 
     sessions = Slow()
     names = [f"i{n}" for n in range(2000)]
     with pytest.raises(OSError, match="full"):
-        run_timed(Timed(items(*names), workers=2), sessions, Stop(), on_item=full)  # type: ignore[arg-type]
+        run_timed(Timed(items(*names), workers=2), sessions, Stop(), on_items=full)  # type: ignore[arg-type]
     assert 1 <= len(sessions.ran) < len(names)
     assert not sessions.cancelled.is_set()
+
+
+def test_what_ends_while_the_store_is_told_is_handed_on_together() -> None:
+    names = ["a", "b", "c", "d"]
+    last, handed = threading.Event(), list[list[str]]()
+
+    class Ending(Told):
+        def run(self, step: Step, number: int = 0) -> Answer:
+            if len(self.ran) == len(names):
+                last.set()
+            return super().run(step, number)
+
+    def slow(ended: Sequence[ItemResult]) -> None:
+        handed.append([each.item.label for each in ended])
+        assert last.wait(60)
+
+    sessions = Ending()
+    run_timed(Timed((*items(*names), *items("e")), workers=1), sessions, Stop(), on_items=slow)  # type: ignore[arg-type]
+    assert [label for each in handed for label in each] == [*names, "e"]
+    assert len(handed) < len(names)
+
+
+def test_what_could_be_looked_at_before_a_fault_is_handed_on() -> None:
+    handed: list[str] = []
+
+    def look(result: ItemResult) -> ItemResult:
+        if result.item.label == "c":
+            raise OSError("the catalogue cannot be read")
+        return result
+
+    with pytest.raises(OSError, match="catalogue"):
+        run_timed(
+            Timed(items("a", "b", "c"), workers=1), Told(), Stop(), look_at=look,  # type: ignore[arg-type]
+            on_items=lambda ended: handed.extend(each.item.label for each in ended),
+        )  # fmt: skip
+    assert handed == ["a", "b"]
 
 
 @dataclass

@@ -101,7 +101,7 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
         ) -> EndedTrial:  # fmt: skip
             made.ran.append((of.number, tuple(item.label for item in stages.timed.items), stages.timed.workers))
             for item in stages.timed.items:
-                durable(ItemRecord(item.label, Outcome.OK, 0.5))
+                durable([ItemRecord(item.label, Outcome.OK, 0.5)])
             ended = made.ends(of)
             return replace(ended, record=replace(ended.record, attempt=attempt))
 
@@ -367,8 +367,8 @@ def done_before(rig: Rig, *labels: str) -> None:
     of = planned(ONE)[0]
     rig.kept.begin_trial(RUN, 1, 1, ONE, 0, BEGAN)
     for label in labels:
-        rig.kept.add_item(RUN, 1, 1, ItemRecord(label, Outcome.OK, 2.5, rows=7))
-    rig.kept.add_item(RUN, 1, 1, ItemRecord("failed", Outcome.FAILED, reason="no space"))
+        rig.kept.add_items(RUN, 1, 1, [ItemRecord(label, Outcome.OK, 2.5, rows=7)])
+    rig.kept.add_items(RUN, 1, 1, [ItemRecord("failed", Outcome.FAILED, reason="no space")])
     rig.kept.end_trial(RUN, record(of, Outcome.INTERRUPTED))
 
 

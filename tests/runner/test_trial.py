@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -171,8 +171,8 @@ def test_a_store_that_fails_in_the_middle_of_a_job_fails_it(kept: Store) -> None
     world = World({"A_IX": Thing("1"), "B_IX": Thing("2")})
     context = context_of(world, kept, mode=Mode.JOB, operation="ctas")
 
-    def full(item: ItemRecord) -> None:
-        raise ToolkitError(f"no room for {item.label}", code="TK-0401")
+    def full(items: Sequence[ItemRecord]) -> None:
+        raise ToolkitError(f"no room for {items[0].label}", code="TK-0401")
 
     planned = PlannedTrial(1, Cell((("degree", 8),)), 1)
     slow = Stages(Timed(tuple(TimedItem(str(n), (worker(f"work {n}"),), 9 - n) for n in range(9))))

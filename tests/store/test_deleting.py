@@ -18,7 +18,7 @@ def fill(store: Store, run: str) -> None:
     """Put a row into every table of a run."""
     store.end_trial(run, trial())
     store.begin_trial(run, 2, 1, CELL, 1, BEGAN)
-    store.add_item(run, 2, 1, item("IX"))
+    store.add_items(run, 2, 1, [item("IX")])
     store.warn(run, "noise")
     store.set_environment(run, {"cpu": 2})
     store.save_facts(run, "{}")

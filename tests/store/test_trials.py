@@ -76,7 +76,7 @@ def test_the_same_attempt_is_not_stored_twice(store: Store, again: str) -> None:
 def test_items_are_durable_before_their_trial_ends(store: Store, reopened: Callable[[], Store]) -> None:
     store.begin_trial(RUN, 1, 1, CELL, 1, BEGAN)
     for label in ("IX_B", "IX_A"):
-        store.add_item(RUN, 1, 1, item(label))
+        store.add_items(RUN, 1, 1, [item(label)])
     assert reopened().items_of(RUN, 1) == (item("IX_B"), item("IX_A"))
 
 
@@ -84,7 +84,7 @@ def test_items_stored_before_are_not_doubled_by_the_record(store: Store) -> None
     record = trial()
     store.begin_trial(RUN, 1, 1, CELL, 1, BEGAN)
     for each in record.items:
-        store.add_item(RUN, 1, 1, each)
+        store.add_items(RUN, 1, 1, [each])
     store.end_trial(RUN, record)
     assert store.items_of(RUN, 1) == record.items
 
@@ -92,23 +92,23 @@ def test_items_stored_before_are_not_doubled_by_the_record(store: Store) -> None
 def test_the_record_completes_an_item_and_loses_none(store: Store) -> None:
     store.begin_trial(RUN, 1, 1, CELL, 1, BEGAN)
     for label in ("IX_A", "IX_LONE"):
-        store.add_item(RUN, 1, 1, item(label, rows=None))
+        store.add_items(RUN, 1, 1, [item(label, rows=None)])
     store.end_trial(RUN, trial(items=(item("IX_A", rows=5), item("IX_NEW"))))
     assert store.items_of(RUN, 1) == (item("IX_LONE", rows=None), item("IX_A", rows=5), item("IX_NEW"))
 
 
 def test_items_of_a_killed_attempt_stay_when_it_is_marked_interrupted(store: Store) -> None:
     store.begin_trial(RUN, 1, 1, CELL, 1, BEGAN)
-    store.add_item(RUN, 1, 1, item("IX_A"))
+    store.add_items(RUN, 1, 1, [item("IX_A")])
     store.end_trial(RUN, trial(outcome=Outcome.INTERRUPTED, items=()))
     store.begin_trial(RUN, 1, 2, CELL, 1, BEGAN)
-    store.add_item(RUN, 1, 2, item("IX_B"))
+    store.add_items(RUN, 1, 2, [item("IX_B")])
     assert store.items_of(RUN, 1) == (item("IX_A"), item("IX_B"))
 
 
 def test_an_item_of_a_trial_that_did_not_begin_is_refused(store: Store) -> None:
     with pytest.raises(ToolkitError, match="did not begin"):
-        store.add_item(RUN, 1, 1, item("IX_A"))
+        store.add_items(RUN, 1, 1, [item("IX_A")])
     assert store.items_of(RUN, 1) == ()
 
 

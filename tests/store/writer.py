@@ -23,7 +23,7 @@ def sweep(store: Store, run: str, trials: str) -> None:
         store.begin_trial(run, number, 1, CELL, 1, BEGAN)
         entry = journal.intend(step(), trial=number, proof={})
         for each in trial().items:
-            store.add_item(run, number, 1, each)
+            store.add_items(run, number, 1, [each])
         journal.made(entry, {"oid": number})
         store.end_trial(run, trial(number))
         journal.undone(entry)
@@ -64,7 +64,7 @@ def items(store: Store, run: str, workers: str) -> None:
 
     def work(worker: int) -> None:
         for number in range(25):
-            store.add_item(run, 1, 1, item(f"{worker}-{number}", worker=worker))
+            store.add_items(run, 1, 1, [item(f"{worker}-{number}", worker=worker)])
 
     threads = [threading.Thread(target=work, args=(worker,)) for worker in range(int(workers))]
     for thread in threads:

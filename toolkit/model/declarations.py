@@ -31,13 +31,17 @@ class Declarations(Generic[D]):
         """Args: the package whose packages are looked through, and what one is called: `an engine`."""
         self._folder, self._called = folder, called
         self._known: dict[str, D] = {}
+        self._in_order: dict[str, D] = {}
 
     def every(self) -> Mapping[str, D]:
         """Return all by name, in their order."""
         if not self._known:
             # At once: while one thread still looks, another one must not take a part for all.
             self._known = {declared.name: declared for declared in self._look()}
-        return {one.name: one for one in sorted(self._known.values(), key=lambda one: (one.order, one.name))}
+        if len(self._in_order) != len(self._known):
+            ordered = sorted(self._known.values(), key=lambda one: (one.order, one.name))
+            self._in_order = {one.name: one for one in ordered}
+        return self._in_order
 
     def _look(self) -> Iterator[D]:
         for module in pkgutil.iter_modules(import_module(self._folder).__path__):

@@ -10,7 +10,8 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from toolkit.errors import ToolkitError
@@ -115,7 +116,7 @@ def run_timed(
     limit_seconds: float | None = None,
     look_again: Callable[[TimedItem, int], None] | None = None,
     look_at: Callable[[ItemResult], ItemResult] = lambda result: result,
-    on_item: Callable[[ItemResult], None] = lambda _: None,
+    on_items: Callable[[Sequence[ItemResult]], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
     reachable: Callable[[], bool] = lambda: True,
     overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]] = lambda _: {},
@@ -131,8 +132,8 @@ def run_timed(
         look_again: called in a worker's thread, with its number, before it begins an item that waited for
             another; the item fails with what it raises.
         look_at: called in this thread for each item that ended; returns it, as failed where its work is not done.
-        on_item: called in this thread for each item that was looked at. When it raises, what runs now ends,
-            nothing more is begun, and its exception is raised at the end.
+        on_items: called in this thread with the items that were looked at: one, or all that ended meanwhile. When
+            it raises, what runs now ends, nothing more is begun, and its exception is raised at the end.
         on_end: called in this thread when the last item has ended, while the workers' threads still exist (an
             embedded engine works in them, and their CPU time goes with them).
         reachable: tells whether the database answers at all. It is asked when nothing came of a cancel for a
@@ -145,7 +146,9 @@ def run_timed(
         Elapsed seconds from the common begin to the last end, and each item's own.
     """
     silence = _Silence(reachable, timeout_seconds)
-    return _Clock(timed, sessions, stop, limit_seconds, look_again, look_at, on_item, silence, overdue).run(on_end)
+    return _Clock(timed, sessions, stop, limit_seconds, look_again, look_at, on_items, silence, overdue).run(
+        on_end
+    )
 
 
 class _Silence:
@@ -182,7 +185,7 @@ class _Clock:
         limit_seconds: float | None,
         look_again: Callable[[TimedItem, int], None] | None,
         look_at: Callable[[ItemResult], ItemResult],
-        on_item: Callable[[ItemResult], None],
+        on_items: Callable[[Sequence[ItemResult]], None],
         silence: _Silence,
         overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]],
     ) -> None:
@@ -191,7 +194,7 @@ class _Clock:
         self._limit = limit_seconds
         self._look_again = look_again
         self._look_at = look_at
-        self._on_item = on_item
+        self._on_items = on_items
         self._silence = silence
         self._overdue = overdue
         self._end_with: dict[int, DatabaseError] = {}
@@ -247,12 +250,17 @@ class _Clock:
                     running = tuple(self._now.items())
                     return [*results, *(self._given_up(number, *begun) for number, begun in running)]
                 continue
-            if result is None:
-                working -= 1
-                continue
-            results.append(self._tell(result))
+            ended = [result, *self._ended_too()]
+            working -= ended.count(None)
+            results += self._tell([each for each in ended if each is not None])
             self._look()
         return results
+
+    def _ended_too(self) -> Iterator[ItemResult | None]:
+        """Yield what ended while the last one was handed on: small items end faster than a store can be told."""
+        with suppress(queue.Empty):
+            while True:
+                yield self._ended.get_nowait()
 
     def _look(self) -> None:
         """Cancel what runs when the time is over or somebody asked to stop."""
@@ -281,17 +289,26 @@ class _Clock:
         )
         return ItemResult(item, number, begun - self._origin[0], time.perf_counter() - begun, error=error)
 
-    def _tell(self, result: ItemResult) -> ItemResult:
-        """Look at what an item did, and hand it on."""
-        why = self._end_with.pop(result.worker, None)
-        if why is not None and result.error is not None and result.error.cancelled:
-            result = replace(result, error=why)
+    def _tell(self, ended: Sequence[ItemResult]) -> list[ItemResult]:
+        """Look at what items did, and hand on all that could be looked at."""
+        ended = [self._ended_for(each) for each in ended]
+        looked: list[ItemResult] = []
         try:
-            result = self._look_at(result)
-            self._on_item(result)
+            try:
+                for each in ended:
+                    looked.append(self._look_at(each))  # noqa: PERF401 (those before a fault are handed on)
+            finally:
+                self._on_items(looked)
         except Exception as fault:  # noqa: BLE001 (what runs now ends in order, nothing more is begun)
             self._faults.append(fault)
             self._waiting.close()
+        return [*looked, *ended[len(looked) :]]
+
+    def _ended_for(self, result: ItemResult) -> ItemResult:
+        """Return an item that was cancelled because it was overdue with that as its error."""
+        why = self._end_with.pop(result.worker, None)
+        if why is not None and result.error is not None and result.error.cancelled:
+            return replace(result, error=why)
         return result
 
     # -- in a worker's thread ----------------------------------------------------------------------------------

@@ -170,9 +170,8 @@ def note_completed(
         ended = [each.attempt for each in store.load_run(run).trials if each.trial == trial]
         begun = [each.attempt for each in store.unended_trials(run) if each.trial == trial]
         attempt = max(ended + begun)
-        store.add_item(
-            run, trial, attempt, ItemRecord(label, Outcome.OK, reason="found complete after the interruption")
-        )
+        found_complete = ItemRecord(label, Outcome.OK, reason="found complete after the interruption")
+        store.add_items(run, trial, attempt, [found_complete])
         warn(f"`{label}` was created before the interruption; its time is unknown")
     return bool(found) or noted
 

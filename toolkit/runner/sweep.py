@@ -249,10 +249,11 @@ class Sweep:
         if not stages.timed.items:
             return EndedTrial(_from_items(planned, context.attempt, earlier))
 
-        def durable(item: ItemRecord) -> None:
-            if context.job:
-                context.store.add_item(context.run, planned.number, context.attempt, item)
-                context.events.emit(Event("progress", item.label, {"outcome": item.outcome.value}))
+        def durable(items: Sequence[ItemRecord]) -> None:
+            if context.job and items:
+                context.store.add_items(context.run, planned.number, context.attempt, items)
+                for item in items:
+                    context.events.emit(Event("progress", item.label, {"outcome": item.outcome.value}))
 
         return run_trial(context, planned, context.attempt, pieces, stages, durable)
 

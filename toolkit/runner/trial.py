@@ -34,7 +34,7 @@ from toolkit.runner.monitor import Sampler, answers, give_up, in_time
 from toolkit.runner.waits import TransactionWaits
 from toolkit.store import CANNOT_BE_WRITTEN
 
-_OnItem = Callable[[ItemRecord], None]
+_OnItems = Callable[[Sequence[ItemRecord]], None]
 _LookAt = Callable[[ItemResult], ItemResult]
 
 
@@ -98,7 +98,7 @@ def run_trial(
     attempt: int,
     pieces: tuple[Piece, ...],
     stages: Stages,
-    on_item: _OnItem = lambda _: None,
+    on_items: _OnItems = lambda _: None,
 ) -> EndedTrial:
     """Run one trial; errors of the database are outcomes, not exceptions."""
     works = tuple(piece.work for piece in pieces)
@@ -107,7 +107,7 @@ def run_trial(
         with external_factors(context, planned, stages.timed.workers):
             _before(context, state, stages)
             if state.error is None:
-                _clock(context, state, stages, partial(look_at_item, context, pieces, state.kept), on_item)
+                _clock(context, state, stages, partial(look_at_item, context, pieces, state.kept), on_items)
             _after(context, state, stages)
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
@@ -148,14 +148,14 @@ def _in_worker(context: RunContext, state: TrialState, step: Step, number: int) 
             state.kept[step.keep_as] = evidence.rows_of(step, answer)
 
 
-def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _LookAt, on_item: _OnItem) -> None:
+def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _LookAt, on_items: _OnItems) -> None:
     """Take snapshots just outside the clock, sample meanwhile, run the queue, and read the evidence."""
     entries: list[Intended] = []
     try:
         with state.phase("intend"):
             steps = [step for item in stages.timed.items for step in item.steps]
             entries = context.changes.intend(steps, state.planned.number)
-        state.timed = _timed(context, state, stages, look_at, on_item)
+        state.timed = _timed(context, state, stages, look_at, on_items)
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
     if state.timed is not None:
@@ -174,7 +174,7 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _Loo
 
 
 def _timed(
-    context: RunContext, state: TrialState, stages: Stages, look_at: _LookAt, on_item: _OnItem
+    context: RunContext, state: TrialState, stages: Stages, look_at: _LookAt, on_items: _OnItems
 ) -> TimedResult:
     sampler = Sampler(context.providers, lambda: context.sessions.monitor_queries)
     with state.phase("snapshot"):
@@ -188,7 +188,7 @@ def _timed(
         limit_seconds=context.experiment.time_limit_seconds,
         look_again=context.changes.look_again if context.job else None,
         look_at=look_at,
-        on_item=lambda result: on_item(item_record(result)),
+        on_items=lambda ended: on_items([item_record(each) for each in ended]),
         on_end=lambda: _stop_watching(context, state, sampler, stages),
         reachable=lambda: answers(context),
         overdue=TransactionWaits(context, state.works).overdue,

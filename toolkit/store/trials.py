@@ -51,16 +51,17 @@ class Trials(StorePart):
             _insert(connection, schema.metric, rows.metric_rows(trial_id, record.metrics))
             _insert(connection, schema.sample, rows.sample_rows(trial_id, thin(record.samples)))
 
-    def add_item(self, run: str, trial: int, attempt: int, item: ItemRecord) -> None:
-        """Keep one item of a trial the moment it ended.
+    def add_items(self, run: str, trial: int, attempt: int, items: Sequence[ItemRecord]) -> None:
+        """Keep items of a trial the moment they ended: all of them or, where the store fails, none.
 
         Raises:
             ToolkitError: TK-0901 when this attempt of the trial did not begin.
         """
-        with self._database.write(f"item `{item.label}` of {_name(run, trial, attempt)}") as connection:
+        what = " and others" if len(items) > 1 else ""
+        with self._database.write(f"item `{items[0].label}`{what} of {_name(run, trial, attempt)}") as connection:
             trial_id = _trial_id(connection, run, trial, attempt)
             _insert(
-                connection, schema.item, rows.item_rows(trial_id, [item], _next(connection, schema.item, trial_id))
+                connection, schema.item, rows.item_rows(trial_id, items, _next(connection, schema.item, trial_id))
             )
 
     def unended_trials(self, run: str) -> tuple[TrialMark, ...]:

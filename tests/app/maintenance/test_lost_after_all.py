@@ -52,7 +52,7 @@ def refused(error: ToolkitError) -> Callable[..., None]:
 def cut_off(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, step: str = COPY) -> StepRecord:
     """Return what a night leaves whose store filled up as the table was made."""
     with monkeypatch.context() as full:
-        for told in ("add_item", "end_trial", "end_run"):
+        for told in ("add_items", "end_trial", "end_run"):
             full.setattr(Store, told, refused(FULL))
         return night(store, folder, step)
 

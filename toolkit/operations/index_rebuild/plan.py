@@ -177,6 +177,7 @@ class IndexRebuild:
     ) -> tuple[Piece, ...]:
         options = planner.options(cell)
         apart = bool(options.get("online")) and planner.dialect.online_rebuilds_apart
+        degree, workers = planner.degree(cell), planner.workers(cell)
         pieces = []
         for index in indexes:
             if copies is not None:
@@ -189,10 +190,10 @@ class IndexRebuild:
                     planner.spec.mode,
                     ref,
                     options,
-                    degree=planner.degree(cell),
+                    degree=degree,
                     index=definition,
                     mark=planner.mark if copies is not None else None,
-                    concurrency=planner.workers(cell),
+                    concurrency=workers,
                     part=part,
                 )
                 label = f"{index.name} {part}" if part else str(index.name)
