@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from tests.runner.context import Mode, context_of, warnings_of
-from tests.runner.world import KEY, RUN, World, create, refused, table
+from tests.runner.world import DIALECT, KEY, RUN, World, create, refused, table
 from tests.store.make import BEGAN, experiment, head
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
@@ -25,7 +26,8 @@ from toolkit.operations.base import Planner
 from toolkit.runner import sweep
 from toolkit.runner.context import RunContext
 from toolkit.runner.leftovers import note_completed
-from toolkit.runner.sweep import Sweep, SweepProgress, missing
+from toolkit.runner.sweep import Sweep
+from toolkit.runner.todo import SweepProgress, failed_in_vain, missing
 from toolkit.runner.trial import EndedTrial
 from toolkit.store import Store, open_store
 
@@ -250,6 +252,62 @@ def test_without_any_cell_that_can_be_had_nothing_is_set_up(rig: Rig) -> None:
     rig.stages = replace(STAGES, setup=(create(table()),))
     state, _ = rig.run(planned(ONE, TWO))
     assert (state, rig.world.sent, rig.names) == (RunState.DONE, [], [])
+
+
+# -- trials that tell nothing -------------------------------------------------------------------------------------
+FULL = "ORA-01653"
+
+
+def failing_first(times: int, code: str = FULL) -> Callable[[PlannedTrial], EndedTrial]:
+    """Let the first executions fail of something that is no configuration's doing."""
+    left = [code] * times
+
+    def ends(of: PlannedTrial) -> EndedTrial:
+        if not left:
+            return EndedTrial(record(of))
+        return EndedTrial(replace(record(of, Outcome.FAILED), error_code=left.pop(), reason="no room"))
+
+    return ends
+
+
+def test_what_failed_of_an_outside_cause_is_repeated_once_at_the_end(rig: Rig) -> None:
+    rig.ends = failing_first(2)
+    state, context = rig.run(planned(ONE, TWO, ONE))
+    assert (state, [number for number, _, _ in rig.ran]) == (RunState.DONE, [1, 2, 3, 1, 2])
+    assert len(set(rig.names)) == len(rig.names), "no name is used twice"
+    trials = rig.kept.load_run(RUN).trials
+    assert [(each.trial, each.attempt, each.outcome.value) for each in trials if each.trial < 3] == [
+        (1, 1, "failed"), (2, 1, "failed"), (1, 2, "ok"), (2, 2, "ok"),
+    ]  # fmt: skip
+    assert warnings_of(context) == ["2 trials failed for a cause outside of what was tried; repeated once now"]
+
+
+def test_a_cause_that_is_still_there_ends_the_run_as_failed(rig: Rig) -> None:
+    rig.ends = failing_first(99)
+    state, context = rig.run(planned(ONE, TWO, ONE))
+    assert (state, [number for number, _, _ in rig.ran]) == (RunState.FAILED, [1, 2, 3, 1])
+    assert "`dbatk runs resume" in warnings_of(context)[-1]
+    assert warnings_of(context)[-1].endswith("repeats 3 trials")
+
+
+def test_a_trial_that_failed_by_itself_is_a_result(rig: Rig) -> None:
+    rig.ends = failing_first(1, "ORA-00439")
+    state, _ = rig.run(planned(ONE, TWO))
+    assert (state, [number for number, _, _ in rig.ran]) == (RunState.DONE, [1, 2])
+
+
+@pytest.mark.parametrize(("every", "wanted"), [(False, [1]), (True, [1, 2])])
+def test_a_resume_repeats_what_failed_in_vain_and_all_that_failed_when_asked(
+    every: bool, wanted: list[int]
+) -> None:
+    plan = planned(ONE, TWO, ONE)
+    codes = (FULL, "ORA-00439", None)
+    done = [
+        replace(record(each, Outcome.FAILED if code else Outcome.OK), error_code=code)
+        for each, code in zip(plan, codes, strict=True)
+    ]
+    left = missing(plan, done, Mode.MEASUREMENT, partial(failed_in_vain, DIALECT, every=every))
+    assert [each.number for each in left] == wanted
 
 
 # -- what ends a run early ----------------------------------------------------------------------------------------

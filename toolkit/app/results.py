@@ -13,7 +13,7 @@ from toolkit.analysis.compare import Comparison, compare
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.files import write_file
 from toolkit.errors import ToolkitError
-from toolkit.model.records import RunHead, RunRecord
+from toolkit.model.records import RunHead, RunRecord, TrialRecord
 from toolkit.model.state import SnapshotHead
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Mode, Outcome, RunState
@@ -201,20 +201,29 @@ def export(store: Store, ref: str, path: Path) -> str:
 
 
 def ended_well(run: RunRecord) -> bool:
-    """Whether every cell has a good repetition (a job: whether all of it was done)."""
+    """Whether every cell has a good repetition and no trial failed (a job: whether all of it was done)."""
     if run.head.state is not RunState.DONE:
         return False
+    latest = latest_trials(run)
     if run.head.mode is Mode.JOB:
-        latest = {trial.trial: trial for trial in sorted(run.trials, key=lambda trial: trial.attempt)}
-        return bool(latest) and all(trial.outcome is Outcome.OK for trial in latest.values())
+        return bool(latest) and all(trial.outcome is Outcome.OK for trial in latest)
+    if any(trial.outcome is Outcome.FAILED for trial in latest):
+        return False
     summaries = cells(run)
     return bool(summaries) and all(summary.n > 0 for summary in summaries)
+
+
+def latest_trials(run: RunRecord) -> tuple[TrialRecord, ...]:
+    """Return of each trial its latest attempt."""
+    return tuple({each.trial: each for each in sorted(run.trials, key=lambda each: each.attempt)}.values())
 
 
 def failures(run: RunRecord) -> Iterable[str]:
     """Name what did not end ok, once for each cell and reason."""
     told = dict.fromkeys(
-        (str(trial.cell), trial.outcome.value, trial.reason or "") for trial in run.trials if trial.outcome != "ok"
+        (str(trial.cell), trial.outcome.value, trial.reason or "")
+        for trial in latest_trials(run)
+        if trial.outcome is not Outcome.OK
     )
     for cell, outcome, reason in told:
         yield f"{cell}: {outcome}" + (f" ({reason})" if reason else "")

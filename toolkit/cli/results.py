@@ -34,7 +34,8 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     add_command(runs, "list", _list, [limit, *OUTPUT], "List runs, newest first.")
     add_command(runs, "show", _show, [_RUN, follow, *OUTPUT], "Show a run: configurations, intervals, advice.")
     rows = option("rows", "whether the rows of an interrupted load are there or missing", metavar="ANSWER")
-    resume = [_RUN, rows, TARGET, *APPROVALS, QUIET, *OUTPUT]
+    retry = option("retry_failed", "repeat all failed trials, not only those of an outside cause", kind=bool)
+    resume = [_RUN, rows, retry, TARGET, *APPROVALS, QUIET, *OUTPUT]
     add_command(runs, "resume", _resume, resume, "Run only the trials that are missing.")
     add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a run from the store.")
     add_command(
@@ -163,6 +164,7 @@ def _resume(arguments: Arguments) -> int:
                     events=progress,
                     policy=resolved.policy,
                     rows=rows,
+                    retry_failed=arguments.flag("retry_failed"),
                 )
         finally:
             resolved.target.close()

@@ -38,7 +38,9 @@ class Continuation(StrEnum):
 class ErrorAdvice:
     """What a database's error means to a DBA and what to do about it.
 
-    `goes_on` says what can go on after it; `downgrade` says that the degree could not be had.
+    `goes_on` says what can go on after it; `downgrade` says that the degree could not be had; `outside` says that
+    the cause lies outside of what was tried (a full disk, a crash, a lost connection), so that the trial tells
+    nothing of its configuration and is repeated.
     """
 
     code: str
@@ -46,6 +48,7 @@ class ErrorAdvice:
     advice: str
     goes_on: Continuation = Continuation.RUN
     downgrade: bool = False
+    outside: bool = False
 
     @property
     def passing(self) -> bool:

@@ -7,7 +7,8 @@ from toolkit.runner.lease import Locks, holding_lease, holding_locks
 from toolkit.runner.leftovers import end_orphaned_sessions
 from toolkit.runner.monitor import within
 from toolkit.runner.stop import Stop
-from toolkit.runner.sweep import Sweep, missing
+from toolkit.runner.sweep import Sweep
+from toolkit.runner.todo import failed_in_vain, missing
 from toolkit.runner.trial import interrupted
 from toolkit.runner.undo_script import UndoScript
 from toolkit.runner.undoing import Undone
@@ -23,6 +24,7 @@ __all__ = [
     "Undone",
     "end_orphaned_sessions",
     "environment_of",
+    "failed_in_vain",
     "holding_lease",
     "holding_locks",
     "interrupted",

@@ -17,6 +17,7 @@ from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Effect, EntryState, Keep, Mode, Outcome
 from toolkit.rendering import step_of
 from toolkit.runner.changes import Changes
+from toolkit.runner.context import RunContext
 from toolkit.runner.ownership import creates, find, named, ref_of
 from toolkit.store import Store
 from toolkit.targets.base import Target
@@ -204,6 +205,16 @@ def need_backup(sessions: Sessions, dialect: Dialect, entries: Sequence[JournalE
         if sentence is not None:
             sentences.append(sentence)
     return tuple(sentences)
+
+
+def say_what_needs_a_backup(context: RunContext) -> None:
+    """Warn of every object that stays and was written without redo."""
+    entries = context.store.journal(context.run).entries()
+    try:
+        for sentence in need_backup(context.sessions, context.dialect, entries):
+            context.warn(sentence)
+    except (DatabaseError, ToolkitError) as error:
+        context.warn(f"the files that need a backup could not be determined ({error.sentence}); run `dbatk clean`")
 
 
 def _was_dropped(entry: JournalEntry) -> bool:

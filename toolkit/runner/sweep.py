@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from toolkit.dialects.answers import Continuation
@@ -14,7 +13,7 @@ from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import Artifact, ItemRecord, TrialRecord
 from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
-from toolkit.model.words import Mode, Outcome, Role, RunState
+from toolkit.model.words import Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
 from toolkit.runner.around import bracketed, expect, wait_for_calm
 from toolkit.runner.changes import CHANGED_MEANWHILE
@@ -22,61 +21,31 @@ from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
+from toolkit.runner.todo import SweepProgress, failed_in_vain, missing
 from toolkit.runner.trial import EndedTrial, run_trial, unsupported
 from toolkit.runner.undoing import Undone
+from toolkit.units import counted
 
 _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
-
-
-@dataclass(slots=True)
-class SweepProgress:
-    """How far the sweep is; an estimate comes from the cells' own times."""
-
-    total: int
-    ended: int = 0
-    begun: float = field(default_factory=time.monotonic)
-    seconds: dict[Cell, list[float]] = field(default_factory=dict)
-
-    def note(self, cell: Cell, seconds: float) -> None:
-        self.ended += 1
-        self.seconds.setdefault(cell, []).append(seconds)
-
-    @property
-    def spent(self) -> float:
-        return time.monotonic() - self.begun
-
-    def expect(self, cells: Iterable[Cell]) -> float | None:
-        """Return the seconds these trials will take, or None while a cell has not been seen."""
-        total = 0.0
-        for cell in cells:
-            seen = self.seconds.get(cell)
-            if not seen:
-                return None
-            total += sorted(seen)[len(seen) // 2]
-        return total
-
-
-def missing(planned: Sequence[PlannedTrial], done: Sequence[TrialRecord], mode: Mode) -> tuple[PlannedTrial, ...]:
-    """Return the trials still to be run: those without an end, and those that were interrupted.
-
-    In a measurement a failed trial is a result. In a job it is work that is still to be done: of its items those
-    that did not end ok.
-    """
-    undone = {Outcome.INTERRUPTED, Outcome.FAILED} if mode is Mode.JOB else {Outcome.INTERRUPTED}
-    final = {record.trial for record in done if record.outcome not in undone}
-    return tuple(each for each in planned if each.number not in final)
 
 
 class Sweep:
     """Runs what is planned and not yet done."""
 
-    def __init__(self, context: RunContext, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> None:
+    def __init__(
+        self,
+        context: RunContext,
+        planned: Sequence[PlannedTrial],
+        done: Sequence[TrialRecord],
+        again: Callable[[TrialRecord], bool] = lambda _: False,
+    ) -> None:
         self._context = context
         self._planned = planned
-        self._todo = missing(planned, done, context.experiment.mode)
+        self._todo = missing(planned, done, context.experiment.mode, again)
         self._refused = {record.cell for record in done if record.outcome is Outcome.UNSUPPORTED}
         self._progress = SweepProgress(len(planned), len(planned) - len(self._todo))
         self._alike: dict[str, set[Cell]] = {}
+        self._outside: list[PlannedTrial] = []
 
     def run(self) -> RunState:
         """Run to the end, or to where a signal, the budget or a lost server stops it; cleanup runs in any case.
@@ -138,7 +107,28 @@ class Sweep:
 
     def _trials(self, todo: Sequence[PlannedTrial]) -> RunState:
         with bracketed(self._context):
-            return self._each_trial(todo)
+            state = self._each_trial(todo)
+            if state is RunState.DONE and self._outside and not self._context.job:
+                state = self._again(tuple(self._outside))
+        return state
+
+    def _again(self, failed: Sequence[PlannedTrial]) -> RunState:
+        """Repeat once what failed for a cause outside of it, until one shows that the cause is still there."""
+        context = self._context
+        many = counted(len(failed), "trial")
+        context.warn(f"{many} failed for a cause outside of what was tried; repeated once now")
+        context.attempt += 1
+        self._progress.total += len(failed)
+        for position, planned in enumerate(failed):
+            self._outside = []
+            state = self._each_trial((planned,))
+            if state is not RunState.DONE:
+                return state
+            if self._outside:
+                left = counted(len(failed) - position, "trial")
+                context.warn(f"the cause is still there; `dbatk runs resume {context.run}` repeats {left}")
+                return RunState.FAILED
+        return RunState.DONE
 
     def _each_trial(self, todo: Sequence[PlannedTrial]) -> RunState:
         for position, planned in enumerate(todo):
@@ -149,6 +139,8 @@ class Sweep:
                 continue
             ended = self._trial(planned)
             self._note(ended.record, todo[position + 1 :])
+            if failed_in_vain(self._context.dialect, ended.record):
+                self._outside.append(planned)
             if ended.record.outcome is Outcome.INTERRUPTED:
                 return RunState.INTERRUPTED
             if ended.lost:

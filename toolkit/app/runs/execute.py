@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from toolkit import __version__
 from toolkit.analysis.advice import advice
@@ -49,10 +50,11 @@ from toolkit.runner import (
     Stop,
     Sweep,
     end_orphaned_sessions,
+    failed_in_vain,
     holding_lease,
     missing,
 )
-from toolkit.runner.leftovers import need_backup
+from toolkit.runner.leftovers import say_what_needs_a_backup
 from toolkit.runner.trial import run_trial
 from toolkit.store import Store
 from toolkit.targets.base import Target
@@ -296,12 +298,17 @@ def _head(planning: PlanningContext, launch: _Launch) -> RunHead:
     )
 
 
-def _sweep(context: RunContext, planned: Sequence[PlannedTrial], done: Sequence[TrialRecord]) -> str:
+def _sweep(
+    context: RunContext,
+    planned: Sequence[PlannedTrial],
+    done: Sequence[TrialRecord],
+    again: Callable[[TrialRecord], bool] = lambda _: False,
+) -> str:
     with context.stop.listening():
-        state = Sweep(context, planned, done).run()
+        state = Sweep(context, planned, done, again).run()
         if state is RunState.DONE and context.experiment.keep is Keep.BEST:
             keep_best(context)
-    _say_what_needs_a_backup(context)
+    say_what_needs_a_backup(context)
     context.events.emit(Event("run-ended", state.value, {"run": context.run, "state": state.value}))
     if context.stop.because is not None and state is RunState.INTERRUPTED:
         raise context.stop.because
@@ -312,16 +319,6 @@ def _sweep(context: RunContext, planned: Sequence[PlannedTrial], done: Sequence[
             hint=f"`dbatk runs resume {context.run}` continues it",
         )
     return context.run
-
-
-def _say_what_needs_a_backup(context: RunContext) -> None:
-    """Warn of every object that stays and was written without redo."""
-    entries = context.store.journal(context.run).entries()
-    try:
-        for sentence in need_backup(context.sessions, context.dialect, entries):
-            context.warn(sentence)
-    except (DatabaseError, ToolkitError) as error:
-        context.warn(f"the files that need a backup could not be determined ({error.sentence}); run `dbatk clean`")
 
 
 # -- after an interruption --------------------------------------------------------------------------------------
@@ -336,9 +333,11 @@ def resume(
     stop: Stop | None = None,
     under: str | None = None,
     rows: CountedRows | None = None,
+    retry_failed: bool = False,
 ) -> str:
     """Run exactly the trials (of a job: the items) that are missing.
 
+    Trials that failed for a cause outside of what was tried are missing, with `retry_failed` all that failed.
     Orphaned sessions are ended first, what was left is undone, the broken trial is marked `interrupted`, and other
     facts or another environment are warned of. `under` as in `start`; `rows` answers for a load that was cut off.
 
@@ -368,10 +367,12 @@ def resume(
         made = repair(run, changes, store, launch.events)
         if doubt.settle(attempt, ended):
             return run
-        return _go_on(launch, head.experiment, changes, attempt, made=made)
+        return _go_on(launch, head.experiment, changes, attempt, made=made, retry_failed=retry_failed)
 
 
-def _go_on(launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, *, made: bool) -> str:
+def _go_on(
+    launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, *, made: bool, retry_failed: bool
+) -> str:
     """Begin the next attempt; `made` tells that the object of a job is there already."""
     run, store, policy = launch.run, launch.store, launch.policy
     planning = launch.read_planning(experiment)
@@ -384,10 +385,11 @@ def _go_on(launch: _Launch, experiment: Experiment, changes: Changes, attempt: i
     warn_of_drift(context)
     store.reopen_run(run)
     done = store.load_run(run).trials
-    left = missing(planning.trials, done, experiment.mode)
+    again = partial(failed_in_vain, launch.dialect, every=retry_failed)
+    left = missing(planning.trials, done, experiment.mode, again)
     if not made and left:
         _check(planning, launch)
         if experiment.mode is Mode.MEASUREMENT:
             check_redo(planning, left)
     with licensing.sent_kept(store, run, launch.target, planning.facts, policy):
-        return _sweep(context, planning.trials, done)
+        return _sweep(context, planning.trials, done, again)

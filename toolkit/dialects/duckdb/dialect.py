@@ -33,10 +33,10 @@ ERRORS: dict[str, ErrorAdvice] = {
         ErrorAdvice("ConstraintException", "rows violate a key or check constraint",
                     "load into a table without it, or use --bare", Continuation.NOTHING),
         ErrorAdvice("OutOfMemoryException", "the memory limit was reached",
-                    "raise memory_limit, lower the degree, or set temp_directory"),
+                    "raise memory_limit, lower the degree, or set temp_directory", outside=True),
         ErrorAdvice("InterruptException", "the statement was cancelled", "run it again"),
         ErrorAdvice("IOException", "the file cannot be read or written",
-                    "check for a full disk, a missing folder, or another process using the file"),
+                    "check for a full disk, a missing folder, or another process using the file", outside=True),
         ErrorAdvice("TransactionException", "a conflict with another transaction", "run it again",
                     Continuation.TRIAL),
         ErrorAdvice("InvalidInputException", "a setting or argument was rejected", "see the message"),
@@ -45,7 +45,7 @@ ERRORS: dict[str, ErrorAdvice] = {
         ErrorAdvice("DependencyException", "another object depends on this one", "drop the other object first"),
         ErrorAdvice("HTTPException", "a remote file could not be read", "check the address and the network"),
         ErrorAdvice("FatalException", "the database was invalidated by an earlier error",
-                    "open it again; `dbatk runs resume`"),
+                    "open it again; `dbatk runs resume`", outside=True),
     )
 }  # fmt: skip
 

