@@ -295,3 +295,13 @@ def test_a_server_killed_in_the_middle_is_a_lost_session() -> None:
         for each in (worker, monitor):
             each.cancel()
             each.close()
+
+
+def test_a_close_ends_the_statement_that_another_thread_waits_for(context: Bench) -> None:
+    thread, errors = in_thread(lambda: context.worker.execute(LONG))
+    wait_until_active(context.monitor, context.worker)
+    context.worker.close()
+    thread.join()
+    assert [error.lost for error in errors] == [True]
+    with pytest.raises(DatabaseError):
+        context.worker.execute("SELECT 1")

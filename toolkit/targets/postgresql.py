@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -204,6 +205,7 @@ class PostgresqlConnection:
         self._notices: list[str] = []
         self._warnings: list[str] = []
         self._running = False
+        self._closing = False
         self._lock = threading.Lock()
         self._turn = threading.Lock()
         session.add_notice_handler(self._heard)
@@ -238,6 +240,8 @@ class PostgresqlConnection:
                 raise self._failed(error) from None
             finally:
                 self._mark_running(False)
+                if self._closing:
+                    self.close()
 
     def _mark_running(self, running: bool) -> None:
         with self._lock:
@@ -282,10 +286,16 @@ class PostgresqlConnection:
                 self._session.cancel_safe(timeout=_CANCEL_SECONDS)
 
     def close(self) -> None:
+        """Close it; a call that another thread waits for ends first, for it works with libpq's memory."""
         import psycopg
 
-        with contextlib.suppress(psycopg.Error, OSError):
-            self._session.close()
+        with self._lock, contextlib.suppress(psycopg.Error, OSError):
+            if not self._running:
+                self._session.close()
+                return
+            self._closing = True
+            with socket.socket(fileno=os.dup(self._session.fileno())) as same:
+                same.shutdown(socket.SHUT_RDWR)
 
 
 def _double_percent(text: str) -> str:
