@@ -223,6 +223,8 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         undo=tuple(render_call(dialect, back) for back in call.undo),
         restores=tuple(back.restores for back in call.undo),
         overwrites=call.overwrites,
+        definition=call.definition,
+        like=call.like,
         puts_back=call.restores,
         before=call.before,
         unlogged=call.unlogged,

@@ -3,7 +3,8 @@
     python -m tests.runner.driver '{"url": ..., "store": ..., "operation": ..., "die_at": 17, ...}'
 
 `die_at` counts the statements sent to the database; the process ends by SIGKILL just before that one, or, with
-`die_in`, so many seconds after it was sent. Prints the run's id, then its end.
+`die_in`, so many seconds after it was sent. `die_with` names words of the statement instead. Prints the run's id,
+then its end.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def killer(told: dict[str, Any]) -> Any:
         with lock:
             sent += 1
             now = sent
-        if now == told.get("die_at"):
+        if now == told.get("die_at") or told.get("die_with", "\0") in text:
             after = told.get("die_in")
             if after is None:
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -271,6 +271,15 @@ class ScratchObjects(Protocol):
         """
         ...
 
+    def definition(self, ref: ObjectRef) -> Call | None:
+        """Ask what a table or an index is, so that a stranger of its name is told from it.
+
+        Columns: `name`, `value`; of a table `column` for each of its columns, of an index `table`, `kind`, and
+        `key` (`1 ID`, or `1 (expression)`) for each part of its key; of both `partitioning`, where the engine has
+        it. No row where it is not there or not shown. None where creations say no definition.
+        """
+        ...
+
     def unfinished(self, ref: ObjectRef) -> Call | None:
         """Ask what a failed or interrupted statement left of an object that it was to make.
 

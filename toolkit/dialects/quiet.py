@@ -128,6 +128,9 @@ class Quiet:
     def attributes(self, ref: ObjectRef) -> Call | None:
         return None
 
+    def definition(self, ref: ObjectRef) -> Call | None:
+        return None
+
     def unfinished(self, ref: ObjectRef) -> Call | None:
         return None
 

@@ -37,6 +37,10 @@ class Call:
     """Of a call that undoes or settles: which attribute it restores."""
     overwrites: tuple[Attribute, ...] = ()
     """What it sets of an object of the user's: nothing is sent where that is no longer what the facts say."""
+    definition: tuple[tuple[str, str], ...] = ()
+    """Of a creation: what `ScratchObjects.definition` answers of the object then, to know it again."""
+    like: QualifiedName | None = None
+    """Of a creation: the table whose columns it has, where `definition` does not name them."""
     before: str | None = None
     unlogged: bool = False
     redo_bytes: float | None = 0.0

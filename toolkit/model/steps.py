@@ -78,6 +78,10 @@ class Step:
     """What it sets of an object of the user's; it is not sent where one of them is no longer what it was."""
     puts_back: Attribute | None = None
     """What it restores itself; it is not sent where somebody else has set another value meanwhile."""
+    definition: tuple[tuple[str, str], ...] = ()
+    """Of a creation: what the catalogue says of the object then, as name and value (`key`, `1 ID`)."""
+    like: QualifiedName | None = None
+    """Of a creation: the table whose columns it has, where `definition` does not name them."""
     before: str | None = None
     unlogged: bool = False
     redo_bytes: float | None = 0.0

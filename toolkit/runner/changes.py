@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
@@ -19,12 +19,13 @@ from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
 from toolkit.model.steps import ObjectRef, Step, TimedItem
 from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import Effect, ObjectKind
+from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.rendering import step_of
 from toolkit.runner.ownership import (
     IN_CATALOGUE,
     Present,
     creates,
+    difference,
     drop,
     find,
     is_the_one,
@@ -49,6 +50,7 @@ class Intended:
     free: bool = True
     identity: Scalar = None
     creates: bool = False
+    proof: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 class Changes:
@@ -93,6 +95,9 @@ class Changes:
             if step.effect is Effect.DROPS and step.object is not None:
                 self._drop(step, step.object)
                 continue
+            if step.effect is Effect.CREATES:  # what is recorded late may be another's by then
+                self.made(created)
+                created = []
             created += self.intend((step,), trial)
             try:
                 answer = self._sessions.run(step)
@@ -137,7 +142,7 @@ class Changes:
                 )
             entry = self._journal.intend(step, trial=trial, proof=proof)
             made = step.effect is Effect.CREATES
-            entries.append(Intended(entry, step.object, free, proof.get("identity"), made))
+            entries.append(Intended(entry, step.object, free, proof.get("identity"), made, proof))
         if entries:
             self._tell(before_a_change=True)
         return entries
@@ -163,6 +168,10 @@ class Changes:
         proof: dict[str, Scalar] = {}
         if step.effect is Effect.CREATES:
             proof = self._absence(ref)
+            if step.definition and not ref.scratch:
+                proof["definition"] = json.dumps(step.definition)
+            if step.like is not None and not ref.scratch:
+                proof["like"] = json.dumps((step.like.schema, step.like.name))
         elif ref.kind in IN_CATALOGUE and self._dialect.keeps_identity:
             identity = self._unchanged(step, ref, seen)
             proof = self._made_before(ref) or {"identity": identity or (self._identity(ref) or {}).get("identity")}
@@ -239,6 +248,10 @@ class Changes:
                 identity = (self._identity(each.object) or {}).get("identity")
             if identity is None:
                 self._journal.abandon(each.entry)
+            elif each.creates and difference(
+                self._sessions, self._dialect, each.object, each.proof, thoroughly=False
+            ):
+                continue  # somebody else's, made since: what settles or undoes it says so
             else:
                 self._journal.made(each.entry, {"identity": identity})
         if made:
@@ -302,6 +315,10 @@ class Changes:
 
     def _settle(self, step: Step, ref: ObjectRef, now: Present | None) -> list[str]:
         """Restore one attribute of an object that is still the one of the journal."""
+        entry = self._creation_of(ref)
+        if entry is not None and entry.state is not EntryState.MADE:
+            differs = difference(self._sessions, self._dialect, ref, entry.proof)
+            return [] if differs is None else [f"{name_of(ref)} {differs}; it is left as it is"]
         known = {each.identity.get("identity") for each in self._open_of(ref)} - {None}
         if now is not None and now.identity is not None and known and str(now.identity) not in map(str, known):
             return [f"{name_of(ref)} is not the object that this run made or changed; it is left as it is"]
@@ -336,9 +353,14 @@ class Changes:
                 continue
             ref = ref_of(entry)
             now = self._identity(ref)
-            if now is not None and is_the_one(entry, now) and whole(self._sessions, self._dialect, ref):
+            if now is None or not is_the_one(entry, now) or not whole(self._sessions, self._dialect, ref):
+                continue
+            if entry.state is EntryState.MADE or not self._differs(entry, ref):
                 found.append((entry.trial, str(QualifiedName(entry.name, entry.schema))))
         return tuple(found)
+
+    def _differs(self, entry: JournalEntry, ref: ObjectRef) -> bool:
+        return difference(self._sessions, self._dialect, ref, entry.proof) is not None
 
     def undo_trial(self, trial: int) -> Undone:
         """Undo what one trial made and did not settle."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from toolkit.dialects.base import Dialect
@@ -67,6 +68,49 @@ def present(sessions: Sessions, dialect: Dialect, ref: ObjectRef, worker: int | 
             hint="grant SELECT on its table again",
         )
     return Present(identity, values)
+
+
+def difference(
+    sessions: Sessions, dialect: Dialect, ref: ObjectRef, proof: Mapping[str, Scalar], *, thoroughly: bool = True
+) -> str | None:
+    """Say in what an object is not the one that its creation would have made.
+
+    Args:
+        sessions: of the run.
+        dialect: of its engine.
+        ref: the object that bears the name now.
+        proof: what the journal noted before the creation.
+        thoroughly: whether the columns of another table are looked up too, and what is not shown counts as
+            different.
+
+    Returns:
+        The rest of a sentence; None where nothing differs, or nothing was noted.
+    """
+    noted = json.loads(str(proof.get("definition") or "[]"))
+    like = json.loads(str(proof["like"])) if thoroughly and proof.get("like") else None
+    call = dialect.definition(ref) if noted or like else None
+    if call is None:
+        return None
+    found = _grouped((row["name"], row["value"]) for row in look(sessions, step_of(dialect, call)))
+    if not found:
+        return "cannot be seen by this user well enough to know it again" if thoroughly else None
+    wanted = _grouped(noted)
+    if like is not None:
+        source = dialect.definition(ObjectRef(ObjectKind.TABLE, QualifiedName(like[1], like[0])))
+        rows = () if source is None else look(sessions, step_of(dialect, source))
+        wanted |= _grouped((row["name"], row["value"]) for row in rows if row["name"] == "column")
+    for name, values in wanted.items():
+        if found.get(name, []) != values:
+            was, due = (", ".join(each) or "none" for each in (found.get(name, []), values))
+            return f"is not what this run would have made: its {name} is `{was}`, not `{due}`"
+    return None
+
+
+def _grouped(pairs: Iterable[tuple[Scalar, Scalar]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(str(name), []).append(str(value))
+    return {name: sorted(values) for name, values in found.items()}
 
 
 def drop(sessions: Sessions, dialect: Dialect, step: Step, ref: ObjectRef) -> None:

@@ -21,11 +21,11 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import ItemRecord, Metric, Sample, TrialRecord
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row
-from toolkit.model.words import ON_HOST, Effect, Keep, Outcome, Role
+from toolkit.model.words import ON_HOST, Effect, Keep, ObjectKind, Outcome, Role
 from toolkit.operations.base import Piece
 from toolkit.runner import evidence, gathering
 from toolkit.runner.changes import Intended
-from toolkit.runner.clock import ItemResult, TimedResult, run_timed
+from toolkit.runner.clock import ItemResult, TimedResult, item_record, run_timed
 from toolkit.runner.context import RunContext, stays
 from toolkit.runner.evidence import ask_for_plan, item_record, keep_plan, look_at_item, plan_of, tell
 from toolkit.runner.external import external_factors
@@ -166,11 +166,13 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _Loo
         went_wrong = state.timed.error or evidence.not_whole(state.kept)
         if went_wrong is not None:
             state.failed(went_wrong)
+        # At once: what is recorded late may be another's by then. Only a backup is not where it stays yet.
+        _journal_made(context, state, [each for each in entries if each.object.kind is not ObjectKind.BACKUP])
         if state.error is None:
             _read_evidence(context, state, stages)
         with state.phase("snapshot"):
             _end(context, state, after_evidence=True)
-    _journal_made(context, state, entries)
+    _journal_made(context, state, [each for each in entries if each.object.kind is ObjectKind.BACKUP])
 
 
 def _timed(

@@ -18,12 +18,13 @@ from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
 from toolkit.model.steps import Attribute, ObjectRef, Step
 from toolkit.model.values import Row
-from toolkit.model.words import Effect, ObjectKind
+from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.rendering import step_of
 from toolkit.runner.ownership import (
     IN_CATALOGUE,
     Present,
     creates,
+    difference,
     drop,
     find,
     is_another,
@@ -165,6 +166,7 @@ class Undoing:
         if not is_the_one(entry, found):
             self._journal.abandon(entry.entry)
             return ""
+        self._leave_stranger(entry, ref)
         lacking = _lacking(self._sessions, self._dialect, ref)
         if lacking is not None and lacking.get("cut_off") == "yes":
             return f"{self._drop(entry, ref, found)}, which {lacking['state']}"
@@ -176,6 +178,16 @@ class Undoing:
         self._run_undo(entry)
         self._journal.abandon(entry.entry)
         return f"settled {named(entry)}{_by(entry)}"
+
+    def _leave_stranger(self, entry: JournalEntry, ref: ObjectRef) -> None:
+        """Leave what was made since under the name of a creation that nobody lived to record."""
+        if entry.state is EntryState.MADE:
+            return
+        differs = difference(self._sessions, self._dialect, ref, entry.proof)
+        if differs is not None:
+            if not self._keep_open:
+                self._journal.abandon(entry.entry)
+            raise _LeftError(f"{named(entry)} {differs}; it is left as it is")
 
     def _put_back(self, entry: JournalEntry) -> str:
         ref = ref_of(entry)

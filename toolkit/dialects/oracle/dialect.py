@@ -161,6 +161,9 @@ class OracleDialect:
     def attributes(self, ref: ObjectRef) -> Call | None:
         return objects.attributes(ref)
 
+    def definition(self, ref: ObjectRef) -> Call | None:
+        return objects.definition(ref)
+
     def unfinished(self, ref: ObjectRef) -> Call | None:
         return objects.unfinished(ref)
 

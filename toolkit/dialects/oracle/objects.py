@@ -149,6 +149,14 @@ def attributes(ref: ObjectRef) -> Call | None:
     return Call("attributes", file=True, binds=_who(ref))
 
 
+def definition(ref: ObjectRef) -> Call | None:
+    """Ask for the columns of a table, or table, kind and key of an index, and for its partitioning."""
+    if ref.kind not in _OBJECT_TYPES:
+        return None
+    file = "definition_index" if ref.kind is ObjectKind.INDEX else "definition_table"
+    return Call(file, file=True, binds={"schema": ref.name.schema, "name": ref.name.name})
+
+
 def unfinished(ref: ObjectRef) -> Call | None:
     """Ask whether an index is half-built or not usable; a table is made whole or not at all."""
     if ref.kind is not ObjectKind.INDEX:

@@ -105,6 +105,9 @@ class PostgresqlDialect(Quiet):
     def identity(self, ref: ObjectRef) -> Call:
         return backups.look(ref) if ref.kind is ObjectKind.BACKUP else objects.identity(ref)
 
+    def definition(self, ref: ObjectRef) -> Call | None:
+        return objects.definition(ref)
+
     def unfinished(self, ref: ObjectRef) -> Call | None:
         return objects.unfinished(ref)
 

@@ -121,6 +121,14 @@ def identity(ref: ObjectRef) -> Call:
     return Call("identity", file=True, binds=name_binds(ref.name))
 
 
+def definition(ref: ObjectRef) -> Call | None:
+    """Ask for the columns of a table, or table, kind and key of an index."""
+    if ref.kind not in (ObjectKind.TABLE, ObjectKind.INDEX):
+        return None
+    file = "definition_index" if ref.kind is ObjectKind.INDEX else "definition_table"
+    return Call(file, file=True, binds=name_binds(ref.name))
+
+
 def unfinished(ref: ObjectRef) -> Call | None:
     """Ask whether an index is not valid, as CREATE INDEX CONCURRENTLY leaves it."""
     return Call("unfinished", file=True, binds=name_binds(ref.name)) if ref.kind is ObjectKind.INDEX else None

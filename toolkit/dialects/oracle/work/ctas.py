@@ -8,6 +8,8 @@ clause, query (SQLRF, table_properties). A hint on the load itself stands behind
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolkit.dialects.oracle import objects, partitions, spelling
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.releases import edition_of
@@ -48,9 +50,23 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         **loads.source_values(work, facts),
         **(made.values() if made else partitions.NOT_PARTITIONED),
     }
-    undo = () if work.object.scratch else settle(work, facts)
-    call = Call("ctas", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object, undo=undo)
+    call = Call("ctas", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+    if not work.object.scratch:
+        columns = _columns(work, facts)
+        how = ("partitioning", made.method if made else "NONE")
+        definition = (how, *(("column", column) for column in columns))
+        call = replace(
+            call, undo=settle(work, facts), definition=definition, like=None if columns else work.source
+        )
     return (call,)
+
+
+def _columns(work: Work, facts: Facts) -> tuple[str, ...]:
+    """Return the columns of the new table; none where only the database knows them."""
+    if work.columns or work.query is not None or "source_virtual_columns" not in facts.answers:
+        return work.columns
+    rows = (*facts.rows("source_columns"), *facts.rows("source_virtual_columns"))
+    return tuple(str(row["column_name"]) for row in rows)
 
 
 def partitioning(work: Work, facts: Facts) -> partitions.Partitioning | None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from toolkit.dialects.oracle import index_facts, partitions, spelling
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
@@ -51,9 +52,24 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         "invisible": _unseen(work) or bool(work.option("invisible")),
         **indexes.storage(work),
     }
-    undo = () if work.object.scratch else settle(work, facts)
-    call = Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object, undo=undo)
+    call = Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+    if not work.object.scratch:
+        call = replace(call, undo=settle(work, facts), definition=_definition(work))
     return (call,)
+
+
+def _definition(work: Work) -> tuple[tuple[str, str], ...]:
+    """Return what the dictionary says of the index (see definition_index.sql); LOCAL names no method."""
+    kind = "BITMAP" if work.option("bitmap") else "REVERSE" if work.option("reverse") else "NORMAL"
+    parts = [word for word in ("hash", "range") if work.option(f"global_{word}")]
+    how = "LOCAL" if work.option("local") else f"GLOBAL {parts[0].upper()}" if parts else "NONE"
+    columns = [None if key.descending else key.column for key in work.keys] or list(work.columns)
+    return (
+        ("table", str(_table(work))),
+        ("kind", f"UNIQUE {kind}" if work.option("unique") else kind),
+        ("partitioning", how),
+        *(("key", f"{place} {column or '(expression)'}") for place, column in enumerate(columns, 1)),
+    )
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:

@@ -94,7 +94,10 @@ class CreateIndex(_OnIndex):
             "tablespace": tablespace(work),
             "where": None if where is None else str(where),
         }
-        build = Call("index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+        build = Call(
+            "index_build", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object,
+            definition=_definition(work),
+        )  # fmt: skip
         if work.option("online"):  # CONCURRENTLY refuses to run in a transaction
             return (build, *comment(work.object, work.mark, Role.WORKER))
         return marked(build, work.mark)
@@ -104,6 +107,18 @@ class CreateIndex(_OnIndex):
         if not work.option("online") or work.object.kind is not ObjectKind.INDEX:
             return ()
         return (_drop_invalid(work.object),)
+
+
+def _definition(work: Work) -> tuple[tuple[str, str], ...]:
+    """Return what the catalogue says of the index (see definition_index.sql)."""
+    columns = [key.column for key in work.keys] or list(work.columns)
+    placed = [("key", column or "(expression)") for column in columns]
+    placed += [("include", column) for column in work.include]
+    return (
+        ("table", str(indexed_table(work))),
+        ("kind", "UNIQUE" if work.option("unique") else "NORMAL"),
+        *((name, f"{place} {column}") for place, (name, column) in enumerate(placed, 1)),
+    )
 
 
 class Reindex(_OnIndex):

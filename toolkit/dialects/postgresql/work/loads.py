@@ -78,7 +78,11 @@ class CreateTableAs(InSession):
             "fillfactor": fillfactor(work),
             "tablespace": tablespace(work),
         }
-        make = Call("ctas", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object)
+        named = tuple(("column", column) for column in work.columns)
+        make = Call(
+            "ctas", values, session=Role.WORKER, effect=Effect.CREATES, object=work.object, definition=named,
+            like=None if named else work.source,
+        )  # fmt: skip
         return marked(make, work.mark)
 
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
