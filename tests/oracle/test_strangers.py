@@ -91,7 +91,10 @@ def remade(standin: Standin) -> Act:
     ("command", "words"),
     [
         (JOB["ctas-sweep"], 'FROM "DBATK"."DBATK_'),
-        ((*JOB["ctas-sweep"], "--keep", "all"), 'FROM "DBATK"."DBATK_'),
+        (
+            ("ctas", "--source", "GTEST", "--table", "MADE", "--degree", "4", "--repeat", "1", "--keep", "all"),
+            'FROM "DBATK"."DBATK_',
+        ),
         (JOB["index-rebuild-sweep"], 'CREATE INDEX "DBATK"."DBATK_'),
     ],
     ids=["sweep", "kept", "copy"],

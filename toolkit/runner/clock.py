@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
-from toolkit.model.records import ItemRecord
 from toolkit.model.steps import ObjectRef, Timed, TimedItem
 from toolkit.model.values import Row
-from toolkit.model.words import ON_HOST, Outcome, Role
+from toolkit.model.words import ON_HOST, Role
 from toolkit.runner.monitor import TIMEOUT_SECONDS
 from toolkit.runner.stop import Stop
 
@@ -361,19 +360,3 @@ def _run_item(
     programs = tuple(row for step, answer in ended if step.kind in ON_HOST for row in answer.rows)
     rows = counts[0] if counts else None
     return ItemResult(item, number, begun - origin, elapsed, rows, notices, error, lines, programs, warnings)
-
-
-def item_record(result: ItemResult) -> ItemRecord:
-    """Return an item as the store keeps it."""
-    error = result.error
-    outcome = Outcome.OK if error is None else (Outcome.INTERRUPTED if error.cancelled else Outcome.FAILED)
-    return ItemRecord(
-        result.item.label,
-        outcome,
-        elapsed_seconds=result.elapsed_seconds if error is None else None,
-        begin_seconds=result.begin_seconds,
-        worker=result.worker,
-        rows=result.rows,
-        reason=None if error is None else error.sentence,
-        error_code=None if error is None else error.code,
-    )

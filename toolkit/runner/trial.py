@@ -25,7 +25,7 @@ from toolkit.model.words import ON_HOST, Effect, Keep, ObjectKind, Outcome, Role
 from toolkit.operations.base import Piece
 from toolkit.runner import evidence, gathering
 from toolkit.runner.changes import Intended
-from toolkit.runner.clock import ItemResult, TimedResult, item_record, run_timed
+from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.context import RunContext, stays
 from toolkit.runner.evidence import ask_for_plan, item_record, keep_plan, look_at_item, plan_of, tell
 from toolkit.runner.external import external_factors

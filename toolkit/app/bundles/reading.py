@@ -26,7 +26,7 @@ from toolkit.operations.base import Piece
 from toolkit.readers.attempts import AttemptRead, Failure, ItemRead, Line, SpoolMark, read_attempt, read_spool
 from toolkit.readers.manifest import not_a_bundle, read_manifest
 from toolkit.runner import PlanningContext, gathering
-from toolkit.runner.clock import ItemResult, TimedResult, item_record
+from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import BackgroundLoad
 from toolkit.runner.evidence import item_record
 from toolkit.runner.judging import JudgedTrial, judge_trial
