@@ -191,22 +191,6 @@ def test_what_ends_while_the_store_is_told_is_handed_on_together() -> None:
     assert len(handed) < len(names)
 
 
-def test_what_could_be_looked_at_before_a_fault_is_handed_on() -> None:
-    handed: list[str] = []
-
-    def look(result: ItemResult) -> ItemResult:
-        if result.item.label == "c":
-            raise OSError("the catalogue cannot be read")
-        return result
-
-    with pytest.raises(OSError, match="catalogue"):
-        run_timed(
-            Timed(items("a", "b", "c"), workers=1), Told(), Stop(), look_at=look,  # type: ignore[arg-type]
-            on_items=lambda ended: handed.extend(each.item.label for each in ended),
-        )  # fmt: skip
-    assert handed == ["a", "b"]
-
-
 @dataclass
 class Crossing:
     """Sessions that note which items were worked on at the same time; each waits for the others it may meet."""

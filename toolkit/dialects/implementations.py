@@ -115,15 +115,16 @@ class Implementation(ABC):
         """
         return None
 
-    def verification(self, work: Work, kept: Kept) -> Call | None:
-        """Ask the catalogue, off the clock, whether the work was done; `kept` is what `prepare` read before it.
+    def verification(self, works: Sequence[Work], kept: Kept) -> Call | None:
+        """Ask the catalogue, off the clock, whether works were done; `kept` is what `prepare` read before them.
 
-        None where a statement without an error has done all it was asked for.
+        The `number` of a row says which work it is about, counted from 1. None where a statement without an error
+        has done all it was asked for.
         """
         return None
 
     def undone(self, rows: tuple[Row, ...], warnings: tuple[str, ...]) -> str | None:
-        """Say what was left undone without an error, from the answer to `verification` and the warnings."""
+        """Say what was left undone without an error, from the rows of `verification` about it and the warnings."""
         return None
 
     def endless_wait(self, work: Work, facts: Facts) -> EndlessWait | None:

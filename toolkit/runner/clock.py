@@ -115,7 +115,7 @@ def run_timed(
     *,
     limit_seconds: float | None = None,
     look_again: Callable[[TimedItem, int], None] | None = None,
-    look_at: Callable[[ItemResult], ItemResult] = lambda result: result,
+    look_at: Callable[[Sequence[ItemResult]], list[ItemResult]] = list,
     on_items: Callable[[Sequence[ItemResult]], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
     reachable: Callable[[], bool] = lambda: True,
@@ -131,9 +131,10 @@ def run_timed(
         limit_seconds: cancel everything after so long.
         look_again: called in a worker's thread, with its number, before it begins an item that waited for
             another; the item fails with what it raises.
-        look_at: called in this thread for each item that ended; returns it, as failed where its work is not done.
-        on_items: called in this thread with the items that were looked at: one, or all that ended meanwhile. When
-            it raises, what runs now ends, nothing more is begun, and its exception is raised at the end.
+        look_at: called in this thread with items that ended, one or all that ended meanwhile; returns them, as
+            failed where their work is not done.
+        on_items: called in this thread with the items that were looked at. When it raises, what runs now ends,
+            nothing more is begun, and its exception is raised at the end.
         on_end: called in this thread when the last item has ended, while the workers' threads still exist (an
             embedded engine works in them, and their CPU time goes with them).
         reachable: tells whether the database answers at all. It is asked when nothing came of a cancel for a
@@ -184,7 +185,7 @@ class _Clock:
         stop: Stop,
         limit_seconds: float | None,
         look_again: Callable[[TimedItem, int], None] | None,
-        look_at: Callable[[ItemResult], ItemResult],
+        look_at: Callable[[Sequence[ItemResult]], list[ItemResult]],
         on_items: Callable[[Sequence[ItemResult]], None],
         silence: _Silence,
         overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]],
@@ -290,19 +291,15 @@ class _Clock:
         return ItemResult(item, number, begun - self._origin[0], time.perf_counter() - begun, error=error)
 
     def _tell(self, ended: Sequence[ItemResult]) -> list[ItemResult]:
-        """Look at what items did, and hand on all that could be looked at."""
-        ended = [self._ended_for(each) for each in ended]
-        looked: list[ItemResult] = []
+        """Look at what items did, and hand them on."""
+        results = [self._ended_for(each) for each in ended]
         try:
-            try:
-                for each in ended:
-                    looked.append(self._look_at(each))  # noqa: PERF401 (those before a fault are handed on)
-            finally:
-                self._on_items(looked)
+            results = self._look_at(results)
+            self._on_items(results)
         except Exception as fault:  # noqa: BLE001 (what runs now ends in order, nothing more is begun)
             self._faults.append(fault)
             self._waiting.close()
-        return [*looked, *ended[len(looked) :]]
+        return results
 
     def _ended_for(self, result: ItemResult) -> ItemResult:
         """Return an item that was cancelled because it was overdue with that as its error."""

@@ -15,7 +15,6 @@ from toolkit.model.records import Artifact, ItemRecord
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import ON_HOST, Outcome, StepKind
-from toolkit.operations.base import Piece
 from toolkit.rendering import step_of
 from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import RunContext
@@ -63,37 +62,66 @@ def item_record(result: ItemResult) -> ItemRecord:
     )
 
 
-def look_at_item(
-    context: RunContext, pieces: Sequence[Piece], kept: Mapping[str, tuple[Row, ...]], result: ItemResult
-) -> ItemResult:
-    """Say what the server warned of, and return an item whose work the server left undone as failed.
+def look_at_items(
+    context: RunContext,
+    works: Mapping[str, Work],
+    kept: Mapping[str, tuple[Row, ...]],
+    ended: Sequence[ItemResult],
+) -> list[ItemResult]:
+    """Say what the server warned of, and return items whose work the server left undone as failed.
 
     Only what is the user's is looked at: on copies the look would take time from the sessions beside it.
+
+    Args:
+        context: of the run.
+        works: of the trial, by the labels of its items.
+        kept: what was read before the clock.
+        ended: items that ended, with or without an error.
     """
+    for result in ended:
+        _tell_warnings(context, result)
+    looked_at = {
+        each.item.label: works[each.item.label] for each in ended
+        if each.error is None and each.item.label in works and not works[each.item.label].object.scratch
+    }  # fmt: skip
+    rows = _verified(context, list(looked_at.values()), kept)
+    if rows is None:
+        return list(ended)
+    how = context.dialect.work.of(context.experiment.operation)
+    undone = {}
+    for number, label in enumerate(looked_at, 1):
+        own = tuple(row for row in rows if row["number"] == number)
+        warnings = next(each.warnings for each in ended if each.item.label == label)
+        undone[label] = how.undone(own, warnings)
+    return [
+        each if (why := undone.get(each.item.label)) is None
+        else replace(each, error=DatabaseError(why, code=NOT_DONE))
+        for each in ended
+    ]  # fmt: skip
+
+
+def _tell_warnings(context: RunContext, result: ItemResult) -> None:
     for warning in result.warnings[:_WARNINGS_SHOWN]:
         context.warn(f"`{result.item.label}`: the server warned: {warning}")
     if more := result.warnings[_WARNINGS_SHOWN:]:
         context.warn(f"`{result.item.label}`: the server gave {len(more)} more warnings")
-    work = next((piece.work for piece in pieces if piece.label == result.item.label), None)
-    if result.error is not None or work is None or work.object.scratch:
-        return result
-    undone = _undone(context, work, kept, result.warnings)
-    return result if undone is None else replace(result, error=DatabaseError(undone, code=NOT_DONE))
 
 
-def _undone(
-    context: RunContext, work: Work, kept: Mapping[str, tuple[Row, ...]], warnings: tuple[str, ...]
-) -> str | None:
-    how = context.dialect.work.of(work.operation)
-    call = how.verification(work, kept)
+def _verified(
+    context: RunContext, works: Sequence[Work], kept: Mapping[str, tuple[Row, ...]]
+) -> tuple[Row, ...] | None:
+    """Ask whether works were done; None where nobody need ask, or the answer cannot be had, which is said."""
+    if not works:
+        return None
+    call = context.dialect.work.of(works[0].operation).verification(works, kept)
     if call is None:
         return None
     try:
-        rows = context.sessions.run(step_of(context.dialect, call)).rows
+        return context.sessions.run(step_of(context.dialect, call)).rows
     except (DatabaseError, ToolkitError) as error:
-        context.warn(f"it could not be verified whether `{work.object.name}` was done: {error.sentence}")
+        names = ", ".join(f"`{work.object.name}`" for work in works)
+        context.warn(f"it could not be verified whether {names} was done: {error.sentence}")
         return None
-    return how.undone(rows, warnings)
 
 
 def rows_of(step: Step, answer: Answer) -> tuple[Row, ...]:

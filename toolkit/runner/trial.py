@@ -27,7 +27,7 @@ from toolkit.runner import evidence, gathering
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
 from toolkit.runner.context import RunContext, stays
-from toolkit.runner.evidence import ask_for_plan, item_record, keep_plan, look_at_item, plan_of, tell
+from toolkit.runner.evidence import ask_for_plan, item_record, keep_plan, look_at_items, plan_of, tell
 from toolkit.runner.external import external_factors
 from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.runner.monitor import Sampler, answers, give_up, in_time
@@ -35,7 +35,7 @@ from toolkit.runner.waits import TransactionWaits
 from toolkit.store import CANNOT_BE_WRITTEN
 
 _OnItems = Callable[[Sequence[ItemRecord]], None]
-_LookAt = Callable[[ItemResult], ItemResult]
+_LookAt = Callable[[Sequence[ItemResult]], list[ItemResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,9 @@ def run_trial(
     try:
         with external_factors(context, planned, stages.timed.workers):
             _before(context, state, stages)
+            by_label = {piece.label: piece.work for piece in pieces}
             if state.error is None:
-                _clock(context, state, stages, partial(look_at_item, context, pieces, state.kept), on_items)
+                _clock(context, state, stages, partial(look_at_items, context, by_label, state.kept), on_items)
             _after(context, state, stages)
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)

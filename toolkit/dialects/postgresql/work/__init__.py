@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementations, Kept
 from toolkit.dialects.postgresql import backup, support
-from toolkit.dialects.postgresql.objects import name_binds
 from toolkit.dialects.postgresql.work.base import InSession, change
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
@@ -49,9 +49,10 @@ class _StatsGather(InSession):
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return () if work.object.scratch else (Call("clock", file=True, keep_as=_BEGAN),)
 
-    def verification(self, work: Work, kept: Kept) -> Call | None:
-        since = kept[_BEGAN][0]["now"]
-        return Call("analyzed", file=True, binds={**name_binds(work.object.name), "since": since})
+    def verification(self, works: Sequence[Work], kept: Kept) -> Call | None:
+        names = [work.object.name for work in works]
+        objects = json.dumps([[name.schema, name.name] for name in names])
+        return Call("analyzed", file=True, binds={"objects": objects, "since": kept[_BEGAN][0]["now"]})
 
     def undone(self, rows: tuple[Row, ...], warnings: tuple[str, ...]) -> str | None:
         """Tell by the time of the last ANALYZE; where the server does not keep it, by the warning in English."""
