@@ -32,6 +32,7 @@ from toolkit.design.guards import read_guards
 from toolkit.design.head import (
     ErrorLocation,
     read_between,
+    read_duration,
     read_flag,
     read_text,
     read_texts,
@@ -48,7 +49,7 @@ _T = TypeVar("_T")
 _TABLES = ("plan", "step")
 _PLAN_KEYS = (
     "name", "targets", "target", "window", "max_degree", "concurrency", "at_once", "at_deadline", "guards",
-    "approved_only", "scheduler_windows",
+    "approved_only", "scheduler_windows", "wait_for_target",
 )  # fmt: skip
 _MOST_STEPS = 1000
 _MOST_AT_ONCE = 256
@@ -106,6 +107,7 @@ def read_plan(document: TomlDocument, folder: Path, *, target: str | None = None
         at_once=plan.number("at_once", 1, _MOST_AT_ONCE) or 1,
         at_deadline=plan.read("at_deadline", lambda key, value: read_word(AtDeadline, key, value))
         or AtDeadline.STOP,
+        wait_for_target_seconds=plan.read("wait_for_target", _read_wait),
         scheduler_windows=plan.read(
             "scheduler_windows", lambda key, value: read_word(SchedulerWindows, key, value)
         )
@@ -114,6 +116,11 @@ def read_plan(document: TomlDocument, folder: Path, *, target: str | None = None
         approved_only=plan.read("approved_only", read_flag) or False,
         text=document.text,
     )
+
+
+def _read_wait(key: str, value: object) -> float:
+    """Read how long is waited: a duration, or `false` for not at all."""
+    return 0.0 if value is False else read_duration(key, value)
 
 
 class _Head:

@@ -233,6 +233,9 @@ class MaintenancePlan:
     concurrency: int = 1
     at_once: int = 1
     at_deadline: AtDeadline = AtDeadline.STOP
+    wait_for_target_seconds: float | None = None
+    """How long a target is waited for that somebody else is at work on; None: while a step still fits into the
+    window."""
     scheduler_windows: SchedulerWindows = SchedulerWindows.WARN
     guards: Guards = field(default_factory=Guards)
     approved_only: bool = False

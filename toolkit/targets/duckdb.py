@@ -138,7 +138,8 @@ def _cannot_open(path: str, message: str) -> ToolkitError:
     if "lock" in message.lower():
         who = f"process {holder[1]}" if holder else "another process"
         hint = f"a DuckDB file can be open in only one process: end {who}, or use a copy of the file"
-    elif "not a valid DuckDB database" in message:
+        return ToolkitError(f"cannot open `{path}`: {_first_line(message)}", code="TK-0302", hint=hint)
+    if "not a valid DuckDB database" in message:
         hint = "it is not a DuckDB file"
     else:
         hint = "check the path, its folder and its permissions"

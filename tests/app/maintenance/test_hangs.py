@@ -18,30 +18,16 @@ from toolkit.app.maintenance.attempt import StepAttempt
 from toolkit.app.maintenance.guard_reader import GuardWatch
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.design.plan_file import read_plan
+from toolkit.design.window import read_windows
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import Guard, MaintenancePlan, PlanRunRecord, StepState
-from toolkit.model.window import TimeSpan, Windows
 from toolkit.runner import Stop, holding_lease, holding_locks
 from toolkit.store import Store
 
 WATCHDOG_SECONDS = 120
 STEP = '[[step]]\nname = "{name}"\noperation = "stats-gather"\ntable = "g"\non_failure = "continue"\n'
 Night = Callable[..., dict[str, tuple[str, str]]]
-
-
-class Opening(Windows):
-    """An opening that closes so many seconds after it was first looked at."""
-
-    def __init__(self, seconds: float) -> None:
-        began = datetime.now(UTC)
-        object.__setattr__(self, "each", (None,))
-        object.__setattr__(self, "_span", TimeSpan(began, began + timedelta(seconds=seconds)))
-
-    __slots__ = ("_span",)
-
-    def now(self, instant: datetime) -> TimeSpan | None:
-        return self._span if self._span.holds(instant) else None  # type: ignore[attr-defined]
 
 
 def watched(work: Callable[[], object]) -> object:
@@ -70,15 +56,22 @@ def night(store: Store, tmp_path: Path) -> Night:
         made.execute("CREATE TABLE g AS SELECT range AS id FROM range(1000)")
 
     def run(
-        steps: str, seconds: float | None = None, head: str = "", each: str = ""
+        steps: str, head: str = "", each: str = "", closes: threading.Event | None = None
     ) -> dict[str, tuple[str, str]]:
         written = "".join(STEP.format(name=name) + each + "\n" for name in steps)
         text = f'[plan]\nname = "n"\ntarget = "duckdb:///{tmp_path}/x.duckdb"\n{head}\n{written}'
         plan: MaintenancePlan = read_plan(parse_document(text, "n.toml"), tmp_path)
-        if seconds is not None:
-            plan = replace(plan, windows=Opening(seconds))
+        began = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)
+        if closes is not None:
+            plan = replace(plan, windows=read_windows("22:00-23:00 UTC"))
+
+        def now() -> datetime:
+            return began + timedelta(hours=2) if closes is not None and closes.is_set() else began
+
         places = plan_targets_of(plan, store, Approvals())
-        record = watched(lambda: run_plan(plan, places, store=store, approvals=Approvals(), events=Heard()))
+        record = watched(
+            lambda: run_plan(plan, places, store=store, approvals=Approvals(), events=Heard(), now=now)
+        )
         assert isinstance(record, PlanRunRecord) and record.ended_at is not None
         return {step.step: (step.state.value, str(step.reason)) for step in record.steps}
 
@@ -134,17 +127,18 @@ def test_a_step_whose_thread_dies_fails_alone(night: Night, monkeypatch: pytest.
 def test_a_step_that_never_ends_is_given_up_when_its_database_is_silent(
     night: Night, monkeypatch: pytest.MonkeyPatch, hanging: threading.Event
 ) -> None:
-    stops: list[Stop] = []
+    stops, closes = list[Stop](), threading.Event()
 
     def do(self: StepAttempt, job: TargetStep, begun: object, earlier: object, stop: Stop) -> object:
         stops.append(stop)
+        closes.set()
         hanging.wait()
         return begun
 
     monkeypatch.setattr(StepAttempt, "do", do)
     monkeypatch.setattr(working, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(target_run.TargetRun, "_is_reachable", lambda self: False)
-    state, reason = night("a", seconds=0.5)["a"]
+    state, reason = night("a", closes=closes)["a"]
     assert state == "stopped" and "the window closed" in reason and "does not respond" in reason
     assert stops[0].disowned, "its thread must change nothing any more"
 
@@ -152,7 +146,7 @@ def test_a_step_that_never_ends_is_given_up_when_its_database_is_silent(
 def test_a_step_that_takes_long_to_end_is_waited_for_while_its_database_answers(
     night: Night, monkeypatch: pytest.MonkeyPatch, hanging: threading.Event
 ) -> None:
-    asked: list[bool] = []
+    asked, closes = list[bool](), threading.Event()
 
     def answers(self: object) -> bool:
         asked.append(True)
@@ -161,13 +155,14 @@ def test_a_step_that_takes_long_to_end_is_waited_for_while_its_database_answers(
         return True
 
     def do(self: StepAttempt, job: TargetStep, begun: object, *rest: object) -> object:
+        closes.set()
         hanging.wait()
         return replace(begun, state=StepState.STOPPED)  # type: ignore[type-var]
 
     monkeypatch.setattr(StepAttempt, "do", do)
     monkeypatch.setattr(working, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(target_run.TargetRun, "_is_reachable", answers)
-    night("a", seconds=0.5)
+    night("a", closes=closes)
     assert len(asked) >= 3
 
 
@@ -229,7 +224,12 @@ def test_a_size_that_is_not_told_keeps_only_its_own_step_and_that_not_for_long(
 def test_a_condition_that_is_never_answered_does_not_keep_the_window_open(
     night: Night, monkeypatch: pytest.MonkeyPatch, hanging: threading.Event
 ) -> None:
-    real = target_run.unmet
+    real, done, closes = target_run.unmet, StepAttempt.do, threading.Event()
+
+    def do(self: StepAttempt, job: TargetStep, *rest: object) -> object:
+        ended = done(self, job, *rest)  # type: ignore[arg-type]
+        closes.set()
+        return ended
 
     def unmet(job: TargetStep, *rest: object, asking: bool = True) -> object:
         if job.step.name == "a" and asking:
@@ -237,7 +237,8 @@ def test_a_condition_that_is_never_answered_does_not_keep_the_window_open(
         return real(job, *rest, asking=asking)  # type: ignore[arg-type]
 
     monkeypatch.setattr(target_run, "unmet", unmet)
-    states = night("ab", seconds=5, each='only_if = {sql = "SELECT 1", at_least = 1}')
+    monkeypatch.setattr(StepAttempt, "do", do)
+    states = night("ab", closes=closes, each='only_if = {sql = "SELECT 1", at_least = 1}')
     assert states["a"][0] == "stopped" and "the window closed" in states["a"][1]
     assert states["b"][0] == "done", "it was held up by nobody"
 
@@ -257,10 +258,11 @@ def test_the_windows_of_a_database_that_does_not_tell_them_are_unknown(
 def test_what_runs_is_stopped_at_the_close_while_the_loop_waits_for_the_store(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told, real = threading.Event(), Store.note_step
+    told, closes, real = threading.Event(), threading.Event(), Store.note_step
 
     def note(self: Store, plan_run: str, step: object) -> None:
         if step.step == "b" and step.state.value == "running":  # type: ignore[attr-defined]
+            closes.set()
             assert told.wait(WATCHDOG_SECONDS), "the loop hangs here until `a` was told to stop"
         real(self, plan_run, step)  # type: ignore[arg-type]
 
@@ -271,7 +273,7 @@ def test_what_runs_is_stopped_at_the_close_while_the_loop_waits_for_the_store(
 
     monkeypatch.setattr(Store, "note_step", note)
     monkeypatch.setattr(StepAttempt, "do", do)
-    night("ab", seconds=1.0, head="concurrency = 2")
+    night("ab", closes=closes, head="concurrency = 2")
     assert told.is_set()
 
 

@@ -25,6 +25,7 @@ from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepState
 from toolkit.model.protocols import Event
+from toolkit.model.records import Lease
 from toolkit.model.window import TimeSpan, Windows
 from toolkit.model.words import RunState
 from toolkit.runner import Stop
@@ -346,6 +347,47 @@ def test_two_nights_of_one_plan_never_run_at_once(run: Runner, store: Store, dat
     assert states(refused) == {"gather": "stopped"} and "is working on" in str(refused.steps[0].reason)
     assert states(first[0]) == {"slow": "stopped"} and first[0].stopped_by == "the plan was stopped"
     assert store.lease_of(f"plan nightly on duckdb:{database}") is None
+
+
+class _Freeing(Heard):
+    """Ends the work of somebody else on the target as soon as the plan says that it waits for it."""
+
+    def __init__(self, store: Store, lease: Lease) -> None:
+        super().__init__()
+        self._store, self._lease = store, lease
+
+    def emit(self, event: Event) -> None:
+        super().emit(event)
+        if "is waited for" in event.text:
+            self._store.release(self._lease)
+
+
+def test_a_busy_target_is_waited_for_while_a_step_still_fits_into_the_window(
+    run: Runner, store: Store, database: Path
+) -> None:
+    def busy() -> _Freeing:
+        return _Freeing(store, store.acquire_lease(f"duckdb:{database}", "20261121-000000-0000"))
+
+    heard = busy()
+    record = run(COPY, change=closing_in(600), events=heard)
+    assert states(record) == {"copy": "done"}
+    assert [note.text.partition(":")[0] for note in record.notes] == [
+        "it is busy and is waited for",
+        "it was busy",
+    ]
+    assert states(run(GATHER, head='wait_for_target = "1h"', events=busy())) == {"gather": "done"}
+    (done,) = record.steps
+    assert done.began_at is not None
+    store.note_step(record.plan_run, replace(done, began_at=done.began_at - timedelta(hours=1)))
+    busy()
+    never: tuple[tuple[str, dict[str, object]], ...] = (
+        (GATHER, {}),
+        (GATHER, {"change": closing_in(600), "head": "wait_for_target = false"}),
+        (COPY, {"change": closing_in(600)}),
+    )
+    for step, options in never:
+        with pytest.raises(ToolkitError, match="is working on"):
+            run(step, **options)
 
 
 def test_steps_work_at_once_within_the_budget(run: Runner) -> None:

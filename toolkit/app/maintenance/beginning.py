@@ -1,19 +1,43 @@
-"""The record that a plan run begins with, and all there is of one that begins while its window is closed."""
+"""What a plan run begins with, and all there is of one that begins while its window is closed."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 
+from toolkit.app.approvals import Approvals
+from toolkit.app.maintenance.attempt import utc_now
 from toolkit.app.maintenance.conditions import unmet
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepRecord, StepState
+from toolkit.model.protocols import Events
+from toolkit.model.window import TimeSpan
 from toolkit.model.words import RunState
+from toolkit.runner import Stop
 from toolkit.store import Store
+
+Now = Callable[[], datetime]
+
+
+@dataclass(slots=True)
+class PlanRun:
+    """What an execution of a plan works with."""
+
+    plan: MaintenancePlan
+    id: str
+    store: Store
+    approvals: Approvals
+    events: Events
+    stop: Stop
+    span: TimeSpan | None
+    now: Now = utc_now
+    stopped_by: list[str] = field(default_factory=list)
+    refused: list[ToolkitError] = field(default_factory=list)
+    """Why nothing could be begun on a target."""
 
 
 def plan_hash(plan: MaintenancePlan) -> str:

@@ -173,6 +173,12 @@ def choose(choice: Choice) -> NextStep:
     return NextStep()
 
 
+def any_fits(choice: Choice) -> bool:
+    """Tell whether what is left of the window is enough for any step that waits, needs and limits aside."""
+    waiting = [job for job in choice.jobs if choice.records[job.step.name].state is StepState.WAITING]
+    return any(not _too_long(choice, job) for job in waiting)
+
+
 def _of(choice: Choice, job: TargetStep) -> NextStep | None:
     """Decide about one step; None lets it wait."""
     name = job.step.name

@@ -16,10 +16,10 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from toolkit import __version__
+from toolkit.app.maintenance.beginning import PlanRun
 from toolkit.app.maintenance.closing import close_open
 from toolkit.app.maintenance.plan_run import lock_of
 from toolkit.app.maintenance.plan_targets import PlanTarget
-from toolkit.app.maintenance.target_run import PlanRun
 from toolkit.app.maintenance.worker import OrderResult, TargetOrder, WorkerCheck, allowed_by, carry_out, look
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError

@@ -14,11 +14,11 @@ from typing import Protocol
 from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import utc_now
-from toolkit.app.maintenance.beginning import outside_its_window, plan_hash, record_of
+from toolkit.app.maintenance.beginning import Now, PlanRun, outside_its_window, plan_hash, record_of
 from toolkit.app.maintenance.closing import close_open, lease_of_plan_run, retrying
 from toolkit.app.maintenance.outlook import remarks
 from toolkit.app.maintenance.plan_targets import PlanTarget
-from toolkit.app.maintenance.target_run import Now, PlanRun, TargetRun
+from toolkit.app.maintenance.target_run import TargetRun
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import ENDED_WELL, MaintenancePlan, PlanRunRecord, StepState
@@ -55,13 +55,17 @@ class Threads:
 
     def carry_out(self, plan_run: PlanRun, targets: Sequence[PlanTarget], locks: Locks) -> None:
         """Have the targets worked on, and return when all are done."""
-        waiting = deque(targets)
+        steps_on = plan_run.store.steps_on
+        waiting = deque(TargetRun(plan_run, each, steps_on(plan_run.id, each.name)) for each in targets)
 
         def work() -> None:
-            # popped by whoever is free: each target by one thread
+            # Popped by whoever is free: each target by one thread. A busy one is tried again after the others.
             with suppress(IndexError):
                 while True:
-                    _work(plan_run, waiting.popleft(), locks)
+                    target_run = waiting.popleft()
+                    if not _work(plan_run, target_run, locks):
+                        waiting.append(target_run)
+                        plan_run.stop.wait(_TICK_SECONDS)
 
         threads = _begun(min(max(1, plan_run.plan.at_once), len(targets)), work)
         if not threads:
@@ -84,19 +88,21 @@ def _begun(count: int, work: Callable[[], None]) -> list[threading.Thread]:
     return threads
 
 
-def _work(plan_run: PlanRun, plan_target: PlanTarget, locks: Locks) -> None:
+def _work(plan_run: PlanRun, target_run: TargetRun, locks: Locks) -> bool:
+    """Work on a target; False when it is busy and to be tried again."""
+    plan_target = target_run.plan_target
     lock = lock_of(plan_run.plan.name, plan_target)
-    work = TargetRun(plan_run, plan_target, plan_run.store.steps_on(plan_run.id, plan_target.name))
-    locks.watch(lock, work.stop)
+    locks.watch(lock, target_run.stop)
     try:
-        work.run()
+        if not target_run.run():
+            return False
     except Exception as error:  # noqa: BLE001 - one target never ends the plan run
         reason = unexpected(error).sentence
         # A store that cannot be written leaves the steps open; the plan run is then found as one that died.
         with suppress(ToolkitError):
             close_open(plan_run.store, plan_run.id, plan_target.name, plan_run.now(), reason)
-    finally:
-        locks.release(lock)
+    locks.release(lock)
+    return True
 
 
 def run_plan(

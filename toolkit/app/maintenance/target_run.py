@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from toolkit.app.approvals import Approvals
 from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.asking import NotYetError, Questions
-from toolkit.app.maintenance.attempt import StepAttempt, StepEvents, utc_now
-from toolkit.app.maintenance.choice import UNKNOWN, Choice, Size, choose, expected
+from toolkit.app.maintenance.attempt import StepAttempt, StepEvents
+from toolkit.app.maintenance.beginning import PlanRun
+from toolkit.app.maintenance.choice import UNKNOWN, Choice, Size, any_fits, choose, expected
 from toolkit.app.maintenance.closing import close_killed_runs, ended_since, retrying, taken_over
 from toolkit.app.maintenance.conditions import CONDITION_SECONDS, SIZE_SECONDS, unmet, work_size
 from toolkit.app.maintenance.fitting import fits_until
@@ -26,12 +25,10 @@ from toolkit.errors import ToolkitError, unexpected
 from toolkit.executors import refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.engines import engine
-from toolkit.model.plan import AtDeadline, MaintenancePlan, OnFailure, PlanNote, StepRecord, StepState
-from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.window import TimeSpan
+from toolkit.model.plan import AtDeadline, OnFailure, PlanNote, StepRecord, StepState
+from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.words import Role
 from toolkit.runner import Stop, holding_lease, within
-from toolkit.store import Store
 from toolkit.targets.base import SessionTag
 from toolkit.units import seconds
 
@@ -40,31 +37,13 @@ _HOURS_SECONDS = 20.0
 _STOPPED = ToolkitError("the plan was stopped", code="TK-0130")
 _LOST = ToolkitError("the lease was lost", code="TK-0302")
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
-Now = Callable[[], datetime]
-
-
-@dataclass(slots=True)
-class PlanRun:
-    """What an execution of a plan works with."""
-
-    plan: MaintenancePlan
-    id: str
-    store: Store
-    approvals: Approvals
-    events: Events
-    stop: Stop
-    span: TimeSpan | None
-    now: Now = utc_now
-    stopped_by: list[str] = field(default_factory=list)
-    refused: list[ToolkitError] = field(default_factory=list)
-    """Why nothing could be begun on a target."""
 
 
 class TargetRun:
     """A plan run on one target."""
 
     def __init__(self, plan_run: PlanRun, plan_target: PlanTarget, records: Sequence[StepRecord]) -> None:
-        self._plan_run, self._plan_target = plan_run, plan_target
+        self._plan_run, self.plan_target = plan_run, plan_target
         self._jobs = {job.step.name: job for job in plan_target.jobs}
         self._records = {record.step: record for record in records}
         self._history: dict[str, list[StepRecord]] = {}
@@ -75,26 +54,30 @@ class TargetRun:
         self._sizes: dict[str, Size] = {}
         self._hours = Hours(plan_run.span)
         self._held: set[str] = set()
+        self._busy_since: datetime | None = None
         self._keeper = GuardKeeper(
             plan_target, plan_run.id, self._runs, self._say, plan_run.now, in_window=plan_run.span is not None
         )
         self.stop = Stop()
         """Asked to end when one of its leases is lost."""
 
-    def run(self) -> None:
-        """Do the steps of this target; whatever keeps them from it becomes their reason."""
-        plan_run, target = self._plan_run, self._plan_target.resolved.target
+    def run(self) -> bool:
+        """Do the steps of this target; whatever keeps them from it becomes their reason.
+
+        Returns:
+            False, having done nothing, when somebody else is at work there and it is worth trying again.
+        """
+        plan_run, target = self._plan_run, self.plan_target.resolved.target
         try:
-            if self._plan_target.refused is not None:
-                raise self._plan_target.refused
-            with (
-                holding_lease(plan_run.store, target.lease_key, plan_run.id, self.stop, waiting=plan_run.stop),
-                self._holding_file(),
-            ):
+            if self.plan_target.refused is not None:
+                raise self.plan_target.refused
+            with ExitStack() as held:
+                if not self._holds(held):
+                    return False
                 close_killed_runs(
-                    plan_run.store, plan_run.plan.name, plan_run.id, self._plan_target.name, plan_run.now()
+                    plan_run.store, plan_run.plan.name, plan_run.id, self.plan_target.name, plan_run.now()
                 )
-                self._records = taken_over(plan_run.store, plan_run.id, self._plan_target.name, plan_run.now())
+                self._records = taken_over(plan_run.store, plan_run.id, self.plan_target.name, plan_run.now())
                 self._read_history()
                 self._read_hours()
                 with self._keeper:
@@ -105,31 +88,48 @@ class TargetRun:
             self._end_waiting(StepState.STOPPED, why.sentence)
         finally:
             target.close()
+        return True
+
+    def _holds(self, held: ExitStack) -> bool:
+        """Take the target, for as long as a stack is open; False when it is busy now and is to be waited for."""
+        plan_run, target = self._plan_run, self.plan_target.resolved.target
+        try:
+            held.enter_context(
+                holding_lease(plan_run.store, target.lease_key, plan_run.id, self.stop, waiting=plan_run.stop)
+            )
+            held.enter_context(self._holding_file())
+        except ToolkitError as error:
+            if error.code != "TK-0302" or not self._is_worth_waiting():
+                raise
+            if self._busy_since is None:
+                self._say(f"it is busy and is waited for: {error.sentence}")
+                self._busy_since = plan_run.now()
+            return False
+        if self._busy_since is not None:
+            waited = (plan_run.now() - self._busy_since).total_seconds()
+            self._say(f"it was busy: it was waited for {seconds(waited)}")
+            self._busy_since = None
+        return True
+
+    def _is_worth_waiting(self) -> bool:
+        """Tell whether a busy target may still be free in time for one of its steps."""
+        plan_run, now = self._plan_run, self._plan_run.now()
+        limit = plan_run.plan.wait_for_target_seconds
+        if limit is not None and (now - (self._busy_since or now)).total_seconds() >= limit:
+            return False
+        if self._over() is not None or (limit is None and plan_run.span is None):
+            return False
+        if self._busy_since is None:
+            self._read_history()
+        return any_fits(replace(self._choice(), size_of=lambda _: UNKNOWN))
 
     def _work(self) -> None:
-        with self._watching():
+        with self._working.stopped_in_time(self._over):
             try:
                 self._until_all_is_done()
             except BaseException as error:
                 self._end_working(unexpected(error))
                 raise
-
-    @contextmanager
-    def _watching(self) -> Iterator[None]:
-        """Stop what runs in time also while the loop waits for the store or the database."""
-        ended = threading.Event()
-
-        def watch() -> None:
-            while not ended.wait(_TICK_SECONDS):
-                over = self._over()
-                if over is not None and over[1] is not None:
-                    self._working.stop(over[1])
-
-        threading.Thread(target=watch, daemon=True, name=f"watch of {self._plan_target.name}").start()
-        try:
-            yield
-        finally:
-            ended.set()
 
     def _until_all_is_done(self) -> None:
         while True:
@@ -144,7 +144,7 @@ class TargetRun:
     @contextmanager
     def _holding_file(self) -> Iterator[None]:
         """Keep an embedded database open, so that no other process takes its file between two steps."""
-        target = self._plan_target.resolved.target
+        target = self.plan_target.resolved.target
         session = (
             target.connect(Role.CONTROL, SessionTag(self._plan_run.id)) if engine(target.engine).embedded else None
         )
@@ -157,14 +157,14 @@ class TargetRun:
     def _read_history(self) -> None:
         store, plan = self._plan_run.store, self._plan_run.plan.name
         self._history = {
-            name: ended_since(store, store.step_history(plan, name, self._plan_target.name)) for name in self._jobs
+            name: ended_since(store, store.step_history(plan, name, self.plan_target.name)) for name in self._jobs
         }
 
     def _read_hours(self) -> None:
         """Find out when the database's own scheduler is at work, and say what that means."""
         plan_run, now, wish = self._plan_run, self._plan_run.now(), self._plan_run.plan.scheduler_windows
         try:
-            self._hours = within(_HOURS_SECONDS, partial(hours_of, self._plan_target, wish, plan_run.span))
+            self._hours = within(_HOURS_SECONDS, partial(hours_of, self.plan_target, wish, plan_run.span))
         except TimeoutError:
             why = f"the database windows are unknown: no answer within {seconds(_HOURS_SECONDS)}"
             self._hours = Hours(plan_run.span, wish, unknown=why)
@@ -214,7 +214,7 @@ class TargetRun:
 
     def _is_reachable(self) -> bool:
         """Tell whether the database answers at all."""
-        target = self._plan_target.resolved.target
+        target = self.plan_target.resolved.target
         try:
             within(SIZE_SECONDS, lambda: target.connect(Role.MONITOR, SessionTag(self._plan_run.id)).close())
         except (ToolkitError, DatabaseError, TimeoutError):
@@ -290,7 +290,7 @@ class TargetRun:
         """
         state, job = StepState.SKIPPED, self._jobs[record.step]
         history, now = self._history.get(record.step, ()), self._plan_run.now()
-        ask = partial(unmet, job, self._plan_target, history, now)
+        ask = partial(unmet, job, self.plan_target, history, now)
         try:
             reason = ask(asking=False)
             if reason is None and job.step.only_if and asking:
@@ -328,7 +328,7 @@ class TargetRun:
 
     def _done(self, job: TargetStep, begun: StepRecord, stop: Stop) -> StepRecord:
         """Do a step; whatever goes wrong is its outcome, for the plan run waits for one."""
-        events = StepEvents(self._plan_run.events, job.step.name, self._plan_target.name)
+        events = StepEvents(self._plan_run.events, job.step.name, self.plan_target.name)
         attempt = replace(self._attempt, events=events)
         try:
             return attempt.do(job, begun, self._history[job.step.name], stop)
@@ -338,7 +338,7 @@ class TargetRun:
     def _size_of(self, step: str) -> Size | None:
         """Return what a step works on, asked anew when one has ended; None while the database has not said."""
         if step not in self._sizes:
-            ask = partial(work_size, self._jobs[step], self._plan_target)
+            ask = partial(work_size, self._jobs[step], self.plan_target)
             try:
                 self._sizes[step] = self._questions.answer(("size", step), ask, SIZE_SECONDS)
             except NotYetError:
@@ -350,7 +350,7 @@ class TargetRun:
 
     def _runs(self) -> dict[str, str]:
         """Return the step of each run that this plan run began here, or continues."""
-        store, plan_run_id, here = self._plan_run.store, self._plan_run.id, self._plan_target.name
+        store, plan_run_id, here = self._plan_run.store, self._plan_run.id, self.plan_target.name
         found = {head.run: head.experiment.name or "" for head in store.children_of(plan_run_id, here)}
         for name in tuple(self._working):
             before = next((step.run for step in self._history.get(name, ()) if step.run is not None), None)
@@ -360,10 +360,10 @@ class TargetRun:
     def _say(self, text: str) -> None:
         """Emit what guards and windows have to say, and keep it for the run report."""
         self._plan_run.store.note_plan_run(
-            self._plan_run.id, PlanNote(self._plan_target.name, text, self._plan_run.now())
+            self._plan_run.id, PlanNote(self.plan_target.name, text, self._plan_run.now())
         )
         self._plan_run.events.emit(
-            Event("warning", f"{self._plan_target.name}: {text}", {"target": self._plan_target.name})
+            Event("warning", f"{self.plan_target.name}: {text}", {"target": self.plan_target.name})
         )
 
     # -- ending -------------------------------------------------------------------------------------------------
@@ -378,8 +378,8 @@ class TargetRun:
         self._records[record.step] = record
         retrying(lambda: self._plan_run.store.note_step(self._plan_run.id, record))
         reason = f" ({record.reason})" if record.reason else ""
-        text = f"{record.step} on {self._plan_target.name}: {record.state}{reason}"
-        data = {"step": record.step, "target": self._plan_target.name, "state": record.state.value}
+        text = f"{record.step} on {self.plan_target.name}: {record.state}{reason}"
+        data = {"step": record.step, "target": self.plan_target.name, "state": record.state.value}
         self._plan_run.events.emit(Event("step", text, data))
         if record.state not in _OPEN:
             self._log(record)
@@ -387,7 +387,7 @@ class TargetRun:
     def _log(self, record: StepRecord) -> None:
         plan_run = self._plan_run
         event = AuditEvent(
-            AuditKind.STEP, plan=plan_run.plan.name, step=record.step, target=self._plan_target.name,
+            AuditKind.STEP, plan=plan_run.plan.name, step=record.step, target=self.plan_target.name,
             run=record.run or plan_run.id, outcome=record.state.value, reason=record.reason,
         )  # fmt: skip
         try:

@@ -21,8 +21,9 @@ from toolkit import __version__
 from toolkit.app.approvals import Approvals
 from toolkit.app.approving.checking import admitted
 from toolkit.app.maintenance.attempt import utc_now
+from toolkit.app.maintenance.beginning import PlanRun
 from toolkit.app.maintenance.plan_targets import plan_target_at
-from toolkit.app.maintenance.target_run import PlanRun, TargetRun
+from toolkit.app.maintenance.target_run import TargetRun
 from toolkit.config.profiles import load_profiles, profile_of
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -32,6 +33,7 @@ from toolkit.model.window import TimeSpan
 from toolkit.runner import Stop
 from toolkit.store import HEARTBEAT_SECONDS, Store, open_store
 
+_BUSY_SECONDS = 0.5
 _STORE_VARIABLE = "DBATK_STORE"
 
 
@@ -182,7 +184,9 @@ def _carry_out(order: TargetOrder, events: Events) -> OrderResult:
             plan, order.plan_run, store, order.approvals, tagged, Stop(), order.span, _clock_of(store)
         )
         with admitted(order.approvals, plan_target), _watching(store, order, plan_run.stop):
-            TargetRun(plan_run, plan_target, records).run()
+            target_run = TargetRun(plan_run, plan_target, records)
+            while not target_run.run():
+                plan_run.stop.wait(_BUSY_SECONDS)
         refused = plan_run.refused[0] if plan_run.refused else None
         told = None if refused is None else (refused.message, refused.code, refused.hint)
         return OrderResult(tuple(plan_run.stopped_by), told)

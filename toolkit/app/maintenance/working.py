@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from time import monotonic
@@ -14,6 +15,7 @@ from toolkit.model.plan import StepRecord, StepState
 from toolkit.runner import Stop
 from toolkit.units import seconds
 
+_TICK_SECONDS = 0.5
 SILENT_SECONDS = 60.0
 """How long a step that was told to stop is waited for before its database is asked whether it still answers."""
 
@@ -72,6 +74,27 @@ class Working:
         for name, each in tuple(self._at_work.items()):
             if step in (None, name) and not each.stop.requested:
                 each.stop.request(because)
+
+    @contextmanager
+    def stopped_in_time(self, over: Callable[[], tuple[str, ToolkitError | None] | None]) -> Iterator[None]:
+        """Stop what runs as soon as it is over, also while who takes what ended waits for the store.
+
+        Args:
+            over: returns that it is, in words, and why what runs must end.
+        """
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.wait(_TICK_SECONDS):
+                found = over()
+                if found is not None and found[1] is not None:
+                    self.stop(found[1])
+
+        threading.Thread(target=watch, daemon=True, name="watch of the window").start()
+        try:
+            yield
+        finally:
+            done.set()
 
     def ended(self, wait_seconds: float) -> StepRecord | None:
         """Return the record of a step that ended, waiting for one for a moment; None when there is none yet."""
