@@ -7,12 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from toolkit.analysis.awr.diff import compare_intervals
+from toolkit.analysis.awr.findings import cause_sentence
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between, document
 from toolkit.analysis.state_interval import interval_between
 from toolkit.errors import ToolkitError
+from toolkit.model.interval import Interval
 from toolkit.model.state import ColumnRole, Snapshot, SnapshotHead, State, StateColumn, StateSection
 from toolkit.model.values import Scalar
-from toolkit.report.snapshot_diff import between_page, between_text
+from toolkit.report.snapshot_diff import between_page, between_text, between_view
 
 _AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 _KEY, _WORD = ColumnRole.KEY, ColumnRole.WORD
@@ -192,3 +195,104 @@ def test_an_interval_has_rates_by_the_servers_clock_and_lacks_what_is_not_counte
     assert found.statements.rows["q"].elapsed_s == 60.0
     assert found.statements.rows["q"].cpu_s is None
     assert found.origin.elapsed_seconds == 120
+
+
+_WATCHED = (StateColumn("event", _KEY), StateColumn("wait_class", _WORD),
+            StateColumn("seconds", ColumnRole.GAUGE, "s"))  # fmt: skip
+
+
+def watched(one: Snapshot, seconds: float, **seen: float) -> Snapshot:
+    """Return a snapshot before which sessions were watched; events are written with `__` for the colon."""
+    rows = tuple(
+        (name.replace("__", ":").replace("on_CPU", "on CPU"), "IO", spent) for name, spent in seen.items()
+    )
+    sections = {**one.state.sections, "watched": StateSection(_WATCHED, rows)}
+    identity = {**one.state.identity, "watched_seconds": seconds}
+    return replace(one, state=replace(one.state, sections=sections, identity=identity))
+
+
+def pgbench() -> tuple[Snapshot, Snapshot]:
+    """Return what plain pgbench leaves: one statement has most time of statements, COMMIT most of all."""
+    active: tuple[tuple[Row, ...], ...] = tuple((("active_seconds", "s", total, None),) for total in (0, 300))
+    a = snapshot(1, 0, (("u", "UPDATE branches", 0, 0.0), ("s", "SELECT 1", 0, 0.0)), plain=active[0])
+    b = snapshot(2, 5, (("u", "UPDATE branches", 900, 78.0), ("s", "SELECT 1", 900, 22.0)), plain=active[1])
+    return a, b
+
+
+def verdicts(a: Snapshot, b: Snapshot) -> list[str]:
+    return [one for one in between_view(between(a, b), (), 10).verdicts if "was spent" in one]
+
+
+def test_the_share_of_a_statement_is_one_of_the_active_time() -> None:
+    (said,) = verdicts(*pgbench())
+    assert said == "26 % of the active time was spent in `UPDATE branches`: 78.0 s"
+
+
+def test_where_no_active_time_is_counted_the_share_is_said_to_be_one_of_the_statements() -> None:
+    a, b = (
+        snapshot(1, 0, (("u", "UPDATE a", 0, 0.0), ("v", "b", 0, 0.0))),
+        snapshot(2, 5, (("u", "UPDATE a", 9, 3.0), ("v", "b", 9, 1.0))),
+    )
+    assert verdicts(a, b) == ["75 % of the time of all statements was spent in `UPDATE a`: 3.00 s"]
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_waits_that_were_sampled_stand_first_where_they_have_most_of_the_time(earlier: bool) -> None:
+    a, b = pgbench()
+    a = watched(a, 8.0, on_CPU=9.0, IO__WalSync=1.0) if earlier else a
+    b = watched(b, 9.1, LWLock__WALWrite=4.0, IO__WalSync=2.0, on_CPU=2.1, Lock__tuple=1.0)
+    first, second = verdicts(a, b)
+    assert first.startswith(
+        "66 % of the active time was spent waiting for the write-ahead log, as COMMIT does (`LWLock:WALWrite`, "
+        "`IO:WalSync`), as sampled in the last 9.10 s"
+    )
+    assert ("10 % in the 8.00 s before" in first) is earlier
+    assert "26 %" in second
+    assert not any("exists only in" in one for one in between(a, b).sentences)
+
+
+def test_one_wait_that_is_no_log_is_named_and_time_on_cpu_is_none() -> None:
+    a, b = pgbench()
+    assert "`Lock:tuple`" in verdicts(a, watched(b, 2.0, Lock__tuple=3.0, on_CPU=1.0))[0]
+    assert len(verdicts(a, watched(b, 2.0, on_CPU=1.0))) == 1
+
+
+def test_a_dropped_index_is_named_between_two_intervals_too() -> None:
+    named = (*_INDEXES, StateColumn("table_name", _WORD))
+
+    def at(number: int, minute: int, *names: str, cut: bool = False) -> Snapshot:
+        one = snapshot(number, minute, plain=(("commits", "transactions", minute, None),))
+        rows = tuple(("app", name, 5, "orders") for name in names)
+        sections = {**one.state.sections, "indexes": StateSection(named, rows, (), cut)}
+        return replace(one, state=replace(one.state, sections=sections))
+
+    before = interval_between(at(1, 0, "a", "b"), at(2, 1, "a", "b"), "x")
+    after = interval_between(at(3, 2, "a", "c"), at(4, 3, "a", "c"), "y")
+    said = {one.kind: one.sentence for one in compare_intervals(before, after).doubts}
+    assert said["indexes_gone"] == "no longer there: index `app.b` of `orders`"
+    assert said["indexes_new"] == "new: index `app.c` of `orders`"
+    unknown = interval_between(at(3, 2, "a"), at(4, 3, "a", cut=True), "y")
+    assert not any(one.kind.startswith("indexes") for one in compare_intervals(before, unknown).doubts)
+
+
+def test_what_a_commit_waits_for_is_one_cause_with_the_setting_that_changed() -> None:
+    def interval(number: int, level: str, **seen: float) -> Interval:
+        totals = ({"active_seconds": 0.0, "commits": 0.0}, {"active_seconds": 60.0, "commits": 6000.0})
+        plain = [tuple((name, "", total, None) for name, total in each.items()) for each in totals]
+        a, b = (snapshot(number + at, number + at, plain=plain[at]) for at in (0, 1))
+        settings = StateSection(_SETTINGS, (("synchronous_commit", level),))
+        a, b = (replace(one, state=replace(one.state, sections={**one.state.sections, "settings": settings}))
+                for one in (a, b))  # fmt: skip
+        return interval_between(a, watched(b, 10.0, **seen), level)
+
+    off = interval(1, "off", on_CPU=10.0)
+    on = interval(3, "on", on_CPU=2.0, LWLock__WALWrite=6.0, IO__WalSync=2.0)
+    for before, after, word, change in ((off, on, "more", "off -> on"), (on, off, "less", "on -> off")):
+        later = replace(after, origin=replace(after.origin, begin=None))
+        diff = compare_intervals(before, later)
+        named = [one for one in diff.causes if one.kind == "commit"]
+        assert [one.key for one in named] == ["write-ahead log"]
+        assert cause_sentence(named[0], diff).startswith(
+            f"sessions wait {word} for the write-ahead log, as COMMIT does: seen in `LWLock:WALWrite`, "
+            f"`IO:WalSync`, `synchronous_commit` {change}"
+        )

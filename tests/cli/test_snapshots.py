@@ -31,7 +31,7 @@ def test_before_and_after_on_an_embedded_database(dbatk: Dbatk, url: str, home: 
     assert dbatk("snapshot", "take", "after", "-t", url).status == 0
     told = dbatk("compare", "before", "after")
     assert told.status == 0
-    assert "new: main.large" in told.out
+    assert "new: table main.large" in told.out
     assert dbatk("snapshot", "list").out.count("duckstat") == 2
 
 
@@ -115,6 +115,7 @@ def test_a_dropped_index_and_a_setting_are_told_on_postgresql(
     assert told.status == 0
     gone = [one for one in document["changed"] if one["after"] is None]
     assert [(one["section"], one["name"]) for one in gone] == [("indexes", f"{schema}.t_i")]
+    assert f"no longer there: index {schema}.t_i" in " ".join(dbatk("compare", "before", "after").out.split())
     tables = {tuple(row["key"]): row for row in document["sections"]["tables"]["rows"]}
     assert tables[schema, "t"]["counters"]["full_scans"] >= 1  # each parallel worker counts one
     assert document["elapsed_seconds"] > 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolkit.errors import ToolkitError
 from toolkit.model.state import BEGUN, DATABASE, INSTANT, ColumnRole, Snapshot, SnapshotHead, StateSection
@@ -18,6 +18,8 @@ _TELLS_SINCE = {
     BEGUN: "the instance was restarted",
     "host_begun": "the host was restarted",
 }
+WATCHED = "watched"
+"""The section of what sessions were seen waiting for."""
 _THROWN_OUT = "statements_thrown_out"
 
 
@@ -75,6 +77,7 @@ class SnapshotDiff:
         changed: settings and definitions that are other ones, objects that came and went.
         sentences: what a reader must know of the comparison itself.
         whole: whether nothing had to be left out.
+        watched_seconds: how long sessions were watched just before each of the two was read; None where not.
     """
 
     before: SnapshotHead
@@ -84,6 +87,19 @@ class SnapshotDiff:
     changed: tuple[Changed, ...] = ()
     sentences: tuple[str, ...] = ()
     whole: bool = True
+    watched_seconds: tuple[float | None, float | None] = (None, None)
+
+    @property
+    def active_seconds(self) -> float | None:
+        """The time that sessions of users were active between the two; None where the server does not count it."""
+        for section, name, column in (
+            ("time_model", "DB time", "total_seconds"), (self.after.provider, "active_seconds", "total"),
+        ):  # fmt: skip
+            rows = self.sections[section].rows if section in self.sections else ()
+            for row in rows:
+                if row.name == name and row.counters.get(column):
+                    return row.counters[column]
+        return None
 
 
 def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
@@ -104,6 +120,8 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
     changed: list[Changed] = []
     for name, late in after.state.sections.items():
         early = before.state.sections.get(name)
+        if early is None and name == WATCHED:
+            early = replace(late, rows=())  # what is watched needs no earlier state: it is no counter
         if early is None:
             said.append(f"`{name}` exists only in `{after.head.label}` and is omitted")
             continue
@@ -125,7 +143,13 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
         tuple(changed),
         tuple(dict.fromkeys([*said, *lost, *before.state.warnings, *after.state.warnings])),
         whole=not moved,
+        watched_seconds=(_watched_seconds(before), _watched_seconds(after)),
     )
+
+
+def _watched_seconds(snapshot: Snapshot) -> float | None:
+    said = snapshot.state.identity.get("watched_seconds")
+    return float(said) if isinstance(said, int | float) and said > 0 else None
 
 
 def _refuse(a: Snapshot, b: Snapshot) -> None:

@@ -66,6 +66,7 @@ def interval_between(a: Snapshot, b: Snapshot, name: str) -> Interval:
         changed_parameters={
             one.name: (_text(one.before), _text(one.after)) for one in found.changed if one.section == "settings"
         },
+        indexes=_indexes(late.state),
         warnings=found.sentences,
     )
 
@@ -273,6 +274,16 @@ def _segments(found: SnapshotDiff) -> dict[str, Listing[Segment]]:
                     measures.setdefault(title, {})[one.key] = one
         whole = whole and not of_section.cut
     return {measure: Listing(rows, whole=whole) for measure, rows in measures.items()}
+
+
+def _indexes(state: State) -> dict[str, str]:
+    """Return the indexes with their tables, where the state has all of them."""
+    section = state.sections.get("indexes")
+    names = [column.name for column in section.columns] if section is not None else []
+    if section is None or section.cut or "table_name" not in names:
+        return {}
+    at = names.index("table_name")
+    return {".".join(map(str, key)): str(row[at]) for key, row in section.by_key().items()}
 
 
 def _functions(found: SnapshotDiff) -> Listing[InputOutput]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from toolkit.analysis.snapshot_diff import RowDelta, SectionDelta, SnapshotDiff
+from toolkit.analysis.awr.families import LOGGING
+from toolkit.analysis.snapshot_diff import WATCHED, RowDelta, SectionDelta, SnapshotDiff
 from toolkit.report.html import environment
 from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
-from toolkit.units import MISSING, byte_size, quantity, seconds
+from toolkit.units import MISSING, byte_size, percent, quantity, seconds
 
 _FEW, _MANY = 10, 200
 _LONGEST_WORDS = 160
@@ -111,6 +112,7 @@ def between_page(found: SnapshotDiff, notes: Sequence[str]) -> str:
 
 
 # -- sentences --------------------------------------------------------------------------------------------------
+_OBJECTS = {"indexes": "index", "tables": "table"}
 _TOTALS = (
     ("commits", "commits"), ("rollbacks", "rollbacks"), ("active_seconds", "of active session time"),
     ("blocks_read", "read from disk or the system's cache"), ("wal_bytes", "of write-ahead log"),
@@ -130,27 +132,81 @@ def _verdicts(found: SnapshotDiff) -> Iterator[str]:
         if total := spent.get(name):
             rate = f", {total / found.seconds:.2f} per second" if found.seconds else ""
             yield f"{name} {seconds(total)}{rate}"
-    for section, by, words in (
-        ("statements", "elapsed_seconds", "most time was spent in"),
-        ("events", "user_wait_seconds", "longest waits were for"),
-    ):
-        delta = found.sections.get(section)
-        top = max(delta.rows, key=lambda row: row.counters.get(by, 0.0), default=None) if delta else None
-        if delta is not None and top is not None and top.counters.get(by):
-            whole = delta.sum(by) or 1.0
-            said = str(top.words.get("statement_text") or top.name)
-            part = 100 * top.counters[by] / whole
-            yield f"{words} `{clean(said)[:100]}`: {seconds(top.counters[by])}, {part:.0f} % of all"
-    objects = [one for one in found.changed if one.section in {"indexes", "tables"}]
-    gone = [one.name for one in objects if one.after is None]
-    new = [one.name for one in objects if one.before is None]
-    for names, words in ((gone, "no longer there"), (new, "new")):
-        if names:
-            yield f"{words}: {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}"
+    for _, sentence in sorted(_spent(found), key=lambda one: -one[0]):
+        yield sentence
+    objects = [one for one in found.changed if one.section in _OBJECTS]
+    for kind, word in _OBJECTS.items():
+        gone = [f"{word} {one.name}" for one in objects if one.section == kind and one.after is None]
+        new = [f"{word} {one.name}" for one in objects if one.section == kind and one.before is None]
+        for names, words in ((gone, "no longer there"), (new, "new")):
+            if names:
+                yield f"{words}: {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}"
     settings = [one for one in found.changed if one.section == "settings"]
     if settings:
         shown = ", ".join(f"{one.name} {one.before} to {one.after}" for one in settings[:5])
         yield f"settings changed: {shown}{' ...' if len(settings) > 5 else ''}"
+
+
+def _spent(found: SnapshotDiff) -> Iterator[tuple[float, str]]:
+    """Yield on what most time was spent, by statement, by counted and by sampled waits, each with its share.
+
+    The share is one of the active time, since statements do not take all of it: a COMMIT waits on its own.
+    """
+    active = found.active_seconds
+    for section, by, words in (
+        ("statements", "elapsed_seconds", "spent in"),
+        ("events", "user_wait_seconds", "spent waiting for"),
+    ):
+        delta = found.sections.get(section)
+        top = max(delta.rows, key=lambda row: row.counters.get(by, 0.0), default=None) if delta else None
+        if delta is None or top is None or not top.counters.get(by):
+            continue
+        spent, whole = top.counters[by], delta.sum(by) or 1.0
+        said = clean(str(top.words.get("statement_text") or top.name))[:100]
+        if active is not None and spent <= active:
+            yield (
+                spent / active,
+                f"{percent(100 * spent / active)} of the active time was {words} `{said}`: {seconds(spent)}",
+            )
+        else:  # nested or parallel statements count twice, or the server counts no active time
+            of = "statements" if section == "statements" else "waits"
+            yield (
+                0.0,
+                f"{percent(100 * spent / whole)} of the time of all {of} was {words} `{said}`: {seconds(spent)}",
+            )
+    yield from _sampled(found)
+
+
+def _sampled(found: SnapshotDiff) -> Iterator[tuple[float, str]]:
+    """Yield what sessions were seen waiting for most, the events of the write-ahead log as one."""
+    section = found.sections.get(WATCHED)
+    spans = found.watched_seconds
+    sides: list[dict[str, float]] = [{}, {}]
+    events: dict[str, dict[str, float]] = {}
+    for row in section.rows if section is not None else ():
+        log = LOGGING.match(row.name) is not None
+        name = "the write-ahead log, as COMMIT does" if log else f"`{clean(row.name)}`"
+        for side, value in zip(sides, row.gauges.get("seconds", (None, None)), strict=True):
+            side[name] = side.get(name, 0.0) + (value or 0.0)
+        if log:
+            events.setdefault(name, {})[row.name] = row.gauges.get("seconds", (None, None))[1] or 0.0
+    before, after = sides
+    waits = {name: spent for name, spent in after.items() if name != "`on CPU`" and spent > 0}
+    if spans[1] is None or not waits:
+        return
+    name = max(waits, key=lambda one: waits[one])
+    share = waits[name] / sum(after.values())
+    listed = sorted(events.get(name, {}), key=lambda one: -events[name][one])
+    seen = f" ({', '.join(f'`{clean(one)}`' for one in listed)})" if listed else ""
+    then = sum(before.values())
+    earlier = f"; {percent(100 * before.get(name, 0.0) / then)} in the {seconds(spans[0])} before" if then else ""
+    yield (
+        share,
+        (
+            f"{percent(100 * share)} of the active time was spent waiting for {name}{seen}, as sampled in the "
+            f"last {seconds(spans[1])}{earlier}"
+        ),
+    )
 
 
 # -- tables -----------------------------------------------------------------------------------------------------

@@ -38,7 +38,8 @@ class Cause:
     """A candidate.
 
     Attributes:
-        kind: `load`, `statement`, `parsing`, `redo`, `cache`, `temp`, `cluster`, `reads`, `cpu`, `event`, `queue`.
+        kind: `load`, `statement`, `parsing`, `redo`, `cache`, `temp`, `cluster`, `reads`, `cpu`, `event`, `queue`,
+            `commit`.
         key: What it is called: an event, a sql_id, a family.
         impact: DB time per second it added (below zero: took away), at the load of the later interval.
         part: Why: `executions`, `work`, `new`, `latency`, `count`, `size` ...

@@ -91,6 +91,7 @@ def wrong_order(before: Interval, after: Interval) -> bool:
 def doubts(before: Interval, after: Interval) -> list[IntervalDifference]:
     """Return what differs between the two besides what is compared, the most serious first."""
     found = [*_identity(before.origin, after.origin), *_times(before.origin, after.origin), *_loads(before, after)]
+    found.extend(_indexes(before, after))
     found.extend(_parameters(before, after))
     for name, side in (("before", before), ("after", after)):
         if side.changed_parameters:
@@ -187,6 +188,19 @@ def _loads(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
                 "sessions", f"{number(int(begin))} sessions at the start of the interval {words} and "
                             f"{number(int(end))} at its end: a snapshot may fall inside a batch"
             )  # fmt: skip
+
+
+def _indexes(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
+    """Name the indexes that were dropped, and those that are new, where both sides know all of theirs."""
+    if not before.indexes or not after.indexes or before.origin.dbid != after.origin.dbid:
+        return
+    for one, other, kind, words in (
+        (before, after, "indexes_gone", "no longer there"), (after, before, "indexes_new", "new"),
+    ):  # fmt: skip
+        names = sorted(one.indexes.keys() - other.indexes.keys())
+        if names:
+            shown = ", ".join(f"index `{name}` of `{one.indexes[name]}`" for name in names[:5])
+            yield IntervalDifference(kind, f"{words}: {shown}{' ...' if names[5:] else ''}")
 
 
 def _parameters(before: Interval, after: Interval) -> Iterator[IntervalDifference]:

@@ -77,7 +77,8 @@ _PARSING = re.compile(
     r"(library cache|cursor: |latch: (library cache|shared pool|row cache)|row cache|kksfbc|LWLock:Plan).*",
     re.IGNORECASE,
 )
-_LOGGING = re.compile(r"(log (file|buffer)|LGWR|IO:W[Aa][Ll]|LWLock:WAL|latch: redo|IPC:SyncRep).*", re.IGNORECASE)
+LOGGING = re.compile(r"(log (file|buffer)|LGWR|IO:W[Aa][Ll]|LWLock:WAL|latch: redo|IPC:SyncRep).*", re.IGNORECASE)
+_COMMIT = re.compile(r"(IO:W[Aa][Ll]|LWLock:WAL|IPC:SyncRep).*")
 _TEMP = re.compile(r"(direct path (read|write) temp|IO:BufFile|local write wait).*", re.IGNORECASE)
 _CACHED = re.compile(
     r"(db file (sequential|scattered|parallel) read|read by other session|IO:DataFileRead|free buffer waits"
@@ -141,7 +142,7 @@ def groups(ground: IntervalPair, parts: dict[str, Split]) -> list[RisePart]:
     """
     left = dict(parts)
     found: list[RisePart] = []
-    for make in (_parsing, _library, _saturated, _redo, _temp, _cluster, _cache, _storage):
+    for make in (_parsing, _library, _saturated, _redo, _commit, _temp, _cluster, _cache, _storage):
         one, claimed = make(ground, left)
         if one is not None:
             found.append(one)
@@ -271,7 +272,7 @@ def _unaccounted(side: Interval) -> Amount:
 def _redo(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     redo = ground.rates("redo_size_bytes")
     grown = (redo.ratio or 0.0) / ground.factor
-    events = _of(parts, _LOGGING)
+    events = _of(parts, LOGGING)
     if grown < _RISEN or not events:
         return _NONE
     # a log that became slower by far more than redo grew is slow by itself
@@ -282,6 +283,17 @@ def _redo(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     return RisePart("redo", "redo", impact, "size", (redo, *longest.evidence), tuple(events)), dict.fromkeys(
         events, "all"
     )
+
+
+def _commit(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
+    """Put together what sessions of PostgreSQL wait for in a COMMIT: no statement's own time holds it."""
+    events = _of(parts, _COMMIT)
+    if not events:
+        return _NONE
+    names = _largest(events)
+    rise = sum(one.rise for one in events.values())
+    made = RisePart("commit", "write-ahead log", rise, "count", events[names[0]].evidence, tuple(names))
+    return made, dict.fromkeys(events, "all")
 
 
 def _temp(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:

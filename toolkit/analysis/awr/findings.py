@@ -107,6 +107,8 @@ def _accounts(cause: Cause, diff: IntervalDiff) -> str:
 
 
 def _what(cause: Cause, diff: IntervalDiff) -> str:
+    if cause.kind == "commit":
+        return _commit(cause, diff)
     return _statement(cause, diff) if cause.kind == "statement" else _TELLERS.get(cause.kind, _event)(cause)
 
 
@@ -228,6 +230,24 @@ def _parsing(cause: Cause) -> str:
 def _redo(cause: Cause) -> str:
     redo = _shift(_get(cause, "redo_size_bytes"), "bytes per second", byte_size)
     return _joined(f"{'more' if cause.impact > 0 else 'less'} redo is written", redo, _with(cause))
+
+
+_OF_COMMIT = ("fsync", "synchronous_commit", "synchronous_standby_names", "wal_sync_method", "commit_delay")
+"""Settings on which it depends what a COMMIT waits for."""
+
+
+def _commit(cause: Cause, diff: IntervalDiff) -> str:
+    head = f"sessions wait {'more' if cause.impact > 0 else 'less'} for the write-ahead log, as COMMIT does"
+    changed = [
+        f"`{name}` {_setting(before)} -> {_setting(after)}"
+        for name, (before, after) in diff.parameters.items()
+        if name in _OF_COMMIT
+    ]
+    return _joined(head, _with(cause), *changed)
+
+
+def _setting(value: str | None) -> str:
+    return "not set" if value is None else value or "''"
 
 
 def _temp(cause: Cause) -> str:

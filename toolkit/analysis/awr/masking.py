@@ -231,6 +231,7 @@ def mask_interval(interval: Interval, names: Pseudonyms) -> Interval:
         segments=segments,
         parameters=parameters,
         changed_parameters=changed,
+        indexes={},
         instances=tuple(mask_interval(one, names) for one in interval.instances),
         warnings=tuple(_warning(one, names) for one in interval.warnings),
     )
