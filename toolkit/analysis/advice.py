@@ -18,6 +18,7 @@ from toolkit.analysis.doubts import (
     other_groups,
     outcomes_not_ok,
     quieter_or_more,
+    read_differently,
     spelled_difference,
     spelled_median,
     super_linear,
@@ -66,7 +67,12 @@ def advise(found: RunAnalysis) -> Advice:
 
 def _advise(found: RunAnalysis) -> Advice:
     measured = [summary.cell for summary in found.cells if summary.n]
-    doubts = (*outcomes_not_ok(found), *super_linear(found), *gathered_differently(found))
+    doubts = (
+        *outcomes_not_ok(found),
+        *super_linear(found),
+        *gathered_differently(found),
+        *read_differently(found),
+    )
     if not measured:
         return Advice(f"{_why_not(found)}: there is no {found.judged.by.title} to judge by", doubts=doubts)
     if len(measured) == 1:

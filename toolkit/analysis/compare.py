@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from toolkit.analysis.cells import in_order
+from toolkit.analysis.doubts import way_of_reading
 from toolkit.analysis.fit import ConfidenceInterval, Fit, Noise, Observation, fit
 from toolkit.analysis.judged import Judged, judged_of
 from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
@@ -35,7 +36,7 @@ class Difference:
 def differences_of(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
     """Return what differs: the target, then the options, then the environment by name."""
     found = []
-    for of in (_head, _options, _surroundings):
+    for of in (_head, _options, _reading, _surroundings):
         first, second = of(a), of(b)
         names = sorted({*first, *second})
         found += [
@@ -54,6 +55,11 @@ def _head(run: RunRecord) -> Mapping[str, Scalar]:
         "mode": head.mode.value,
         "dbatk version": head.tool_version or None,
     }
+
+
+def _reading(run: RunRecord) -> Mapping[str, Scalar]:
+    most = way_of_reading(run.trials)
+    return {} if most is None else {"most blocks": most[0]}
 
 
 def _options(run: RunRecord) -> Mapping[str, Scalar]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis, other_levels, scale_level
 from toolkit.analysis.fit import FEWEST_DEGREES, ConfidenceInterval, Noise
+from toolkit.model.records import FOUND_IN_CACHE, READ_DIRECT, READ_INTO_CACHE, TrialRecord
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Outcome
 from toolkit.units import count, number, percent
@@ -80,6 +81,37 @@ def gathered_differently(found: RunAnalysis) -> tuple[str, ...]:
         shown = " to ".join(count(int(tables)) for tables in (min(locks), max(locks)))
         said.append(f"the number of tables with locked statistics changed during the run: {shown}")
     return tuple(said)
+
+
+def read_differently(found: RunAnalysis) -> tuple[str, ...]:
+    """Say that configurations came by their blocks in different ways, from disk or from the buffer cache."""
+    ways: dict[str, list[str]] = {}
+    for summary in found.cells:
+        most = way_of_reading([trial for trial in found.run.trials if trial.cell == summary.cell])
+        if most is not None:
+            ways.setdefault(most[0], []).append(f"`{summary.cell}` {most[0]} ({percent(100 * most[1])})")
+    if len(ways) < 2:
+        return ()
+    shown = "; ".join(_shortened([text for told in ways.values() for text in told]))
+    return (f"configurations read in different ways, so their times compare the buffer cache, too: {shown}",)
+
+
+def way_of_reading(trials: Sequence[TrialRecord]) -> tuple[str, float] | None:
+    """Return how trials came by most of the blocks that they read, with its share; None where nobody counted."""
+    totals = dict.fromkeys(_HOW, 0.0)
+    for metric in (metric for trial in trials if trial.counts for metric in trial.metrics):
+        if metric.name in totals:
+            totals[metric.name] += metric.value
+    whole = sum(totals.values())
+    name = max(totals, key=lambda name: totals[name])
+    return (_HOW[name], totals[name] / whole) if whole else None
+
+
+_HOW = {
+    READ_DIRECT: "read directly from disk",
+    READ_INTO_CACHE: "read from disk into the buffer cache",
+    FOUND_IN_CACHE: "found its blocks in the buffer cache",
+}
 
 
 def super_linear(found: RunAnalysis) -> tuple[str, ...]:

@@ -114,6 +114,12 @@ class TrialRecord:
         )
 
 
+READ_DIRECT = "blocks read directly"
+READ_INTO_CACHE = "blocks read into the buffer cache"
+FOUND_IN_CACHE = "blocks found in the buffer cache"
+"""Metrics of a trial, of the kinds that an engine tells: how its statements came by what they read."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrialMark:
     """A trial that began, and of which nothing else is known yet: written before the first statement."""

@@ -43,7 +43,8 @@ _DISPLAY = re.compile(
 _NAMES = (
     "redo size", "physical write total bytes", "execute count", "user commits", "CPU used by this session",
     "workarea executions - optimal", "Parallel operations not downgraded",
-    "Parallel operations downgraded 25 to 50 pct",
+    "Parallel operations downgraded 25 to 50 pct", "physical reads direct", "physical reads cache",
+    "consistent gets from cache",
 )  # fmt: skip
 COUNTED = _NAMES
 _EACH = {"redo size": 4096, "physical write total bytes": 81920, "execute count": 1, "user commits": 1,
@@ -61,6 +62,8 @@ class Observed:
     begun: float = 0.0
     dealt: list[CatalogueRow] = field(default_factory=list)
     not_downgraded: int = 0
+    read: dict[str, int] = field(default_factory=dict)
+    """Blocks, by the counter that tells how they were come by."""
     downgraded: int = 0
 
 
@@ -100,6 +103,18 @@ def end(state: State, session: Session, kind: str, text: str, rows: int) -> None
     session.observed.text = ""
     session.observed.dealt = list(_dealt(degree, rows))
     session.observed.not_downgraded += degree > 1
+    _read(state, session, degree)
+
+
+def _read(state: State, session: Session, degree: int) -> None:
+    """Count a scan: parallel servers read past the buffer cache, a serial one through it, from disk once."""
+    read = session.observed.read
+    names = ["physical reads direct"] if degree > 1 else ["consistent gets from cache"]
+    if degree <= 1 and not state.cached:
+        names.append("physical reads cache")
+    for name in names:
+        read[name] = read.get(name, 0) + 1000
+    state.cached = state.cached or degree <= 1
 
 
 def _dealt(degree: int, rows: int) -> list[CatalogueRow]:
@@ -130,6 +145,7 @@ def _count(session: Session, name: str) -> int:
     seen = session.observed
     special = {"Parallel operations not downgraded": seen.not_downgraded,
                "Parallel operations downgraded 25 to 50 pct": seen.downgraded}  # fmt: skip
+    special |= {name: seen.read[name]} if name in seen.read else {}
     return special.get(name, _EACH.get(name, 0) * seen.commands)
 
 

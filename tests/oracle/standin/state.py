@@ -123,6 +123,8 @@ class State:
     transactions: dict[Name, int] = field(default_factory=dict)
     """Tables with an open transaction, and its session: an ONLINE build waits for it without a limit."""
     unlogged_at: datetime.datetime | None = None
+    cached: bool = False
+    """Whether the blocks of what was read are in the buffer cache."""
     archived: int = 0
     """Bytes of redo that the statements so far have put into the recovery area."""
     jobs: Jobs = field(default_factory=Jobs)

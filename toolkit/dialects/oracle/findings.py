@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.work import Work
-from toolkit.model.records import Metric
+from toolkit.model.records import FOUND_IN_CACHE, READ_DIRECT, READ_INTO_CACHE, Metric
 from toolkit.model.values import Row
 
 EVIDENCE = "degree"
@@ -43,6 +43,7 @@ def tell(
         *(_of_segment(segment) if segment else ()),
         *_of_plan(plan),
         *_derived(deltas, seconds),
+        *_read_how(deltas),
     )
     size = int(_number(segment["value"])) if segment else None
     return TrialFindings(metrics, _plan_sentences(work, plan), size, cpu)
@@ -117,6 +118,24 @@ def _derived(deltas: Mapping[str, float], seconds: float) -> Iterator[Metric]:
     spent = deltas.get(_BUSY, 0) + deltas.get(_IDLE, 0)
     if spent and _BUSY in deltas:
         yield Metric("host CPU busy", 100 * deltas[_BUSY] / spent, "%", "vstat")
+
+
+_DIRECT, _MISSED, _GOT = "physical reads direct", "physical reads cache", "consistent gets from cache"
+_SORTED = "physical reads direct temporary tablespace"
+
+
+def _read_how(deltas: Mapping[str, float]) -> Iterator[Metric]:
+    """Yield how the sessions of the run came by the blocks they read, those of temporary segments left out.
+
+    A serial full scan goes through the buffer cache or past it, as the server decides by the size of the segment;
+    parallel servers read directly (VLDB and Partitioning Guide), and the counters hold what they counted, too.
+    """
+    direct, missed, got = (deltas.get(f"{name} (session)") for name in (_DIRECT, _MISSED, _GOT))
+    if direct is None or missed is None or got is None:
+        return
+    past = max(0.0, direct - deltas.get(f"{_SORTED} (session)", 0.0))
+    for name, value in ((READ_DIRECT, past), (READ_INTO_CACHE, missed), (FOUND_IN_CACHE, max(0.0, got - missed))):
+        yield Metric(name, value, "blocks", "vstat")
 
 
 # -- plan -------------------------------------------------------------------------------------------------------
