@@ -271,7 +271,9 @@ def _clean(arguments: Arguments) -> int:
         finally:
             resolved.target.close()
     if arguments.flag("json"):
-        out_json({"done": list(report.done), "left": list(report.left), "needs_backup": list(report.backup)})
+        others = [*report.others.left, *report.others.at_work]
+        said = {"done": report.done, "left": report.left, "needs_backup": report.backup, "others": others}
+        out_json({key: list(sentences) for key, sentences in said.items()})
     else:
         for sentence in report.done:
             out(f"undone: {sentence}")
@@ -279,9 +281,11 @@ def _clean(arguments: Arguments) -> int:
             out(f"left: {sentence}")
         for sentence in report.backup:
             out(f"backup: {sentence}")
-        if not report.done and not report.left:
+        for sentence in (*report.others.left, *report.others.at_work):
+            out(f"other store: {sentence}")
+        if not report.done and not report.left and not report.others.left:
             say("nothing to clean up")
-    return ExitCode.INCOMPLETE if report.left else ExitCode.DONE
+    return ExitCode.INCOMPLETE if report.left or report.others.left else ExitCode.DONE
 
 
 def _error(arguments: Arguments) -> int:

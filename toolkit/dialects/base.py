@@ -289,6 +289,13 @@ class ScratchObjects(Protocol):
         """
         ...
 
+    def scratch_objects(self) -> tuple[Call, ...]:
+        """List tables and indexes under generated names, whoever made them: the first call that is not refused.
+
+        Columns: `schema_name`, `object_name`, `object_kind` (table, index), `table_name` (of an index).
+        """
+        ...
+
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         """Run a statement only where an object is still the one, in a script without us.
 

@@ -134,6 +134,9 @@ class Quiet:
     def unfinished(self, ref: ObjectRef) -> Call | None:
         return None
 
+    def scratch_objects(self) -> tuple[Call, ...]:
+        return ()
+
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         return None
 

@@ -34,6 +34,15 @@ def run_key(run_id: str) -> str:
     return run_id.replace("-", "")[2:].upper()
 
 
+def run_of_key(key: str) -> str:
+    """Return the run id of a key.
+
+    >>> run_of_key("261121051342AB3F")
+    '20261121-051342-ab3f'
+    """
+    return f"20{key[:6]}-{key[6:12]}-{key[12:].lower()}"
+
+
 SAMPLER, SAMPLE_QUERIES, SAMPLING_SECONDS = "sampler", "sample_queries", "sampling_seconds"
 """The source of what sampling cost a trial, and the names of its two metrics."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
@@ -11,14 +13,14 @@ from toolkit.executors import Sessions, Timeouts, end_orphans
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.records import ItemRecord, JournalEntry
-from toolkit.model.steps import Step
-from toolkit.model.values import Row, Scalar
-from toolkit.model.words import Effect, EntryState, Keep, Mode, Outcome
+from toolkit.model.records import ItemRecord, JournalEntry, run_of_key
+from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.values import QualifiedName, Row, Scalar
+from toolkit.model.words import Effect, EntryState, Keep, Mode, ObjectKind, Outcome
 from toolkit.rendering import step_of
 from toolkit.runner.changes import Changes
 from toolkit.runner.context import RunContext
-from toolkit.runner.ownership import creates, find, named, ref_of
+from toolkit.runner.ownership import creates, find, name_of, named, ref_of
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -140,6 +142,84 @@ def _end(sessions: Sessions, row: Row) -> None:
             hint=f"ask for: {text};",
             database_code=error.code,
         ) from None
+
+
+# -- runs of other stores -----------------------------------------------------------------------------------------
+_GENERATED = re.compile(r"DBATK_(\d{12}[0-9A-F]{4})_S?\d+(?:[A-Z]\d*)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Sentences on scratch objects of runs that are in no journal here."""
+
+    left: tuple[str, ...] = ()
+    at_work: tuple[str, ...] = ()
+
+
+def of_other_stores(target: Target, dialect: Dialect, is_known: Callable[[str], bool]) -> Others:
+    """Name scratch objects of runs that this store does not know; a run with sessions is at work.
+
+    Args:
+        target: where to look.
+        dialect: of its engine.
+        is_known: tells whether a run is in this store.
+
+    Raises:
+        DatabaseError: of the database.
+    """
+    sessions = Sessions(target, "dbatk repair")
+    left: list[str] = []
+    at_work: list[str] = []
+    try:
+        for run, refs in _generated(sessions, dialect).items():
+            if is_known(run):
+                continue
+            if _has_sessions(sessions, dialect, run):
+                at_work.append(f"run {run} of another store is at work: {', '.join(map(name_of, refs))}")
+                continue
+            for ref in refs:
+                drops = " ".join(
+                    f"{step_of(dialect, call).text}{dialect.terminator}" for call in dialect.drop(ref)
+                )
+                left.append(
+                    f"{name_of(ref)} is of run {run}, which is not in this store and has no session that is seen: "
+                    f"clean it with its store; if that is lost, run: {drops}"
+                )
+    finally:
+        sessions.close()
+    return Others(tuple(left), tuple(at_work))
+
+
+def _generated(sessions: Sessions, dialect: Dialect) -> dict[str, list[ObjectRef]]:
+    """Return what bears a generated name by run, without the indexes that go with their table."""
+    found: dict[str, list[ObjectRef]] = {}
+    for row in _not_refused(sessions, dialect):
+        name = _GENERATED.fullmatch(str(row["object_name"]))
+        if name is None or _GENERATED.fullmatch(str(row["table_name"] or "")):
+            continue
+        whole = QualifiedName(name[0], str(row["schema_name"]))
+        ref = ObjectRef(ObjectKind(str(row["object_kind"])), whole, scratch=True)
+        found.setdefault(run_of_key(name[1]), []).append(ref)
+    return found
+
+
+def _not_refused(sessions: Sessions, dialect: Dialect) -> tuple[Row, ...]:
+    calls = dialect.scratch_objects()
+    for place, call in enumerate(calls, 1):
+        try:
+            return sessions.run(step_of(dialect, call)).rows
+        except DatabaseError as error:
+            if error.lost or place == len(calls):
+                raise
+    return ()
+
+
+def _has_sessions(sessions: Sessions, dialect: Dialect, run: str) -> bool:
+    """Tell whether a session of a run is seen."""
+    try:
+        return bool(_Look(sessions, dialect, run).list())
+    except ToolkitError:
+        return False
 
 
 # -- objects of a job ---------------------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.runner import Changes, PlanningContext, Undone, UndoScript, end_orphaned_sessions, interrupted
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
-from toolkit.runner.leftovers import need_backup, note_completed
+from toolkit.runner.leftovers import Others, need_backup, note_completed, of_other_stores
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 from toolkit.targets.base import Target
 
@@ -77,6 +78,8 @@ class CleanReport:
     left: tuple[str, ...] = ()
     backup: tuple[str, ...] = ()
     """What needs a backup, because it was written without redo."""
+    others: Others = field(default_factory=Others)
+    """What runs of other stores made here."""
 
 
 def clean(
@@ -114,7 +117,22 @@ def clean(
         for sentence in needs:
             store.warn(head.run, sentence)
         events.emit(Event("cleanup", f"run {head.run}: {len(undone.done)} undone, {len(undone.left)} left"))
-    return CleanReport(tuple(done), tuple(left), tuple(backup))
+    others = _others(target, dialect, store) if run is None and under is None else Others()
+    return CleanReport(tuple(done), tuple(left), tuple(backup), others)
+
+
+def _others(target: Target, dialect: Dialect, store: Store) -> Others:
+    """Look for scratch objects of runs that this store does not know."""
+
+    def is_known(run: str) -> bool:
+        with suppress(ToolkitError):
+            return bool(store.load_head(run))
+        return False
+
+    try:
+        return of_other_stores(target, dialect, is_known)
+    except DatabaseError as error:
+        raise refused(dialect, error) from None
 
 
 def _clean_one(

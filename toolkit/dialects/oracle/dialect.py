@@ -170,6 +170,9 @@ class OracleDialect:
     def instant(self) -> Call:
         return objects.instant()
 
+    def scratch_objects(self) -> tuple[Call, ...]:
+        return objects.scratch_objects()
+
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         return objects.by_hand(text, ref, identity, born)
 

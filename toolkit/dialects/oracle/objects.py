@@ -178,6 +178,11 @@ def _who(ref: ObjectRef) -> dict[str, Scalar]:
     }
 
 
+def scratch_objects() -> tuple[Call, ...]:
+    """List what bears a generated name: in all schemas where that may be read, else what is shown."""
+    return Call("elsewhere_scratch_objects", file=True), Call("scratch_objects", file=True)
+
+
 def instant() -> Call:
     """Ask for the database's clock in the terms of `born`."""
     return Call("instant", file=True)

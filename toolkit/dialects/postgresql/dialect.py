@@ -114,6 +114,9 @@ class PostgresqlDialect(Quiet):
     def attributes(self, ref: ObjectRef) -> Call | None:
         return workers.attributes(ref)
 
+    def scratch_objects(self) -> tuple[Call, ...]:
+        return (Call("scratch_objects", file=True),)
+
     def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
         del born
         return objects.by_hand(text, ref, identity)

@@ -96,6 +96,7 @@ class _InSession(Implementation):
             *load_facts.remarks(work, facts),
             *storage.remarks(work, facts),
             *locks.remarks(work),
+            *locks.former_values(work, facts),
             *_of_place(facts),
         )
 
