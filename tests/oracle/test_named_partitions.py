@@ -37,7 +37,7 @@ def loads(standin: Standin) -> list[str]:
 )
 def test_one_partition_of_an_index_is_rebuilt(name: str, part: str, done: set[str], tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
-        status, _ = dbatk(standin, tmp_path, *REBUILD, "--index", name, "--partition", part, "--degree", "8")
+        status, _ = dbatk(standin, tmp_path, *REBUILD, "--index", name, "--partition", part)
         assert (status, set(rebuilds(standin))) == (0, done)
         assert index(standin, name).degree == "4", "the degree is the index's, and put back"
 

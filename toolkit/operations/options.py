@@ -64,6 +64,14 @@ PARTITION = Option(
     elsewhere="where partitions are tables (postgresql), name one with --table, and its index with --index",
 )  # fmt: skip
 
+SESSION = (
+    Option("consumer_group", OptionKind.NAME, "resource consumer group that the working sessions switch to",
+           engines=ORACLE),
+    Option("sql_trace", OptionKind.FLAG, "trace the working sessions and their waits, and name the file (slower)",
+           engines=ORACLE),
+)  # fmt: skip
+"""What the working sessions are, and what they leave to read."""
+
 LOCKS = (
     Option("lock_wait", OptionKind.DURATION,
            "how long DDL waits for transactions of others, each time it is tried (default 60s)", engines=ORACLE),

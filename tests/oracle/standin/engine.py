@@ -42,7 +42,7 @@ _STATS_ARGUMENTS = frozenset(
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
      "optimizer_ignore_parallel_hints", "optimizer_ignore_hints", "workarea_size_policy", "sort_area_size",
-     "query_rewrite_enabled"}
+     "query_rewrite_enabled", "tracefile_identifier"}
 )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ class Engine(IndexWork):
                 self._readable(session, (schema, name))
         asked = translated.degree if translated.degree is not None else 1
         parallel.remember(
-            session, self.scenario, "Queries Parallelized", parallel.grant(session, self.scenario, asked), 1
+            session, self.scenario, "Queries Parallelized", parallel.grant(session, self.state, asked), 1
         )
         return fetch(data, translated)
 
@@ -254,7 +254,7 @@ class Engine(IndexWork):
         name = None if whole else _package_text(given.get("tabname", ""), "")
         tables = self.state.statistics.gather(self.state, owner, name, given)
         degree = self._granted(session, int(given["degree"]) if given.get("degree", "").isdecimal() else 1)
-        with self._working(session, degree, degree):
+        with self._working(session, max(session.asked, degree), degree):
             for made in tables:
                 run(data, f"ANALYZE {spell(made.name)}", degree)
         target = f'"{owner}"' if name is None else f'"{owner}"."{name}"'
@@ -298,6 +298,17 @@ class Engine(IndexWork):
         if what == "QUERY":
             session.query = {"ENABLE": "ENABLED", "DISABLE": "DISABLED"}.get(verb, "FORCED")
             session.forced = int(command.parts["degree"] or 0) if verb == "FORCE" else None
+
+    def _do_switch_group(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        group = (command.parts["group"] or "").replace("''", "'")
+        if group == "OTHER_GROUPS":
+            raise ora(29396)
+        if group not in self.scenario.groups:
+            raise ora(1031 if group == "SYS_GROUP" else 29368, group)
+        session.group = group
+
+    def _do_session_trace(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        session.traced = (command.parts["verb"] or "").upper() == "ENABLE"
 
     def _do_alter_table(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         table, part = self._found("TABLE", command.name), command.parts.get("part")
@@ -481,7 +492,7 @@ class Engine(IndexWork):
         return session.forced if session.forced else 1
 
     def _granted(self, session: Session, asked: int) -> int:
-        return parallel.grant(session, self.scenario, asked)
+        return parallel.grant(session, self.state, asked)
 
     @contextmanager
     def _working(self, session: Session, asked: int, degree: int) -> Iterator[None]:

@@ -25,6 +25,8 @@ _TEXTS = {
     1652: "unable to extend temp segment by 128 in tablespace TEMP",
     14016: "underlying table of a LOCAL partitioned index must be partitioned",
     14024: "number of partitions of LOCAL index must equal that of the underlying table",
+    29368: "consumer group does not exist",
+    29396: "cannot switch group to OTHER_GROUPS",
     14401: "inserted partition key is outside specified partition",
     14086: "a partitioned index may not be rebuilt as a whole",
     14189: "this physical attribute may not be specified for an index subpartition",

@@ -84,6 +84,15 @@ _FORMS: tuple[tuple[str, str], ...] = (
         "stats",
         r"BEGIN\s+DBMS_STATS\.(?P<procedure>GATHER_TABLE_STATS|GATHER_SCHEMA_STATS)\s*\((?P<arguments>.*)\)\s*;\s*END\s*;",
     ),
+    (
+        "switch_group",
+        r"DECLARE\s+(?P<old>\w+)\s+VARCHAR2\(\d+\)\s*;\s*BEGIN\s+DBMS_SESSION\.SWITCH_CURRENT_CONSUMER_GROUP"
+        r"\s*\(\s*'(?P<group>(?:[^']|'')*)'\s*,\s*(?P=old)\s*,\s*(?:TRUE|FALSE)\s*\)\s*;\s*END\s*;",
+    ),
+    (
+        "session_trace",
+        r"BEGIN\s+DBMS_SESSION\.SESSION_TRACE_(?P<verb>ENABLE|DISABLE)\s*(?:\([^()]*\))?\s*;\s*END\s*;",
+    ),
     ("dbms_stats", r"BEGIN\s+DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s*;"),
     (
         "pending_delete",

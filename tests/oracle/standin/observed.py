@@ -9,10 +9,12 @@ from __future__ import annotations
 import datetime
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tests.oracle.standin.parallel import downgrade
 from toolkit.dialects.oracle.dialect import sql_id
 
 if TYPE_CHECKING:
@@ -43,8 +45,10 @@ _DISPLAY = re.compile(
 _NAMES = (
     "redo size", "physical write total bytes", "execute count", "user commits", "CPU used by this session",
     "workarea executions - optimal", "Parallel operations not downgraded",
-    "Parallel operations downgraded 25 to 50 pct", "physical reads direct", "physical reads cache",
-    "consistent gets from cache",
+    "Parallel operations downgraded to serial", "Parallel operations downgraded 75 to 99 pct",
+    "Parallel operations downgraded 50 to 75 pct", "Parallel operations downgraded 25 to 50 pct",
+    "Parallel operations downgraded 1 to 25 pct",
+    "physical reads direct", "physical reads cache", "consistent gets from cache",
 )  # fmt: skip
 COUNTED = _NAMES
 _EACH = {"redo size": 4096, "physical write total bytes": 81920, "execute count": 1, "user commits": 1,
@@ -61,10 +65,10 @@ class Observed:
     execution: int = 0
     begun: float = 0.0
     dealt: list[CatalogueRow] = field(default_factory=list)
-    not_downgraded: int = 0
+    operations: Counter[str] = field(default_factory=Counter)
+    """Parallel operations, by the counter each moved."""
     read: dict[str, int] = field(default_factory=dict)
     """Blocks, by the counter that tells how they were come by."""
-    downgraded: int = 0
 
 
 @dataclass
@@ -75,6 +79,8 @@ class Cursor:
     degree: int
     rows: int
     executions: int = 0
+    asked: int = 1
+    """The degree it was compiled for: its plan tells of that one, whatever the pool gave."""
 
 
 def with_plans(text: str) -> str:
@@ -89,6 +95,7 @@ def begin(session: Session, kind: str, text: str) -> None:
     if kind in _TIMED:
         seen.text, seen.begun = text, time.monotonic()
         seen.execution += 1
+        session.asked = 0
 
 
 def end(state: State, session: Session, kind: str, text: str, rows: int) -> None:
@@ -99,10 +106,12 @@ def end(state: State, session: Session, kind: str, text: str, rows: int) -> None
         session.last.get("DOP") or session.last.get("Servers", 0) / max(session.last.get("Server Sets", 1), 1)
     )
     cursor = state.cursors.setdefault(sql_id(text), Cursor(kind, degree, rows))
-    cursor.executions += 1
+    cursor.executions, cursor.asked = cursor.executions + 1, max(session.asked, degree, 1)
     session.observed.text = ""
     session.observed.dealt = list(_dealt(degree, rows))
-    session.observed.not_downgraded += degree > 1
+    moved = downgrade(max(session.asked, degree), max(degree, 1))
+    if moved is not None:
+        session.observed.operations[moved] += 1
     _read(state, session, degree)
 
 
@@ -143,10 +152,9 @@ def system(state: State, name: str) -> int:
 
 def _count(session: Session, name: str) -> int:
     seen = session.observed
-    special = {"Parallel operations not downgraded": seen.not_downgraded,
-               "Parallel operations downgraded 25 to 50 pct": seen.downgraded}  # fmt: skip
-    special |= {name: seen.read[name]} if name in seen.read else {}
-    return special.get(name, _EACH.get(name, 0) * seen.commands)
+    if name.startswith("Parallel"):
+        return seen.operations[name]
+    return seen.read.get(name, _EACH.get(name, 0) * seen.commands)
 
 
 def _statname(_: State, __: Session) -> list[CatalogueRow]:
@@ -235,7 +243,7 @@ def _plans(state: State, _: Session) -> list[CatalogueRow]:
 def _plan(cursor: Cursor) -> list[str]:
     load = "INDEX BUILD NON UNIQUE" if cursor.kind.startswith("index") else "LOAD AS SELECT (HYBRID TSM/HWMB)"
     steps = [load, " TABLE ACCESS FULL"]
-    if cursor.degree > 1:
+    if cursor.asked > 1:
         steps = [
             "PX COORDINATOR",
             " PX SEND QC (RANDOM)",
@@ -244,9 +252,7 @@ def _plan(cursor: Cursor) -> list[str]:
             "    TABLE ACCESS FULL",
         ]
     rows = [f"|{number:4d} | {' ' + step:44s}|" for number, step in enumerate(steps, 1)]
-    note = (
-        [f"   - Degree of Parallelism is {cursor.degree} because of table property"] if cursor.degree > 1 else []
-    )
+    note = [f"   - Degree of Parallelism is {cursor.asked} because of table property"] if cursor.asked > 1 else []
     return ["SQL_ID  of the stand-in, child number 0", "-" * 53, "| Id  | Operation" + " " * 34 + "|", "-" * 53,
             f"|   0 | {'CREATE STATEMENT':44s}|", *rows, "-" * 53, "", "Note", "-----", *note]  # fmt: skip
 

@@ -79,7 +79,12 @@ def _limits(scenario: Scenario) -> list[ViewRow]:
 
 def _statistics(scenario: Scenario) -> list[ViewRow]:
     busy = 4 if scenario.max_servers else 0
-    values = {"Servers In Use": 0, "Servers Available": busy, "Servers Started": busy, "Server Sessions": busy}
+    values = {
+        "Servers In Use": scenario.busy_servers,
+        "Servers Available": busy,
+        "Servers Started": busy,
+        "Server Sessions": busy,
+    }
     return [{"STATISTIC": name.ljust(30), "VALUE": value} for name, value in values.items()]
 
 
@@ -93,7 +98,7 @@ _ROWS: dict[str, Callable[[Scenario], Sequence[ViewRow]]] = {
         {"PDB_ID": 3, "PDB_NAME": "FREEPDB1", "STATUS": "NORMAL", "LOGGING": "LOGGING", "FORCE_LOGGING": "NO",
          "FORCE_NOLOGGING": "NO", "CON_ID": 3}
     ],
-    "V$PX_PROCESS": lambda scenario: servers(0, min(4, scenario.max_servers)),
+    "V$PX_PROCESS": lambda scenario: servers(scenario.busy_servers, min(4, scenario.max_servers)),
     "V$PX_PROCESS_SYSSTAT": _statistics,
     "V$RESOURCE_LIMIT": _limits,
     "SESSION_PRIVS": lambda scenario: [{"PRIVILEGE": name} for name in scenario.privileges],

@@ -31,6 +31,9 @@ class Scenario:
 
     `partitioned` adds partitioned tables with local indexes (SALES, TRADES with subpartitions).
 
+    The pool of `max_servers` parallel servers is shared with other sessions, which use `busy_servers` of it.
+    `groups` are the consumer groups that the user may switch to, each with the degree limit of its directive.
+
     What differs between releases and services is data: `banner_text` and `number_text` (`12.1.0.2.0`),
     `parameters` laid over V$PARAMETER, `options` over V$OPTION, `context` over USERENV, `lacking` views
     (`V$PDBS`), columns (`V$DATABASE.CDB`) and USERENV keys (`USERENV.CON_NAME`), and `views`: rows that stand in
@@ -42,6 +45,8 @@ class Scenario:
 
     edition: str = "ee"
     max_servers: int = 80
+    busy_servers: int = 0
+    groups: Mapping[str, int | None] = field(default_factory=lambda: {"DEFAULT_CONSUMER_GROUP": None})
     denied: frozenset[str] = frozenset()
     parameters_refused: frozenset[str] = frozenset()
     fail: Mapping[str, int | tuple[int, ...]] = field(default_factory=dict)

@@ -77,6 +77,10 @@ class Session:
     last: dict[str, int] = field(default_factory=dict)
     total: dict[str, int] = field(default_factory=dict)
     running: int = 0
+    asked: int = 0
+    """The degree that its last timed statement asked the pool for."""
+    group: str = "OTHER_GROUPS"
+    traced: bool = False
     requested: int = 0
     instance: int = 1
     calls: int = 0
@@ -230,7 +234,7 @@ def _sessions(state: State, session: Session) -> list[CatalogueRow]:
          "ACTION": each.action, "CLIENT_IDENTIFIER": each.client_identifier, "LOGON_TIME": each.logon,
          "PROGRAM": "python@standin", "TYPE": "USER", "PDML_STATUS": "ENABLED" if each.dml else "DISABLED",
          "PDDL_STATUS": "ENABLED", "PQ_STATUS": each.query,
-         "RESOURCE_CONSUMER_GROUP": "OTHER_GROUPS", "SERVICE_NAME": each.service, **observed.running(each),
+         "RESOURCE_CONSUMER_GROUP": each.group, "SERVICE_NAME": each.service, **observed.running(each),
          **observed.waiting(each)}
         for each in list(state.sessions.values())
     ]  # fmt: skip
@@ -254,6 +258,14 @@ def _px_session(state: State, _: Session) -> list[CatalogueRow]:
         if each.running > 1
         for number in range(1, each.running + 1)
     ]  # fmt: skip
+
+
+def _diag_info(_: State, session: Session) -> list[CatalogueRow]:
+    mark = session.parameters.get("tracefile_identifier", "")
+    name = "_".join(part for part in (f"FREE_ora_{40000 + session.sid}", mark) if part)
+    folder = "/u01/app/oracle/diag/rdbms/free/FREE/trace"
+    return [{"INST_ID": 1, "NAME": "Diag Trace", "VALUE": folder},
+            {"INST_ID": 1, "NAME": "Default Trace File", "VALUE": f"{folder}/{name}.trc"}]  # fmt: skip
 
 
 def _pq_sesstat(state: State, session: Session) -> list[CatalogueRow]:
@@ -426,6 +438,7 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "GV$SESSION": _sessions,
     "DBA_TABLESPACE_USAGE_METRICS": lambda _, __: guarded.usage(),
     "V$PX_SESSION": _px_session,
+    "V$DIAG_INFO": _diag_info,
     "V$PQ_SESSTAT": _pq_sesstat,
     "V$SYSSTAT": _sysstat,
     "V$SYSTEM_EVENT": _system_event,

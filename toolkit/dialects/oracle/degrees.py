@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolkit.dialects.answers import DegreeLimit
+from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.places import serial_by_service
 from toolkit.dialects.oracle.releases import edition_of
@@ -20,14 +21,16 @@ from toolkit.model.values import Row, Scalar
 Limit = tuple[int, str]
 
 
-def degree_limit(facts: Facts, sets: int = 2) -> DegreeLimit:
+def degree_limit(facts: Facts, sets: int = 2, group: str | None = None) -> DegreeLimit:
     """Return the lowest of all limits, the tightest first.
 
     Args:
         facts: what was read; a view that was refused gives no limit.
         sets: sets of servers the statement takes: 1 for a plain copy, 2 with a sort, a join or an index build.
+        group: the consumer group that the working session switches to; None for that of this session.
     """
-    found = sorted((*_of_software(facts), *_of_servers(facts, sets), *_of_plan(facts)), key=lambda one: one[0])
+    limits = (*_of_software(facts), *_of_servers(facts, sets), *_of_plan(facts, group))
+    found = sorted(limits, key=lambda one: one[0])
     return DegreeLimit(max(1, found[0][0]) if found else None, tuple(found))
 
 
@@ -40,7 +43,9 @@ def at_most(degree: int, facts: Facts) -> int:
 def degree_limit_of(work: Work, facts: Facts) -> DegreeLimit:
     """Return the limits of a work: a plain copy takes one set of servers, everything else up to two."""
     copies = work.operation in ("ctas", "insert") and work.query is None
-    return degree_limit(facts, sets=1 if copies else 2)
+    asked = work.option("consumer_group")
+    group = None if asked is None else parse_name(str(asked)).name
+    return degree_limit(facts, sets=1 if copies else 2, group=group)
 
 
 def parameters(facts: Facts) -> dict[str, str]:
@@ -63,10 +68,10 @@ def consumer_group(facts: Facts) -> str | None:
     return None if name is None else str(name)
 
 
-def directive_of(facts: Facts) -> Row:
-    """Return the directive of the active plan for this session's consumer group, or that of OTHER_GROUPS."""
+def directive_of(facts: Facts, group: str | None = None) -> Row:
+    """Return the directive of the active plan for a consumer group (this session's), or that of OTHER_GROUPS."""
     rows = facts.rows("doctor_directives")
-    group = consumer_group(facts)
+    group = group or consumer_group(facts)
     for name in (group, "OTHER_GROUPS"):
         for row in rows:
             if name is not None and row.get("group_name") == name:
@@ -118,8 +123,8 @@ def _processes_left(facts: Facts) -> int | None:
     return None
 
 
-def _of_plan(facts: Facts) -> Iterator[Limit]:
-    row = directive_of(facts)
+def _of_plan(facts: Facts, group: str | None) -> Iterator[Limit]:
+    row = directive_of(facts, group)
     limit = _whole(row.get("degree_limit"))
     if limit is not None and limit > 0:
         yield limit, f"resource plan {row.get('plan_name')} allows {row.get('group_name')} degree {limit}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.work import Work
 from toolkit.model.records import FOUND_IN_CACHE, READ_DIRECT, READ_INTO_CACHE, Metric
 from toolkit.model.values import Row
@@ -46,7 +47,44 @@ def tell(
         *_read_how(deltas),
     )
     size = int(_number(segment["value"])) if segment else None
-    return TrialFindings(metrics, _plan_sentences(work, plan), size, cpu)
+    sentences = (*_plan_sentences(work, plan), *_of_session(work, kept), *_queued(deltas))
+    return TrialFindings((*metrics, *_of_group(kept)), sentences, size, cpu)
+
+
+# -- the session ------------------------------------------------------------------------------------------------
+_QUEUED = "event resmgr:pq queued (session)"
+
+
+def group_of(kept: Mapping[str, tuple[Row, ...]]) -> str | None:
+    """Return the consumer group that V$SESSION showed right after the clock; None where no plan gives one."""
+    found = next((row.get("detail") for row in of_kind(kept, "switches")), None)
+    return None if found is None else str(found)
+
+
+def _of_group(kept: Mapping[str, tuple[Row, ...]]) -> Iterator[Metric]:
+    group = group_of(kept)
+    if group is not None:
+        yield Metric(f"in consumer group {group}", 1, "yes/no", SOURCE)
+
+
+def _of_session(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Iterator[str]:
+    """Say where the session was not in the group asked for, and where its trace is."""
+    asked = spelling.text_option(work, "consumer_group")
+    shown = of_kind(kept, "switches")
+    if asked is not None and shown and group_of(kept) != parse_name(asked).name:
+        yield (
+            f"the session was in consumer group {group_of(kept) or 'none'}, not in {parse_name(asked).name}: the "
+            "resource plan, or the lack of one, decided otherwise (V$SESSION.RESOURCE_CONSUMER_GROUP)"
+        )
+    if work.option("sql_trace"):
+        found = next((row.get("detail") for row in of_kind(kept, "trace")), None)
+        unknown = "in the folder `Diag Trace` of V$DIAG_INFO, which cannot be read; `*_DBATK.trc`"
+        yield f"traced, so its time is no measure of an untraced run; trace file: {found or unknown}"
+
+
+def _queued(deltas: Mapping[str, float]) -> Iterator[str]:
+    if deltas.get(_QUEUED, 0) > 0:
+        yield f"it waited {deltas[_QUEUED]:.1f} s in the queue of parallel statements, which counts in its time"
 
 
 # -- servers ----------------------------------------------------------------------------------------------------

@@ -7,10 +7,11 @@ Sources: Database Reference, V$PQ_SESSTAT of 11.2 (`Server Threads`, `Allocation
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.oracle import spelling
-from toolkit.dialects.oracle.findings import of_kind
+from toolkit.dialects.oracle.findings import group_of, of_kind
 from toolkit.dialects.work import Work
 from toolkit.model.values import Row
 
@@ -40,7 +41,17 @@ def granted(work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str,
     found = _from_one_source(work, kept, peaks)
     if spelling.is_serial(work):
         return found
-    return _begun_again(work, _counted(work, _sampled(work, found, peaks), peaks), peaks)
+    judged = _begun_again(work, _counted(work, _sampled(work, found, peaks), peaks), peaks)
+    return _in_group(work, judged, kept)
+
+
+def _in_group(work: Work, found: Granted, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
+    """Name the consumer group beside a downgrade: its directive may be what limits the degree."""
+    group = group_of(kept)
+    if group is None or found.degree is None or found.degree >= work.degree:
+        return found
+    sentence = found.sentence or f"degree {found.degree} of {work.degree} was granted"
+    return replace(found, sentence=f"{sentence} (consumer group {group})")
 
 
 def _from_one_source(work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Mapping[str, float]) -> Granted:

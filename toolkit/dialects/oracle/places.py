@@ -24,6 +24,7 @@ class ServiceLimit(StrEnum):
     ALTER_SYSTEM = "alter-system"
     TABLESPACES = "tablespaces"
     STATSPACK = "statspack"
+    TRACE_FILES = "trace-files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ SERVICES: tuple[Service, ...] = (
             ServiceLimit.RMAN: "RMAN is not available on Autonomous Database; the service makes its own backups",
             ServiceLimit.ALTER_SYSTEM: "ALTER SYSTEM is limited to what Autonomous Database lists",
             ServiceLimit.TABLESPACES: "Autonomous Database has the tablespace DATA, and no other can be added",
+            ServiceLimit.TRACE_FILES: "Autonomous Database lets nobody read the trace files of its server",
             ServiceLimit.STATSPACK: "Statspack cannot be installed on Autonomous Database; AWR is included",
         },
         tablespaces=frozenset({"DATA"}),

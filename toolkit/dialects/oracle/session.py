@@ -5,12 +5,13 @@ Each says how it is undone, so that from trial to trial only what differs is sen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from toolkit.dialects.answers import LockWaits
 from toolkit.dialects.oracle import spelling
-from toolkit.dialects.oracle.degrees import parameters
+from toolkit.dialects.oracle.degrees import consumer_group, parameters
+from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.work import Call, ContextValue, Work
@@ -44,6 +45,13 @@ _DEFAULTS = {
 }
 
 
+_TEXTS = frozenset({"NLS_NUMERIC_CHARACTERS", "TRACEFILE_IDENTIFIER"})
+"""Parameters whose value is a text in quotes."""
+TRACED_AS = "DBATK"
+"""TRACEFILE_IDENTIFIER of a traced session: it stands in the file's name. The run is its client identifier."""
+_NO_GROUP, _EVERYBODYS_GROUP = "OTHER_GROUPS", "DEFAULT_CONSUMER_GROUP"
+
+
 def lock_wait_seconds(options: Mapping[str, OptionValue]) -> int:
     """Return how long DDL waits for the transactions of others, in whole seconds."""
     asked = options.get("lock_wait")
@@ -60,7 +68,7 @@ def lock_waits(options: Mapping[str, OptionValue]) -> LockWaits:
 
 
 def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Set a worker's session up; policy and hints first, the switches of parallelism last."""
+    """Set a worker's session up; group, policy and hints first, the switches of parallelism and the trace last."""
     calls = [
         replace(_set(name, value, refusable=refusable), undo=(_set(name, _former(name, facts), refusable=True),))
         for name, value, refusable in _parameters(work, facts)
@@ -69,7 +77,7 @@ def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
         replace(_switch(verb, what, degree), undo=(_switch(undo, what, None),))
         for verb, what, degree, undo in _switches(work)
     )
-    return (*calls, *switches)
+    return (*_group(work, facts), *calls, *switches, *_trace(work))
 
 
 def end(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -82,7 +90,49 @@ def end(work: Work, facts: Facts) -> tuple[Call, ...]:
     restored = [
         _set(name, _former(name, facts), refusable=True) for name, _, _ in reversed(_parameters(work, facts))
     ]
-    return opening + tuple(back) + tuple(restored)
+    untraced = (undo for call in reversed(_trace(work)) for undo in call.undo)
+    left = (undo for call in _group(work, facts) for undo in call.undo)
+    return (*opening, *untraced, *back, *restored, *left)
+
+
+def _group(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Switch to the consumer group asked for; back to the session's own, or to the one that PUBLIC may switch to.
+
+    Nobody can switch to OTHER_GROUPS (ORA-29396; PL/SQL Packages, DBMS_SESSION.SWITCH_CURRENT_CONSUMER_GROUP).
+    """
+    text = spelling.text_option(work, "consumer_group")
+    if text is None:
+        return ()
+    own = consumer_group(facts) or _NO_GROUP
+    back = replace(
+        _switch_group(_EVERYBODYS_GROUP if own == _NO_GROUP else own),
+        tolerates=frozenset({"ORA-01031", "ORA-29368", "ORA-29396"}),
+    )
+    return (replace(_switch_group(parse_name(text).name), undo=(back,)),)
+
+
+def _switch_group(name: str) -> Call:
+    return Call("consumer_group", {"group": name}, session=Role.WORKER, effect=Effect.CHANGES)
+
+
+def _trace(work: Work) -> tuple[Call, ...]:
+    """Trace the session and its waits into a file that bears our name (DBMS_SESSION needs only ALTER SESSION)."""
+    if not work.option("sql_trace"):
+        return ()
+    ended = _set("TRACEFILE_IDENTIFIER", "", refusable=True)
+    off = Call("session_trace", {"begins": False}, session=Role.WORKER, effect=Effect.CHANGES)
+    on = replace(off, values={"begins": True}, undo=(off,))
+    return (replace(_set("TRACEFILE_IDENTIFIER", TRACED_AS, refusable=True), undo=(ended,)), on)
+
+
+def remarks(work: Work) -> Iterator[str]:
+    """Say what a trace does to the times, and where its other files are."""
+    if work.option("sql_trace"):
+        yield (
+            "SQL trace slows every session down: compare times with those of traced runs only; parallel servers "
+            "write trace files of their own (`*_p000_*.trc` and on) beside the session's, and `trcsess "
+            "clientid=RUN` joins them"
+        )
 
 
 def _parameters(work: Work, facts: Facts) -> list[tuple[str, str, bool]]:
@@ -147,7 +197,7 @@ def _set(name: str, value: str, *, refusable: bool) -> Call:
     spelled: dict[str, ContextValue] = {"name": name, "word": None, "number": None, "text": None}
     if value.isdecimal():
         spelled["number"] = int(value)
-    elif name.startswith("NLS_"):
+    elif name in _TEXTS:
         spelled["text"] = value
     else:
         spelled["word"] = value.upper()

@@ -33,6 +33,8 @@ def _place(work: Work, facts: Facts) -> Support | None:
     service, asked = service_of(facts), work.option("tablespace")
     if service.tablespaces and isinstance(asked, str) and asked.strip('"').upper() not in service.tablespaces:
         return _no(f"{service.barred[ServiceLimit.TABLESPACES]}; omit `tablespace`")
+    if work.option("sql_trace") and ServiceLimit.TRACE_FILES in service.barred:
+        return _no(f"{service.barred[ServiceLimit.TRACE_FILES]}; omit `sql_trace`")
     return None
 
 

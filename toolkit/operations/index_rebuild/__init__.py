@@ -18,7 +18,7 @@ DECLARATION = OperationDeclaration(
         shared.DEGREE, shared.CONCURRENCY, shared.TABLE, _INDEX, shared.SCHEMA, shared.PARTITION, shared.PCTFREE,
         shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA,
         shared.MAINTENANCE_WORK_MEM, _UNUSABLE_ONLY,
-        shared.ON_LIVE_OBJECTS, *shared.LOCKS,
+        shared.ON_LIVE_OBJECTS, *shared.SESSION, *shared.LOCKS,
     ),
     planned_by="toolkit.operations.index_rebuild.plan",
     required=(("index", "table", "schema"),),

@@ -58,6 +58,7 @@ DECLARATION = OperationDeclaration(
         shared.SCHEMA,
         *_HOW,
         shared.ON_LIVE_OBJECTS,
+        *shared.SESSION,
         *shared.LOCKS,
     ),
     planned_by="toolkit.operations.stats_gather.plan",

@@ -70,6 +70,7 @@ class _InSession(Implementation):
             shared("pq_tqstat"),
             shared("session_switches"),
             shared("statement_cost", statement_id=None),
+            *((shared("trace_file"),) if work.option("sql_trace") else ()),
             *(() if forced else dictionary),
         )
         others = tuple(call for call in asked if call not in dictionary)
@@ -97,6 +98,7 @@ class _InSession(Implementation):
             *storage.remarks(work, facts),
             *locks.remarks(work),
             *locks.former_values(work, facts),
+            *session.remarks(work),
             *_of_place(facts),
         )
 
@@ -105,7 +107,12 @@ class _Statistics(OracleStatistics, _InSession):
     """DBMS_STATS."""
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return (*statistics_remarks.remarks(work, facts), *storage.remarks(work, facts), *_of_place(facts))
+        return (
+            *statistics_remarks.remarks(work, facts),
+            *storage.remarks(work, facts),
+            *session.remarks(work),
+            *_of_place(facts),
+        )
 
 
 class _Backup(OracleBackups):
