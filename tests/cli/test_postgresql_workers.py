@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.servers.postgresql import Server
+from toolkit.runner.sweep import Sweep
 
 pytestmark = pytest.mark.postgresql
 
@@ -110,6 +111,9 @@ def test_parallel_workers_is_set_for_the_run_and_put_back(
         "--json",
     )  # fmt: skip
     assert [trial["outcome"] for trial in json.loads(answer.out)["trials"]] in (["ok"], ["downgraded"])
+    back = "reset when" if before is None else f"set back to {before} when"
+    shown = " ".join(dbatk("report", "last").out.split())
+    assert f"parallel_workers of `t` is 3 during the run, and {back} it ends" in shown
     dbatk("report", "last", "--out", "page.html")
     assert re.search(r"Workers Planned: 3", Path("page.html").read_text()), "the plan of the statement is kept"
     assert parameters(postgresql_server, postgresql_schema) == was
@@ -121,8 +125,6 @@ def test_what_somebody_else_set_meanwhile_stays_and_is_said(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str, table: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    from toolkit.runner.sweep import Sweep
-
     real = Sweep._cleanup
 
     def meanwhile(self: Sweep) -> object:
@@ -137,12 +139,35 @@ def test_what_somebody_else_set_meanwhile_stays_and_is_said(
     assert parameters(postgresql_server, postgresql_schema) == "parallel_workers=7"
 
 
+class Killed(BaseException):
+    """What ends a process without anything being put back."""
+
+
+def test_after_a_kill_clean_puts_the_parameter_back(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str, table: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def dies(_: object) -> None:
+        raise Killed
+
+    made = ("ctas", "-t", postgresql_url, "--source", table, "--table", f"{postgresql_schema}.made")
+    with monkeypatch.context() as broken:
+        broken.setattr(Sweep, "_cleanup", dies)
+        with pytest.raises(Killed):
+            dbatk(*made, "--not-production", "--parallel-workers", "3")
+    assert parameters(postgresql_server, postgresql_schema) == "parallel_workers=3"
+    cleaned = dbatk("clean", "-t", postgresql_url)
+    assert cleaned.status == 0, cleaned.out + cleaned.err
+    assert parameters(postgresql_server, postgresql_schema) in (None, "")
+
+
 def test_a_copy_is_given_the_parameter_and_the_users_table_is_left_alone(
     dbatk: Dbatk, postgresql_url: str, table: str
 ) -> None:
     build = ("index", "build", "-t", postgresql_url, "--table", table, "--columns", "i", "--not-production")
     script = dbatk(*build, "--degree", "4", "--parallel-workers", "3", "--repeat", "1", "--dry-run").out
     (change,) = statements(script, "ALTER TABLE")
+    assert "during the run" not in script
     assert "dbatk_" in change and "SET (parallel_workers = 3)" in change
 
 

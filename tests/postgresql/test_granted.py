@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.postgresql.helpers import index, table, work_of
 from toolkit.dialects.postgresql.dialect import DIALECT
-from toolkit.dialects.postgresql.granted import SERIAL_PLAN, workers_by_memory, workers_by_size
+from toolkit.dialects.postgresql.granted import SERIAL_PLAN, why_fewer, workers_by_memory, workers_by_size
 from toolkit.dialects.work import Work
 from toolkit.model.values import QualifiedName, Row
 
@@ -141,3 +141,24 @@ def test_each_process_of_a_build_has_its_32_megabytes(kilobytes: int, wanted: in
     assert 0 <= kept <= wanted
     assert kept == 0 or kilobytes // (kept + 1) >= 32768
     assert kept == wanted or kilobytes // (kept + 2) < 32768
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "memory", "fixed", "requested", "word"),
+    [
+        (32, 64, None, 1, "maintenance_work_mem of 64 MB is enough for 1 worker; 2 need 96 MB"),
+        (32, 1024, None, 2, "a table of 32.0 MiB gets at most 2 workers"),
+        (9, 1024, None, 1, "gets at most 1 worker,"),
+        (32, 1024, None, 0, "the access method"),
+        (900, 1024, None, 0, "the access method"),
+        (900, 64, None, 1, "maintenance_work_mem of 64 MB is enough for 1 worker; 3 need 128 MB"),
+        (900, 64, 2, 2, "the table's parallel_workers is 2"),
+        (4, 64, None, 0, "a table of 4.00 MiB gets at most 0 workers"),
+    ],
+)
+def test_the_limit_that_held_is_named_and_no_other(
+    megabytes: int, memory: int, fixed: int | None, requested: int, word: str
+) -> None:
+    row = {"table_blocks": megabytes * 128, "min_scan_blocks": 1024, "memory_kilobytes": memory * 1024,
+           "table_workers": fixed}  # fmt: skip
+    assert word in why_fewer(row, 3, requested)

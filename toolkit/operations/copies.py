@@ -25,20 +25,21 @@ class Copies:
     cleanup: tuple[Call, ...]
 
 
-def refuse_kinds(planner: Planner, kinds: Collection[str], why: str) -> None:
+def refuse_kinds(planner: Planner, kinds: Collection[str], why: str, hint: str) -> None:
     """Refuse a relation of a kind that the work cannot be done on, or not be measured on by a copy of it.
 
     Args:
         planner: whose `target` was read.
         kinds: as `relation.sql` of the engine names them.
         why: what follows the kind in the sentence.
+        hint: what to do instead.
 
     Raises:
         ToolkitError: TK-0304.
     """
     kind = str(planner.facts.value("target", "kind", ""))
     if kind in kinds:
-        raise ToolkitError(f"`{planner.spec.text('table')}` is a {kind}, {why}", code="TK-0304")
+        raise ToolkitError(f"`{planner.spec.text('table')}` is a {kind}, {why}", code="TK-0304", hint=hint)
 
 
 def copies_of(

@@ -206,7 +206,7 @@ def test_a_backup_that_nobody_read_again_says_so(run: Runner, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("metrics", "fault", "verified", "unverified"),
     [
-        ({"verified": 1}, None, "V$RMAN_STATUS confirms the backup", None),
+        ({"verified": 1}, None, "V$RMAN_STATUS confirms the backup (no restore was tried)", None),
         ({"verified": 0}, None, "its program ended", "V$RMAN_STATUS did not confirm the backup"),
         ({"corrupt_files": 2, "verified": 1}, "corrupt blocks were found in 2 data file(s)", None, None),
     ],

@@ -128,7 +128,7 @@ def _of_backup(run: str, store: Store) -> Verification:
         return looked + Verification(unverified=("the backup was not read back",))
     if not whole.value:
         return looked + Verification(unverified=(f"{whole.source} did not confirm the backup",))
-    return looked + Verification(verified=(f"{whole.source} confirms the backup",))
+    return looked + Verification(verified=(f"{whole.source} confirms the backup (no restore was tried)",))
 
 
 def _looked(names: list[str], what: str, how: str, right: str) -> Verification:

@@ -52,29 +52,35 @@ def _number(row: Row, column: str) -> int | None:
     return int(value) if isinstance(value, int | float) else None
 
 
-def why_fewer(plan: Row, wanted: int) -> str:
-    """Say why an index build asked for fewer workers than wanted, from the row of `maintenance_plan.sql`."""
+def why_fewer(plan: Row, wanted: int, requested: int) -> str:
+    """Say why an index build asked for fewer workers than wanted, from the row of `maintenance_plan.sql`.
+
+    The server takes the workers that the size of the table gives, and then fewer where memory is short; an access
+    method that builds in one process asks for none whatever both allow.
+    """
     blocks, threshold = _number(plan, "table_blocks"), _number(plan, "min_scan_blocks")
     kilobytes = _number(plan, "memory_kilobytes")
     if blocks is None or threshold is None or kilobytes is None:
         return "the table is small, or maintenance_work_mem gives a process less than 32 MB"
     fixed = _number(plan, "table_workers")
-    by_size = workers_by_size(blocks, threshold) if fixed is None else fixed
-    if by_size < wanted:
-        spelled = byte_size(blocks * _BLOCK)
+    by_size = min(wanted, workers_by_size(blocks, threshold) if fixed is None else fixed)
+    by_memory = workers_by_memory(kilobytes, by_size) if fixed is None else by_size
+    if requested < by_memory or (by_size == wanted == by_memory):
+        return "the access method or an expression of the index does not allow a parallel build"
+    if by_memory < by_size:
+        need = (by_size + 1) * WORKER_KILOBYTES // 1024
         return (
-            f"a table of {spelled} gets at most {by_size} workers, unless its parallel_workers is set"
-            if fixed is None
-            else f"the table's parallel_workers is {fixed}"
-        )  # fmt: skip
-    by_memory = workers_by_memory(kilobytes, wanted)
-    if by_memory < wanted and fixed is None:
-        need = (wanted + 1) * WORKER_KILOBYTES // 1024
-        return (
-            f"maintenance_work_mem of {kilobytes // 1024} MB is enough for {by_memory} workers; "
-            f"{wanted} need {need} MB (32 MB each, the leader included)"
+            f"maintenance_work_mem of {kilobytes // 1024} MB is enough for {_workers(by_memory)}; "
+            f"{by_size} need {need} MB (32 MB each, the leader included)"
         )
-    return "the access method or an expression of the index does not allow a parallel build"
+    if fixed is not None:
+        return f"the table's parallel_workers is {fixed}"
+    spelled = byte_size(blocks * _BLOCK)
+    return f"a table of {spelled} gets at most {_workers(by_size)}, unless its parallel_workers is set"
+
+
+def _workers(number: int) -> str:
+    return f"{number} worker{'' if number == 1 else 's'}"
 
 
 SERIAL_PLAN = "the planner chose a serial plan"
@@ -175,11 +181,13 @@ def of_build(work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[
     requested = requested_workers(notices)
     plan = kept.get("plan", ())
     if requested == 0:
-        return Granted(1, "notice of the server", f"built serially: {why_fewer(plan[0] if plan else {}, wanted)}")
+        return Granted(
+            1, "notice of the server", f"built serially: {why_fewer(plan[0] if plan else {}, wanted, 0)}"
+        )
     found = _sampled(requested, peaks, "the build requested")
     if requested is not None and requested < wanted:
-        why = why_fewer(plan[0] if plan else {}, wanted)
-        return Granted(found.degree, found.source, f"the build requested {requested} workers: {why}")
+        why = why_fewer(plan[0] if plan else {}, wanted, requested)
+        return Granted(found.degree, found.source, f"the build requested {_workers(requested)}: {why}")
     return found
 
 

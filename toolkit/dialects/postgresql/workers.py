@@ -157,6 +157,15 @@ def set_workers(work: Work, facts: Facts, key: str, table: QualifiedName, *, cop
     )  # fmt: skip
 
 
+def set_for_the_run(work: Work, facts: Facts, key: str, *, copied: bool) -> Iterator[str]:
+    """Say that a table of the user's is changed for as long as the run lasts."""
+    asked, row = work.option(ATTRIBUTE), facts.first(key)
+    if asked is not None and not copied and row and row.get(ATTRIBUTE) != asked:
+        before = row.get(ATTRIBUTE)
+        back = "reset" if before is None else f"set back to {before}"
+        yield f"parallel_workers of `{row.get('table_name')}` is {asked} during the run, and {back} when it ends"
+
+
 def attributes(ref: ObjectRef) -> Call | None:
     """Ask what `parallel_workers` of a table is now."""
     return Call("attributes", file=True, binds=name_binds(ref.name)) if ref.kind is ObjectKind.TABLE else None

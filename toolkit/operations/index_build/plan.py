@@ -35,7 +35,7 @@ class IndexBuild:
 
     def check(self, planner: Planner) -> None:
         table = planner.existing("target", "table")
-        refuse_kinds(planner, ("view", "foreign table"), "which has no index")
+        refuse_kinds(planner, ("view", "foreign table"), "which has no index", "index the tables it reads")
         self._keys(planner)
         self._include(planner)
         if not planner.measuring:

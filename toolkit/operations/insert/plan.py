@@ -65,9 +65,16 @@ class Insert:
 
     def check(self, planner: Planner) -> None:
         planner.existing("target", "table")
-        refuse_kinds(planner, ("materialized view",), "which takes no rows")
+        refuse_kinds(
+            planner, ("materialized view",), "which takes no rows", "refresh it, or load a table it reads"
+        )
         if planner.measuring:
-            refuse_kinds(planner, ("view", "foreign table"), "whose copy would be an ordinary table: measure that")
+            refuse_kinds(
+                planner,
+                ("view", "foreign table"),
+                "whose copy would be an ordinary table",
+                "give the table itself",
+            )
         self._check_partition(planner)
         existing_source(planner)
         if not planner.facts.assumed and not self._columns(planner):

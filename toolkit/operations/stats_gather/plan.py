@@ -83,7 +83,12 @@ class StatsGather:
         if planner.spec.text("table") is not None:
             planner.existing("target", "table")
             if not self._live(planner):
-                refuse_kinds(planner, ("foreign table",), "whose copy would be an ordinary table")
+                refuse_kinds(
+                    planner,
+                    ("foreign table",),
+                    "whose copy would be an ordinary table",
+                    "gather it once, as a job",
+                )
             return
         if planner.facts.assumed and self._by_schema(planner):
             return

@@ -61,7 +61,8 @@ class CreateIndex(_OnIndex):
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         serial = index_methods.serial_build(work, facts)
         caps = [serial] if serial else workers.size_cap(work, facts, "target")
-        return (*super().remarks(work, facts), *caps)
+        said = workers.set_for_the_run(work, facts, "target", copied=_copied(work))
+        return (*super().remarks(work, facts), *caps, *said)
 
     def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return workers.set_workers(work, facts, "target", indexed_table(work), copied=_copied(work))

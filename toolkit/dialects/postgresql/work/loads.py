@@ -41,7 +41,8 @@ class CreateTableAs(InSession):
         )
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return tuple(workers.size_cap(work, facts, "source"))
+        said = workers.set_for_the_run(work, facts, "source", copied=False)
+        return (*workers.size_cap(work, facts, "source"), *said)
 
     def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         if work.source is None:
