@@ -82,6 +82,9 @@ class World:
     def cancel(self) -> None:
         """Nothing runs long here."""
 
+    def comes_back(self, error: DatabaseError, tried: int) -> bool:
+        return False
+
     def forget(self, role: Role, number: int = 0) -> None:
         self.forgotten.append((role, number))
 

@@ -115,6 +115,13 @@ class Server(Protocol):
         """Say how changes of the control session wait for locks, by the options `lock_wait` and `lock_tries`."""
         ...
 
+    def claim(self) -> Call | None:
+        """Take a lock of the database itself until the session ends, so that no other store works on it as well.
+
+        One row: taken (`yes` or `no`), and of its holder run, pid, host, since. None where the engine has none.
+        """
+        ...
+
     def sessions_everywhere(self, run: str) -> Call | None:
         """List the same on all instances of a cluster; None where a database has one instance."""
         ...

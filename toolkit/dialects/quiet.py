@@ -149,6 +149,9 @@ class Quiet:
     def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
         return LockWaits()
 
+    def claim(self) -> Call | None:
+        return None
+
     def sessions_everywhere(self, run: str) -> Call | None:
         return None
 

@@ -44,6 +44,8 @@ class Sessions:
         self.programs = Programs(run)
         self._waits = LockWaits()
         self._waiting: Connection | None = None
+        self._ours: Callable[[str], bool] | None = None
+        self._claimed: Connection | None = None
         self.orphaned = False
         """Whether a session was lost that may still be at work in the database, unheard by anybody."""
         self.monitor_queries = 0
@@ -59,6 +61,34 @@ class Sessions:
         """Let changes of the control session wait for locks, and be tried again, as the options say."""
         self._waits = dialect_of(self._target.engine).lock_waits(options)
 
+    def claim(self, ours: Callable[[str], bool]) -> None:
+        """Take the database's own lock, now and in each control session that replaces a lost one.
+
+        Args:
+            ours: whether a run is one whose work may go on beside this one.
+
+        Raises:
+            ToolkitError: TK-0302 when a run that is not ours has it: which, from where, since when.
+            DatabaseError: of the database.
+        """
+        self._ours = ours
+        self._claim(self.get(Role.CONTROL))
+
+    def _claim(self, session: Connection) -> None:
+        call = dialect_of(self._target.engine).claim()
+        if call is None or self._ours is None or session is self._claimed:
+            return
+        row = session.execute(step_of(dialect_of(self._target.engine), call).text).rows[0]
+        run = str(row["run"] or "")
+        if row["taken"] == "no" and not (run == self._tag.run or self._ours(run)):
+            where = f"pid {row['pid']}, from {row['host']}" + (f", since {row['since']}" if row["since"] else "")
+            raise ToolkitError(
+                f"run `{run}` of another store works on this database ({where})",
+                code="TK-0302",
+                hint="wait for it to end; one results store for all who work on a database says more",
+            )
+        self._claimed = session
+
     def get(self, role: Role, number: int = 0) -> Connection:
         """Return the session of a role, opening it when needed.
 
@@ -72,6 +102,8 @@ class Sessions:
             found = open_session(self._target, role, self._tag, read_only=self._read_only, timeouts=self.timeouts)
             with self._lock:
                 self._open[key] = found
+            if role is Role.CONTROL:
+                self._claim(found)
         return found
 
     def run(self, step: Step, number: int = 0) -> Answer:
@@ -123,6 +155,10 @@ class Sessions:
             self._busy.discard(key)
             if timer is not None:
                 timer.cancel()
+
+    def comes_back(self, error: DatabaseError, tried: int) -> bool:
+        """Tell whether an object that was locked is to be tried again, after so many tries."""
+        return error.code in self._waits.busy and tried < self._waits.items
 
     def _let_wait(self, connection: Connection) -> None:
         """Let a session wait for locks from its first change on; one that may not be told so goes on without."""

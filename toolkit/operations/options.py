@@ -74,9 +74,10 @@ SESSION = (
 
 LOCKS = (
     Option("lock_wait", OptionKind.DURATION,
-           "how long DDL waits for transactions of others, each time it is tried (default 60s)", engines=ORACLE),
+           "how long a statement waits for locks of others, each time it is tried (default 60s)",
+           engines=NOT_DUCKDB),
     Option("lock_tries", OptionKind.INTEGER,
-           "how often dropping or restoring an object that others lock is tried (default 3)",
-           engines=ORACLE, low=1, high=100),
+           "how often what others lock is tried: dropping, restoring, each index of a rebuild (default 3)",
+           engines=NOT_DUCKDB, low=1, high=100),
 )  # fmt: skip
 """What is done about locks of others."""

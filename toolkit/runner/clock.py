@@ -93,6 +93,16 @@ class _Queue:
                 self._changed.wait(_TICK_SECONDS)
         return None
 
+    def put_back(self, item: TimedItem) -> bool:
+        """Let an item come back after all others; False when nothing more is begun."""
+        with self._changed:
+            if self._closed or self._stop.requested:
+                return False
+            self._items.append(item)
+            self._busy.discard(item.apart or "")
+            self._changed.notify_all()
+        return True
+
     def done(self, item: TimedItem) -> None:
         """Say that an item ended, so that another of its `apart` may be begun."""
         if item.apart is None:
@@ -120,6 +130,7 @@ def run_timed(
     on_end: Callable[[], None] = lambda: None,
     reachable: Callable[[], bool] = lambda: True,
     overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]] = lambda _: {},
+    comes_back: Callable[[DatabaseError, int], bool] = lambda *_: False,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> TimedResult:
     """Work the queue off with `timed.workers` sessions begun together.
@@ -141,15 +152,16 @@ def run_timed(
             while: a rollback that takes long is waited for, a network that is gone is not.
         overdue: called in this thread now and then with what each worker does; returns, by worker, the error with
             which its statement is to be ended.
+        comes_back: tells by its error and how often it was tried whether an item is tried again after the others.
         timeout_seconds: how long that while is.
 
     Returns:
         Elapsed seconds from the common begin to the last end, and each item's own.
     """
     silence = _Silence(reachable, timeout_seconds)
-    return _Clock(timed, sessions, stop, limit_seconds, look_again, look_at, on_items, silence, overdue).run(
-        on_end
-    )
+    return _Clock(
+        timed, sessions, stop, limit_seconds, look_again, look_at, on_items, silence, overdue, comes_back
+    ).run(on_end)
 
 
 class _Silence:
@@ -189,6 +201,7 @@ class _Clock:
         on_items: Callable[[Sequence[ItemResult]], None],
         silence: _Silence,
         overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]],
+        comes_back: Callable[[DatabaseError, int], bool],
     ) -> None:
         self._sessions = sessions
         self._stop = stop
@@ -198,6 +211,8 @@ class _Clock:
         self._on_items = on_items
         self._silence = silence
         self._overdue = overdue
+        self._comes_back = comes_back
+        self._tried: dict[str, int] = {}
         self._end_with: dict[int, DatabaseError] = {}
         self._now: dict[int, tuple[TimedItem, float]] = {}
         self._workers = timed.workers
@@ -320,6 +335,8 @@ class _Clock:
                 result = _run_item(item, number, self._sessions, self._origin[0], look)
                 look = self._look_again
                 self._now.pop(number, None)
+                if self._put_back(item, result.error):
+                    continue
                 self._waiting.done(item)
                 self._ended.put(result)
                 if result.error is not None and result.error.lost:
@@ -330,6 +347,12 @@ class _Clock:
         finally:
             self._ended.put(None)
         self._released.wait()
+
+    def _put_back(self, item: TimedItem, error: DatabaseError | None) -> bool:
+        """Let an item whose one statement met a lock of others come back at the end; nothing of it was done."""
+        tried = self._tried[item.label] = self._tried.get(item.label, 0) + 1
+        locked = error is not None and len(item.steps) == 1 and self._comes_back(error, tried)
+        return locked and self._waiting.put_back(item)
 
 
 def _run_item(

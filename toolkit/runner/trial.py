@@ -195,6 +195,7 @@ def _timed(
         on_end=lambda: _stop_watching(context, state, sampler, stages),
         reachable=lambda: answers(context),
         overdue=TransactionWaits(context, state.works).overdue,
+        comes_back=context.sessions.comes_back if context.job else lambda *_: False,
     )
 
 

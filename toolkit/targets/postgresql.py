@@ -263,7 +263,8 @@ class PostgresqlConnection:
                 self._session.rollback()
         code = error.sqlstate or (_NO_CONNECTION if lost else _NO_CODE)
         message = error.diag.message_primary or str(error).strip() or type(error).__name__
-        return DatabaseError(message, code=code, lost=lost, cancelled=code == "57014")
+        asked_for = code == "57014" and "statement timeout" not in message
+        return DatabaseError(message, code=code, lost=lost, cancelled=asked_for)
 
     def _heard(self, notice: psycopg.errors.Diagnostic) -> None:
         text = notice.message_primary or ""

@@ -36,7 +36,7 @@ _HEADER_BYTES = 4096
 """The first block of a DuckDB file is written once, when it is made, and holds an id of its own since 1.4."""
 _MODE = 0o644
 _AROUND = (
-    "sql/absence.sql", "sql/analyzed.sql", "sql/attributes.sql", "sql/clock.sql",
+    "sql/absence.sql", "sql/analyzed.sql", "sql/attributes.sql", "sql/claim.sql", "sql/clock.sql",
     "sql/definition_index.sql", "sql/definition_table.sql", "sql/elsewhere_absence.sql",
     "sql/elsewhere_identity.sql", "sql/elsewhere_unfinished.sql", "sql/identity.sql", "sql/identity_index.sql",
     "sql/identity_table.sql", "sql/instant.sql", "sql/other_instances.sql", "sql/scheduler_statistics.sql",

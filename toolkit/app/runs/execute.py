@@ -21,6 +21,7 @@ from toolkit.app.runs.preview import keep_explanation, warn_of_drift
 from toolkit.app.runs.redo import check_redo, watching_room
 from toolkit.app.runs.repair import (
     database_of,
+    ended_in_any_case,
     next_attempt,
     read_server,
     refuse_ingested,
@@ -139,7 +140,8 @@ def start(
         snapshot_source = snapshot_source_of_run(planning, launch.sessions)
         head = _head(planning, launch)
         store.create_run(head)
-        with _ended_in_any_case(launch), launch.lease():
+        with ended_in_any_case(store, run, launch.stop), launch.lease():
+            launch.claim()
             context = launch.context(planning, launch.changes(head), snapshot_source)
             keep_explanation(context, launch.policy)
             keep_snapshot_source(store, run, snapshot_source, launch.events)
@@ -192,6 +194,13 @@ class _Launch:
         if self.under is not None:
             return nullcontext()
         return holding_lease(self.store, self.target.lease_key, self.run, self.stop)
+
+    def claim(self) -> None:
+        """Hold the database itself against runs of other stores, but not against those of the same plan."""
+        plan = self.under
+        self.sessions.claim(
+            lambda run: plan is not None and any(run == o.run for o in self.store.children_of(plan))
+        )
 
     def read_planning(self, experiment: Experiment) -> PlanningContext:
         return read_planning(experiment, self.dialect, self.sessions, self.policy)
@@ -251,17 +260,6 @@ def _launch(
         stop,
         under,
     )
-
-
-@contextmanager
-def _ended_in_any_case(launch: _Launch) -> Iterator[None]:
-    """Let no run stay `running` that was refused (a lease, a licence) after it was stored."""
-    try:
-        yield
-    except BaseException:
-        if launch.store.load_head(launch.run).state is RunState.RUNNING and not launch.stop.disowned:
-            launch.store.end_run(launch.run, RunState.FAILED, datetime.now(UTC))
-        raise
 
 
 def _check(planning: PlanningContext, launch: _Launch) -> None:
@@ -361,6 +359,7 @@ def resume(
         launch.check_production(server)
         noted.enter_context(run_noted(store, head, server, approvals, launch.events, doubt.sentence))
         ended = end_orphaned_sessions(target, launch.dialect, run, launch.sessions.timeouts)
+        launch.claim()
         attempt = next_attempt(record, store)
         # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
         changes = launch.changes(head)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import RunHead, RunRecord, run_key
 from toolkit.model.words import Mode, Outcome, Role, RunState
-from toolkit.runner import Changes, PlanningContext, Undone, UndoScript, end_orphaned_sessions, interrupted
+from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, end_orphaned_sessions, interrupted
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.runner.leftovers import Others, need_backup, note_completed, of_other_stores
@@ -62,6 +62,17 @@ def undo_script_left(store: Store, run: str) -> Path | None:
     """Return the path of a run's undo script while it is there: something is still to be undone."""
     path = store.undo_script(run)
     return path if path.is_file() else None
+
+
+@contextmanager
+def ended_in_any_case(store: Store, run: str, stop: Stop) -> Iterator[None]:
+    """Let no run stay `running` that was refused (a lease, a licence) after it was stored."""
+    try:
+        yield
+    except BaseException:
+        if store.load_head(run).state is RunState.RUNNING and not stop.disowned:
+            store.end_run(run, RunState.FAILED, datetime.now(UTC))
+        raise
 
 
 # -- clean and resume ---------------------------------------------------------------------------------------------

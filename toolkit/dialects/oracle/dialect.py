@@ -188,6 +188,9 @@ class OracleDialect:
     def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
         return session.lock_waits(options)
 
+    def claim(self) -> None:
+        return None
+
     def sessions_everywhere(self, run: str) -> Call | None:
         return Call("sessions_everywhere", file=True, binds={"run": run})
 

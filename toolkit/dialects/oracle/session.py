@@ -61,10 +61,9 @@ def lock_wait_seconds(options: Mapping[str, OptionValue]) -> int:
 def lock_waits(options: Mapping[str, OptionValue]) -> LockWaits:
     """Let the control session wait as the workers do, and try again: it puts back what must not stay."""
     wait = _set("DDL_LOCK_TIMEOUT", str(lock_wait_seconds(options)), refusable=True)
-    tries = options.get("lock_tries")
-    return LockWaits(
-        (replace(wait, session=Role.CONTROL),), _BUSY, LOCK_TRIES if tries is None else int(str(tries))
-    )
+    tries = int(str(options.get("lock_tries") or LOCK_TRIES))
+    items = 1 if options.get("online") else tries  # what was cut off ONLINE is not as it was
+    return LockWaits((replace(wait, session=Role.CONTROL),), _BUSY, tries, items)
 
 
 def begin(work: Work, facts: Facts) -> tuple[Call, ...]:

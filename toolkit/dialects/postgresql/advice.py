@@ -49,8 +49,8 @@ _ENTRIES = (
     # 25: transactions
     _entry("25001", "the statement cannot run inside a transaction", "CONCURRENTLY needs a session of its own"),
     _entry("25006", "the session or server is read-only",
-           "connect to the primary: a replica accepts no writes (pg_is_in_recovery()); see "
-           "default_transaction_read_only"),
+           "connect to the primary: a replica accepts no writes (pg_is_in_recovery()); where role or database set "
+           "default_transaction_read_only, add `?options=-c default_transaction_read_only=off` to the URL"),
     _entry("25P02", "an earlier error aborted the transaction", "see the first error"),
     _entry("25P03", "the session was idle in a transaction too long", "see idle_in_transaction_session_timeout",
            passing=_P),
@@ -110,8 +110,8 @@ _ENTRIES = (
     _entry("55006", "the object is in use", "check pg_stat_activity for who uses it, and try again", passing=_P),
     _entry("55P02", "the setting needs a restart or reload", "set it in postgresql.conf"),
     _entry("55P03", "a lock could not be obtained in time",
-           "find the blocker with pg_blocking_pids() (waited 60 s); after CREATE INDEX CONCURRENTLY look for an "
-           "INVALID index", passing=_P),
+           "find the blocker with pg_blocking_pids(), or wait longer (--lock-wait, default 60s); after CREATE "
+           "INDEX CONCURRENTLY look for an INVALID index", passing=_P),
     _entry("57014", "the statement was cancelled or exceeded its time limit", "run it again; see --time-limit"),
     _entry("57P01", "an administrator ended the session",
            "find out who ran pg_terminate_backend or stopped the server, then `dbatk runs resume`", passing=_P),
@@ -152,6 +152,9 @@ def explain(code: str, message: str) -> ErrorAdvice | None:
     if code == "53100" and _DISABLED_PARALLEL in message:
         return _entry("53100", "the shared memory of parallel workers (/dev/shm) is full",
                       "lower the degree or work_mem; a container needs a larger --shm-size")  # fmt: skip
+    if code == "57014" and "statement timeout" in message:
+        return _entry("57014", "the statement_timeout of the role or database ended the statement",
+                      "add `?options=-c statement_timeout=0` to the URL, or ALTER ROLE ... SET it")  # fmt: skip
     if code in ERRORS:
         return ERRORS[code]
     known = _CLASSES.get(code[:2])

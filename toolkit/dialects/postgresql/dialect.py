@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Check, ErrorAdvice, Grant, Watching
+from toolkit.dialects.answers import Check, ErrorAdvice, Grant, LockWaits, Watching
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.postgresql import advice, checks, names, objects, release, workers
+from toolkit.dialects.postgresql import advice, checks, locks, names, objects, release, workers
 from toolkit.dialects.postgresql.backup.programs import error_of
 from toolkit.dialects.postgresql.work import WORK
 from toolkit.dialects.quiet import Quiet
 from toolkit.dialects.work import Call
+from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
@@ -64,6 +65,12 @@ class PostgresqlDialect(Quiet):
         return Watching(
             snapshots=release.snapshot_files(facts.release), samples=("sample_pgstat",), progress="progress"
         )
+
+    def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
+        return locks.lock_waits(options)
+
+    def claim(self) -> Call | None:
+        return Call("claim", file=True)
 
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
         return error_of(name, status, lines)

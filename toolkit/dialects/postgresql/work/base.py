@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Implementation, Kept
-from toolkit.dialects.postgresql import support
+from toolkit.dialects.postgresql import locks, support
 from toolkit.dialects.postgresql.names import parse_name
 from toolkit.dialects.postgresql.objects import name_binds
 from toolkit.dialects.postgresql.release import major
@@ -44,6 +44,9 @@ class InSession(Implementation):
         """Return the session's settings of a work."""
         return {}
 
+    def _all_settings(self, work: Work) -> dict[str, Scalar]:
+        return self.settings(work) | locks.timeout(work.options)
+
     def plan(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Ask, before the clock and under the same settings, what the statement will ask for."""
         return ()
@@ -56,12 +59,12 @@ class InSession(Implementation):
         """Set the worker's session up and keep, under `plan`, what decides on its workers."""
         settings = (
             Call("set", {"name": name, "value": value}, session=Role.WORKER)
-            for name, value in self.settings(work).items()
+            for name, value in self._all_settings(work).items()
         )
         return (*settings, *self.plan(work, facts), *self.counted(work, facts, "degree_before"))
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return tuple(Call("reset", {"name": name}, session=Role.WORKER) for name in self.settings(work))
+        return tuple(Call("reset", {"name": name}, session=Role.WORKER) for name in self._all_settings(work))
 
     sizes: tuple[str, ...] = ("object_rows", "object_bytes")
     """What is asked of the object after the clock."""

@@ -1,0 +1,139 @@
+"""Locks of others: waited for as the user says, come back to, and never two stores at work on one database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.engines.arena import Heard
+from tests.postgresql.helpers import target_of
+from tests.servers.postgresql import Server
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.values import Factor
+from toolkit.model.words import Mode, OperationName, Role
+from toolkit.store import open_store
+from toolkit.targets.base import SessionTag
+
+pytestmark = pytest.mark.postgresql
+_READ = "SELECT name, setting FROM pg_settings WHERE name = ANY (string_to_array(:names, ','))"
+_NAMES = "statement_timeout,lock_timeout,default_transaction_read_only"
+
+
+def job(server: Server, store: Path, operation: OperationName, options: dict[str, object],
+        observe: Callable[[str], None] = lambda _: None) -> list[tuple[str, str]]:  # fmt: skip
+    """Run a job and return label and outcome of its items."""
+    target = target_of(server)
+    target.observer = observe
+    experiment = Experiment(server.url, operation, options, (Factor("degree", (1,)),), Mode.JOB)  # type: ignore[arg-type]
+    with open_store(store) as opened:
+        run = start(experiment, target, store=opened, approvals=Approvals(not_production=True), events=Heard())
+        (trial,) = opened.load_run(run).trials
+        return [(item.label.rpartition(".")[2], item.outcome.value) for item in trial.items]
+
+
+@pytest.fixture
+def schema(postgresql_server: Server, postgresql_schema: str) -> str:
+    with postgresql_server.connect() as session:
+        for name, rows in (("big", 20_000), ("small", 100)):
+            session.execute(
+                f"CREATE TABLE {postgresql_schema}.{name} AS SELECT i AS id FROM generate_series(1, {rows}) i"
+            )
+            session.execute(f"CREATE INDEX {name}_ix ON {postgresql_schema}.{name} (id)")
+    return postgresql_schema
+
+
+def test_a_busy_index_is_come_back_to(postgresql_server: Server, schema: str, tmp_path: Path) -> None:
+    with postgresql_server.connect() as writer:
+        writer.autocommit = False
+        writer.execute(f"INSERT INTO {schema}.big VALUES (0)")
+
+        def observe(text: str) -> None:
+            if text.startswith("REINDEX") and "small_ix" in text:
+                writer.commit()
+
+        items = job(
+            postgresql_server, tmp_path / "store.sqlite", "index-rebuild",
+            {"schema": schema, "lock_wait": "1s"}, observe,
+        )  # fmt: skip
+    assert sorted(items) == [("big_ix", "ok"), ("small_ix", "ok")]
+
+
+def test_an_index_that_stays_busy_fails_after_the_tries(
+    postgresql_server: Server, schema: str, tmp_path: Path
+) -> None:
+    sent: list[str] = []
+    with postgresql_server.connect() as writer:
+        writer.autocommit = False
+        writer.execute(f"INSERT INTO {schema}.big VALUES (0)")
+        items = job(
+            postgresql_server, tmp_path / "store.sqlite", "index-rebuild",
+            {"schema": schema, "lock_wait": "0.1s", "lock_tries": 2}, sent.append,
+        )  # fmt: skip
+    assert sorted(items) == [("big_ix", "failed"), ("small_ix", "ok")]
+    assert sum(text.startswith("REINDEX") and "big_ix" in text for text in sent) == 2
+
+
+@contextmanager
+def role_with(server: Server, *settings: str) -> Iterator[Server]:
+    with server.connect() as owner:
+        owner.execute("CREATE ROLE strict LOGIN SUPERUSER")
+        for setting in settings:
+            owner.execute(f"ALTER ROLE strict SET {setting}".encode())
+    try:
+        yield replace(server, user="strict")
+    finally:
+        with server.connect() as owner:
+            owner.execute("DROP ROLE strict")
+
+
+def test_what_a_role_sets_is_kept(postgresql_server: Server) -> None:
+    set_by_role = ("statement_timeout = '7s'", "lock_timeout = '3s'", "default_transaction_read_only = on")
+    with role_with(postgresql_server, *set_by_role) as server:
+        session = target_of(server).connect(Role.CONTROL, SessionTag("kept"))
+        found = {row["name"]: row["setting"] for row in session.execute(_READ, {"names": _NAMES}).rows}
+        session.close()
+    assert found == {
+        "statement_timeout": "7000", "lock_timeout": "3000", "default_transaction_read_only": "on",
+    }  # fmt: skip
+
+
+def test_a_statement_that_the_role_s_timeout_ended_failed_and_was_not_asked_to_end(
+    postgresql_server: Server,
+) -> None:
+    with role_with(postgresql_server, "statement_timeout = '100ms'") as server:
+        session = target_of(server).connect(Role.WORKER, SessionTag("kept"))
+        with pytest.raises(DatabaseError) as caught:
+            session.execute("SELECT pg_sleep(60)")
+        session.close()
+    assert (caught.value.code, caught.value.cancelled) == ("57014", False)
+
+
+def test_two_stores_do_not_work_on_one_database_at_once(
+    postgresql_server: Server, schema: str, tmp_path: Path
+) -> None:
+    refused: list[ToolkitError] = []
+    options = {"schema": schema}
+
+    def observe(text: str) -> None:
+        if text.startswith("REINDEX") and not refused:
+            with pytest.raises(ToolkitError) as caught:
+                job(postgresql_server, tmp_path / "other.sqlite", "index-rebuild", options)
+            refused.append(caught.value)
+
+    store = tmp_path / "store.sqlite"
+    items = job(postgresql_server, store, "index-rebuild", options, observe)
+    assert {outcome for _, outcome in items} == {"ok"}
+    with open_store(store) as opened:
+        (head,) = opened.list_runs()
+    assert refused[0].code == "TK-0302"
+    assert f"run `{head.run}` of another store works on this database" in refused[0].message
+    assert "pid" in refused[0].message
+    assert job(postgresql_server, tmp_path / "other.sqlite", "index-rebuild", options)

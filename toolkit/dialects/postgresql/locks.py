@@ -1,0 +1,39 @@
+"""How long statements wait for locks of others: `lock_timeout`, one minute where nothing else is said.
+
+A role or database that sets its own keeps it (`sql/postgresql/session_begin.sql`), unless `--lock-wait` is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolkit.dialects.answers import LockWaits
+from toolkit.dialects.work import Call
+from toolkit.model.experiment import OptionValue
+from toolkit.model.values import Scalar
+from toolkit.model.words import Effect, Role
+from toolkit.units import parse_duration
+
+LOCK_TRIES = 3
+_LONGEST_SECONDS = 24 * 3600
+_BUSY = frozenset({"55P03"})
+
+
+def timeout(options: Mapping[str, OptionValue]) -> dict[str, Scalar]:
+    """Return the session's setting that was asked for, in milliseconds; nothing without `--lock-wait`."""
+    asked = options.get("lock_wait")
+    if asked is None:
+        return {}
+    # 0 would mean without end
+    return {"lock_timeout": max(1, round(1000 * min(parse_duration(str(asked)), _LONGEST_SECONDS)))}
+
+
+def lock_waits(options: Mapping[str, OptionValue]) -> LockWaits:
+    """Let the control session wait as the workers do, and try again."""
+    begin = tuple(
+        Call("set", {"name": name, "value": value}, session=Role.CONTROL, effect=Effect.CHANGES)
+        for name, value in timeout(options).items()
+    )
+    tries = int(str(options.get("lock_tries") or LOCK_TRIES))
+    items = 1 if options.get("online") else tries  # CONCURRENTLY leaves an invalid index behind
+    return LockWaits(begin, _BUSY, tries, items)
