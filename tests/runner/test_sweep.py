@@ -27,7 +27,7 @@ from toolkit.runner import sweep
 from toolkit.runner.context import RunContext
 from toolkit.runner.leftovers import note_completed
 from toolkit.runner.sweep import Sweep
-from toolkit.runner.todo import SweepProgress, failed_in_vain, missing
+from toolkit.runner.todo import SweepProgress, missing, worth_repeating
 from toolkit.runner.trial import EndedTrial
 from toolkit.store import Store, open_store
 
@@ -296,17 +296,17 @@ def test_a_trial_that_failed_by_itself_is_a_result(rig: Rig) -> None:
     assert (state, [number for number, _, _ in rig.ran]) == (RunState.DONE, [1, 2])
 
 
-@pytest.mark.parametrize(("every", "wanted"), [(False, [1]), (True, [1, 2])])
+@pytest.mark.parametrize(("every", "wanted"), [(False, [1, 3]), (True, [1, 2, 3])])
 def test_a_resume_repeats_what_failed_in_vain_and_all_that_failed_when_asked(
     every: bool, wanted: list[int]
 ) -> None:
-    plan = planned(ONE, TWO, ONE)
-    codes = (FULL, "ORA-00439", None)
+    plan = planned(ONE, TWO, ONE, TWO)
+    codes = (FULL, "ORA-00439", "ORA-00942", None)
     done = [
         replace(record(each, Outcome.FAILED if code else Outcome.OK), error_code=code)
         for each, code in zip(plan, codes, strict=True)
     ]
-    left = missing(plan, done, Mode.MEASUREMENT, partial(failed_in_vain, DIALECT, every=every))
+    left = missing(plan, done, Mode.MEASUREMENT, partial(worth_repeating, DIALECT, every=every))
     assert [each.number for each in left] == wanted
 
 

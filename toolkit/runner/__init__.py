@@ -8,7 +8,7 @@ from toolkit.runner.leftovers import end_orphaned_sessions
 from toolkit.runner.monitor import within
 from toolkit.runner.stop import Stop
 from toolkit.runner.sweep import Sweep
-from toolkit.runner.todo import failed_in_vain, missing
+from toolkit.runner.todo import missing, worth_repeating
 from toolkit.runner.trial import interrupted
 from toolkit.runner.undo_script import UndoScript
 from toolkit.runner.undoing import Undone
@@ -24,7 +24,6 @@ __all__ = [
     "Undone",
     "end_orphaned_sessions",
     "environment_of",
-    "failed_in_vain",
     "holding_lease",
     "holding_locks",
     "interrupted",
@@ -32,4 +31,5 @@ __all__ = [
     "spec_of",
     "trials_of",
     "within",
+    "worth_repeating",
 ]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from toolkit.dialects.answers import Continuation
 from toolkit.dialects.base import Dialect
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.records import TrialRecord
@@ -45,15 +46,23 @@ class SweepProgress:
         return total
 
 
-def failed_in_vain(dialect: Dialect, record: TrialRecord, *, every: bool = False) -> bool:
-    """Tell whether a trial failed for a cause outside of what was tried: it says nothing of its configuration.
-
-    With `every` any failed trial is one that is to be repeated.
-    """
-    if record.outcome is not Outcome.FAILED or every or record.error_code is None:
-        return record.outcome is Outcome.FAILED and every
+def failed_in_vain(dialect: Dialect, record: TrialRecord) -> bool:
+    """Tell whether a trial failed for a cause outside of what was tried: it says nothing of its configuration."""
+    if record.outcome is not Outcome.FAILED or record.error_code is None:
+        return False
     advice = dialect.explain(record.error_code, record.reason or "")
     return record.error_code in _OUTSIDE or (advice is not None and advice.outside)
+
+
+def worth_repeating(dialect: Dialect, record: TrialRecord, *, every: bool) -> bool:
+    """Tell whether a resume repeats a trial: it failed in vain, of what no configuration can help, or `every`.
+
+    What no configuration can help (a grant, a name) was mended by whoever resumes.
+    """
+    if record.outcome is not Outcome.FAILED or every or failed_in_vain(dialect, record):
+        return record.outcome is Outcome.FAILED
+    advice = dialect.explain(record.error_code or "", record.reason or "")
+    return advice is not None and advice.goes_on is Continuation.NOTHING
 
 
 def missing(

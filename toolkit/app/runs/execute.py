@@ -51,9 +51,9 @@ from toolkit.runner import (
     Stop,
     Sweep,
     end_orphaned_sessions,
-    failed_in_vain,
     holding_lease,
     missing,
+    worth_repeating,
 )
 from toolkit.runner.leftovers import say_what_needs_a_backup
 from toolkit.runner.trial import run_trial
@@ -384,7 +384,7 @@ def _go_on(
     warn_of_drift(context)
     store.reopen_run(run)
     done = store.load_run(run).trials
-    again = partial(failed_in_vain, launch.dialect, every=retry_failed)
+    again = partial(worth_repeating, launch.dialect, every=retry_failed)
     left = missing(planning.trials, done, experiment.mode, again)
     if not made and left:
         _check(planning, launch)
