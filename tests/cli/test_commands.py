@@ -49,6 +49,14 @@ def test_a_cell_without_a_good_repetition_exits_3_and_is_named(dbatk: Dbatk, url
     assert dbatk("runs", "show", "last").status == 0
 
 
+def test_a_job_that_failed_is_listed_as_failed(dbatk: Dbatk, url: str, home: Path) -> None:
+    (home / "query.sql").write_text("select cast('x' || i as integer) as i from small")
+    assert dbatk("ctas", "-t", url, "--query", "query.sql", "--table", "no").status == 3
+    assert dbatk("ctas", "-t", url, "--source", "small", "--table", "yes").status == 0
+    runs = json.loads(dbatk("runs", "list", "--json").out)["runs"]
+    assert [run["state"] for run in runs] == ["done", "failed"]
+
+
 def test_what_the_engine_lacks_is_refused_with_5(dbatk: Dbatk, url: str, home: Path) -> None:
     answer = dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--nologging")
     assert answer.status == 5

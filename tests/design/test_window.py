@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from toolkit.design.window import read_windows, spell_window
 from toolkit.errors import ToolkitError
-from toolkit.model.window import Windows, instant_of
+from toolkit.model.window import TimeSpan, Window, Windows, instant_of
 
 NEW_YEAR = date(2026, 1, 1)
 NIGHT = "22:00-06:00 Europe/Berlin"
@@ -124,6 +125,23 @@ def test_what_is_no_window_is_refused_with_a_hint(value: object, words: str) -> 
     with pytest.raises(ToolkitError, match=words) as caught:
         windows(value)
     assert caught.value.hint
+
+
+def test_many_windows_of_one_zone_are_compared_by_the_week_not_day_by_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, real = list[Window](), Window.spans
+
+    def spans(self: Window, begin: datetime, end: datetime) -> Iterator[TimeSpan]:
+        if end - begin > timedelta(days=30):
+            looked.append(self)
+        yield from real(self, begin, end)
+
+    monkeypatch.setattr(Window, "spans", spans)
+    each = [f"{at // 3:02}:{at % 3 * 20:02}-{at // 3:02}:{at % 3 * 20 + 20:02} Europe/Berlin" for at in range(70)]
+    each = [text.replace(":60", ":59") for text in each]
+    assert len(read_windows(each).each) == 70 and looked == []
+    with pytest.raises(ToolkitError, match="overlap"):
+        read_windows([*each, "03:10-03:30 Europe/Berlin"])
+    assert len(looked) == 3, "only those in question are looked at for a year"
 
 
 def test_windows_that_only_touch_do_not_overlap() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -72,6 +73,29 @@ def test_an_older_store_is_brought_up_to_date_and_keeps_everything(
         assert store.unended_trials(RUN) == (TrialMark(2, 1, CELL, 2, BEGAN),)
         entries = [(each.entry, each.undo, each.scratch) for each in store.open_entries_all()]
         assert entries == [(1, step().undo, True)]
+
+
+def test_a_copy_of_an_older_store_is_kept_as_it_was(sqlite_path: Path) -> None:
+    old_store(sqlite_path, 3)
+    with sqlite3.connect(sqlite_path) as before:
+        text = list(before.iterdump())
+    open_store(sqlite_path).close()
+    copy = Path(f"{sqlite_path}.version3")
+    assert copy.stat().st_mode & 0o777 == 0o600
+    with sqlite3.connect(copy) as kept:
+        assert list(kept.iterdump()) == text
+    assert [each.name for each in sqlite_path.parent.iterdir() if "version" in each.name] == [copy.name]
+
+
+def test_a_store_that_cannot_be_copied_stays_as_it_is(sqlite_path: Path) -> None:
+    old_store(sqlite_path, 3)
+    made = Path(f"{sqlite_path}.version3.{os.getpid()}")
+    made.mkdir()
+    with pytest.raises(ToolkitError, match="cannot be copied"):
+        open_store(sqlite_path)
+    made.rmdir()
+    with sqlite3.connect(sqlite_path) as still:
+        assert still.execute("SELECT max(version) FROM schema_version").fetchone() == (3,)
 
 
 def test_an_up_to_date_store_is_left_alone(sqlite_path: Path) -> None:

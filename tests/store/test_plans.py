@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.store.make import BEGAN, RUN, head
+from tests.store.make import RUN, head
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store.store import Store
 
+BEGAN = datetime(2025, 11, 21, 21, 0, tzinfo=UTC)
 NIGHT = "20261121-220000-aaaa"
 STEPS = (
     StepRecord(0, "dwh", "statistics", expected_seconds=60.0),
@@ -47,6 +48,14 @@ def test_nights_are_listed_newest_first_by_plan(store: Store) -> None:
         store.begin_plan_run(night(f"20261121-22000{number}-aaaa", later=number, plan=plan))
     assert [each.plan_run[-6] for each in store.plan_runs("nightly")] == ["2", "0"]
     assert len(store.plan_runs()) == 3 and len(store.plan_runs(limit=1)) == 1
+
+
+def test_a_night_of_a_clock_that_was_ahead_does_not_hide_later_ones(store: Store) -> None:
+    now = datetime.now(UTC)
+    for at, began in enumerate((now - timedelta(days=1), now + timedelta(days=3), now)):
+        store.begin_plan_run(replace(night(f"20261121-22000{at}-bbbb", plan="ahead"), began_at=began))
+    assert [each.plan_run[-6] for each in store.plan_runs("ahead")] == ["2", "0", "1"]
+    assert [each.plan_run[-6] for each in store.plan_runs("ahead", limit=1)] == ["2"]
 
 
 def test_the_history_of_a_step_holds_the_nights_in_which_it_was_begun(store: Store) -> None:

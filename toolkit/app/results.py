@@ -94,8 +94,11 @@ def find_run(store: Store, ref: str, *, samples: bool = False) -> RunRecord:
 
 
 def listed_runs(store: Store, limit: int) -> list[RunHead]:
-    """Return the newest runs; one whose process was killed shows as interrupted, not as running."""
-    return [_as_it_stands(store, head) for head in store.list_runs(limit)]
+    """Return the newest runs; one whose process was killed shows as interrupted, a job that failed as failed."""
+    heads = [_as_it_stands(store, head) for head in store.list_runs(limit)]
+    done = [head.run for head in heads if head.mode is Mode.JOB and head.state is RunState.DONE]
+    bad = store.runs_with_bad_trials(done)
+    return [replace(head, state=RunState.FAILED) if head.run in bad else head for head in heads]
 
 
 def _as_it_stands(store: Store, head: RunHead) -> RunHead:

@@ -173,12 +173,33 @@ class Windows:
         """Return two windows that are open at once within a year, or None."""
         until = since + timedelta(days=_SEARCHED_DAYS)
         marked = sorted(
-            ((span, one) for one in self.each for span in one.spans(since, until)), key=lambda pair: pair[0].begin
+            ((span, one) for one in self._suspects() for span in one.spans(since, until)),
+            key=lambda pair: pair[0].begin,
         )
         for (first, one), (second, other) in pairwise(marked):
             if second.begin < first.end:
                 return one, other
         return None
+
+    def _suspects(self) -> Sequence[Window]:
+        """Return the windows that may overlap: those of one zone only do if they do so within a week.
+
+        Clocks of one zone keep the order of local times, also where they change; and blackouts only close.
+        """
+        if len({one.zone for one in self.each}) > 1:
+            return self.each
+        week = sorted(
+            (day * DAY_MINUTES + one.opens, day * DAY_MINUTES + _closes(one), at)
+            for at, one in enumerate(self.each)
+            for day in (*one.days, *(day + 7 for day in one.days))
+        )
+        found = {at for first, second in pairwise(week) if second[0] < first[1] for at in (first[2], second[2])}
+        return [one for at, one in enumerate(self.each) if at in found]
+
+
+def _closes(window: Window) -> int:
+    """Return when a window closes, in minutes after the midnight before it opens."""
+    return window.closes + DAY_MINUTES if window.closes <= window.opens else window.closes
 
 
 def _joined(spans: Sequence[TimeSpan]) -> list[TimeSpan]:

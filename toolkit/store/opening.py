@@ -8,8 +8,10 @@ transaction: either the store is up to date or it is as it was.
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -197,9 +199,37 @@ def _make_ready(database: Database, busy_seconds: float) -> None:
             _create(database, connection)
     with database.read() as connection:
         version = version_of(connection, database.place)
+    if version < SCHEMA_VERSION and database.place.path is not None:
+        _keep_copy(database.place.path, version)
     bring_up_to_date(database, version)
     if database.place.path is not None:
         _tighten(database.place.path)
+
+
+def _keep_copy(path: Path, version: int) -> None:
+    """Keep a copy of a file beside it before it is brought up to date, for the dbatk that wrote it.
+
+    Raises:
+        ToolkitError: TK-0401 when it cannot be written: then the store stays as it is.
+    """
+    copy, made = Path(f"{path}.version{version}"), Path(f"{path}.version{version}.{os.getpid()}")
+    if copy.exists():
+        return
+    try:
+        os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE))
+        with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(made)) as new:
+            old.backup(new)
+        made.replace(copy)
+    except (OSError, sqlite3.Error) as error:
+        with suppress(OSError):
+            made.unlink()
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ToolkitError(
+            f"the store `{path}` is of an older dbatk and cannot be copied to `{copy}` before it is brought up to"
+            f" date: {reason.lower()}",
+            code="TK-0401",
+            hint="free space there, or copy the store elsewhere and name it with `--store`",
+        ) from None
 
 
 def _is_a_store(database: Database) -> bool:

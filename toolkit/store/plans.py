@@ -13,7 +13,7 @@ from toolkit.model.plan import PlanNote, PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store import schema
 from toolkit.store.database import StorePart
-from toolkit.store.rows import AnyRow
+from toolkit.store.rows import AnyRow, newest_first
 
 _plan_run, _step, _note = schema.plan_run, schema.plan_step, schema.plan_note
 _LISTS = ("steps", "notes")
@@ -85,11 +85,9 @@ class Plans(StorePart):
         self, plan: str | None = None, limit: int = 100, *, with_steps: bool = True
     ) -> list[PlanRunRecord]:
         """Return the newest plan runs, of one plan or of all, newest first, with or without their steps."""
-        query = select(_plan_run).order_by(_plan_run.c.began_at.desc(), _plan_run.c.plan_run.desc()).limit(limit)
-        if plan is not None:
-            query = query.where(_plan_run.c.plan == plan)
+        which = () if plan is None else (_plan_run.c.plan == plan,)
         with self._database.read() as connection:
-            runs = connection.execute(query).all()
+            runs = connection.execute(newest_first(select(_plan_run), _plan_run, limit, *which)).all()
             steps = _steps(connection, [run.plan_run for run in runs]) if with_steps else {}
         return [_record(run, steps.get(run.plan_run, ())) for run in runs]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
 
@@ -21,11 +21,12 @@ from toolkit.model.words import Outcome, RunState
 from toolkit.store import rows, schema
 from toolkit.store.codec import experiment_from_json
 from toolkit.store.database import StorePart, require_run, unknown_run
-from toolkit.store.rows import instant_text, unpack
+from toolkit.store.rows import instant_text, newest_first, unpack
 
 ARTIFACT_LIMIT_BYTES = 256 * 1024
 ITEM_COLUMNS = tuple(column.name for column in schema.item.c if column.name not in ("trial_id", "position"))
 _FORMAT = 1
+_PART = 500
 _OF_RUN = (schema.artifact, schema.environment, schema.facts, schema.journal, schema.warning)
 _OF_TRIAL = (schema.trial_factor, schema.item, schema.phase, schema.metric, schema.sample)
 _TEXT_TYPES = ("application/json", "application/sql", "application/toml", "application/xml")
@@ -49,9 +50,21 @@ class RunReader(StorePart):
 
     def list_runs(self, limit: int | None = None) -> list[RunHead]:
         """Return the heads of the newest runs, newest first; of all runs without a limit."""
-        newest = (schema.run.c.began_at.desc(), schema.run.c.run.desc())
         with self._database.read() as connection:
-            return [_head(row) for row in connection.execute(_heads().order_by(*newest).limit(limit))]
+            return [_head(row) for row in connection.execute(newest_first(_heads(), schema.run, limit))]
+
+    def runs_with_bad_trials(self, runs: Sequence[str]) -> frozenset[str]:
+        """Return those of some runs that have a trial whose last attempt did not end ok."""
+        table, found = schema.trial, set[str]()
+        newest = func.max(table.c.attempt).over(partition_by=(table.c.run, table.c.trial)).label("newest")
+        with self._database.read() as connection:
+            for at in range(0, len(runs), _PART):
+                some = select(table.c.run, table.c.outcome, table.c.attempt, newest)
+                last = some.where(table.c.run.in_(runs[at : at + _PART])).subquery()
+                bad = last.c.outcome.is_(None) | (last.c.outcome != Outcome.OK.value)
+                query = select(last.c.run).distinct().where(last.c.attempt == last.c.newest, bad)
+                found.update(connection.execute(query).scalars())
+        return frozenset(found)
 
     def load_head(self, run: str) -> RunHead:
         """Return the head of one run.
@@ -263,15 +276,13 @@ class Names(StorePart):
 def _exact(connection: Connection, ref: str) -> str | None:
     table = schema.run
     query = select(table.c.run)
-    if ref == "last":
-        return connection.execute(query.order_by(table.c.began_at.desc(), table.c.run.desc()).limit(1)).scalar()
-    return connection.execute(query.where(table.c.run == ref)).scalar()
+    query = newest_first(query, table, 1) if ref == "last" else query.where(table.c.run == ref)
+    return connection.execute(query).scalar()
 
 
 def _labelled(connection: Connection, ref: str) -> str | None:
     table = schema.run
-    query = select(table.c.run).where(table.c.label == ref)
-    return connection.execute(query.order_by(table.c.began_at.desc(), table.c.run.desc()).limit(1)).scalar()
+    return connection.execute(newest_first(select(table.c.run), table, 1, table.c.label == ref)).scalar()
 
 
 def _beginning(connection: Connection, ref: str) -> str | None:

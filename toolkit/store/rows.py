@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, Row
+from sqlalchemy import ColumnElement, CursorResult, Row, Select, Table, select
 
 from toolkit.model.records import ItemRecord, Metric, Sample, TrialMark, TrialRecord
 from toolkit.model.values import Cell, Level, Scalar, spell_level
@@ -16,6 +16,8 @@ from toolkit.model.words import Outcome
 
 # -- values -------------------------------------------------------------------------------------------------------
 SAMPLES_KEPT = 600
+_CLOCKS_DIFFER = timedelta(minutes=5)
+"""Clocks of hosts that share a store may differ so much."""
 
 
 def pack(value: Scalar) -> tuple[str | None, str]:
@@ -40,6 +42,24 @@ def unpack(text: str | None, kind: str) -> Scalar:
     if kind == "integer":
         return int(text)
     return float(text) if kind == "real" else text
+
+
+def newest_first(
+    query: Select[*tuple[Any, ...]], table: Table, limit: int | None, *where: ColumnElement[bool]
+) -> Select[*tuple[Any, ...]]:
+    """Return a query for the newest runs; those of a clock that was ahead come last: they would hide later ones.
+
+    Args:
+        query: what is read of each run; only those that are shown are read whole.
+        table: of runs or plan runs.
+        limit: how many at most; all without a limit.
+        where: which ones.
+    """
+    began, key = table.c.began_at, next(iter(table.primary_key))
+    order = (began > datetime.now(UTC) + _CLOCKS_DIFFER, began.desc(), key.desc())
+    if limit is not None:
+        query = query.where(key.in_(select(key).where(*where).order_by(*order).limit(limit)))
+    return query.where(*where).order_by(*order)
 
 
 def instant_text(instant: datetime) -> str:
