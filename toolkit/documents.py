@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from toolkit.errors import ToolkitError
 
@@ -18,6 +22,10 @@ _HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
 _ERROR_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _LARGEST_BYTES = 4_000_000
+_DEEPEST = 50
+_DEEP = re.compile(rf"""(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_DEEPEST}}}""")
+"""A dotted name longer than any key of dbatk; a parser takes minutes and gigabytes for one that fills a file."""
+_NO_SUCH_KEY = "no key of dbatk has more than three"
 _LONGEST_SENTENCE = 400
 _MOST_KNOWN = 60
 _SECRET_KEY = re.compile(r"(?:[a-z_]*_)?(?:pass|password|passwd|passphrase|pwd|secret|token)", re.IGNORECASE)
@@ -70,6 +78,30 @@ def read_document(path: Path) -> TomlDocument:
     return parse_document(read_utf8(path), str(path))
 
 
+def open_file(path: Path, flags: int = 0) -> BinaryIO:
+    """Open a file to read it, never waiting: a named pipe may have no writer, a device no end.
+
+    What a shell has opened itself (`<(...)`, /dev/stdin) is read from a pipe too.
+
+    Args:
+        path: the file.
+        flags: more for `os.open`, such as `O_NOFOLLOW`.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    mode = os.fstat(handle).st_mode
+    passed = str(path) == "/dev/stdin" or str(path.parent) in {"/dev/fd", "/proc/self/fd"}
+    if stat.S_ISREG(mode) or (passed and stat.S_ISFIFO(mode)):
+        os.set_blocking(handle, True)
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
+
+
 def read_utf8(path: Path) -> str:
     """Read a text that a person wrote; a device that never ends, or a dump, is no such text.
 
@@ -77,7 +109,7 @@ def read_utf8(path: Path) -> str:
         ToolkitError: TK-0106 when it is missing, unreadable, too large or not UTF-8.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             content = file.read(_LARGEST_BYTES + 1)
         if len(content) > _LARGEST_BYTES:
             raise ToolkitError(f"`{path}` is too large", code="TK-0106", hint="check the path")
@@ -99,6 +131,9 @@ def parse_document(text: str, path: str) -> TomlDocument:
     Raises:
         ToolkitError: TK-0106 with the line of the syntax error.
     """
+    if nested := _DEEP.search(text):
+        at = text.count("\n", 0, nested.start()) + 1
+        raise ToolkitError(f"{path}:{at}: a name of more than {_DEEPEST} parts", code="TK-0106", hint=_NO_SUCH_KEY)
     try:
         return TomlDocument(path, text, tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:

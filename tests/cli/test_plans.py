@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -280,14 +279,14 @@ def test_a_plan_that_is_as_it_was_is_not_called_edited_however_it_is_written(
     assert answer.status == 0 and "edited" not in answer.err
 
 
-def test_a_plan_from_a_pipe_is_read_once(dbatk: Dbatk, plan: str, home: Path) -> None:
+def test_a_plan_from_a_pipe_of_the_shell_is_read_once(dbatk: Dbatk, plan: str) -> None:
     assert plan
-    os.mkfifo(home / "pipe.toml")
-    writer = threading.Thread(target=(home / "pipe.toml").write_text, args=[PLAN], daemon=True)
-    writer.start()
-    answer = dbatk("run", "pipe.toml", "--log-format", "json")
+    reading, writing = os.pipe()
+    os.write(writing, PLAN.encode())
+    os.close(writing)
+    answer = dbatk("run", f"/dev/fd/{reading}", "--log-format", "json")
+    os.close(reading)
     assert answer.status == 0 and "edited" not in answer.err
-    writer.join()
 
 
 OTHER = """

@@ -10,6 +10,7 @@ from pathlib import Path
 from toolkit.analysis.lanes import Lanes, balance_sentences
 from toolkit.analysis.rman_lanes import lanes_of_log
 from toolkit.dialects.oracle.errors import catalogue, is_frame
+from toolkit.documents import open_file
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.readers.rman.log import read_file
 from toolkit.readers.rman.model import Log, LogOutcome, RmanMessage
@@ -89,7 +90,7 @@ def _read(file: Path, *, picture: bool) -> ReadLog:
     if not file.exists():
         raise ToolkitError(f"there is no file `{file}`", code=CODE, hint="check the path")
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             log = read_file(opened)
     except OSError as error:
         reason = error.strerror or str(error)

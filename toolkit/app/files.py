@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,17 +12,19 @@ from pathlib import Path
 from toolkit.errors import ToolkitError
 
 _LOOKED_AT_BYTES = 8192
+_PRIVATE_FILE, _PRIVATE_PROGRAM = 0o600, 0o700
 
 
-def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Write a file at once, or not at all.
 
-    A text may be replaced, as a report is that is written again. Anything else (a database, a dump) is not.
+    A text may be replaced, as a report is that is written again. Anything else (a database, a dump) is not. A new
+    file is its owner's only, whatever the umask: reports hold statements and names. One that is replaced keeps its
+    permissions.
 
     Args:
         path: where; its folder must exist.
         content: what.
-        private: readable by its owner only.
 
     Raises:
         ToolkitError: TK-0405.
@@ -34,11 +37,11 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
             # /dev/stdout and pipes are written to, not replaced
             path.write_bytes(data)
             return
+        before = stat.S_IMODE(path.stat().st_mode) if path.exists() else _PRIVATE_FILE
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, before)
             file.write(data)
-        if not private:
-            Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except OSError as error:
         if name is not None:
@@ -65,15 +68,6 @@ def _refuse_binary(path: Path) -> None:
             code="TK-0405",
             hint="choose another name; it is not overwritten",
         )
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
-_PRIVATE_FILE, _PRIVATE_PROGRAM = 0o600, 0o700
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:

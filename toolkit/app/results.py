@@ -199,7 +199,7 @@ def export(store: Store, ref: str, path: Path) -> str:
         ToolkitError: TK-0109, TK-0405.
     """
     run = store.resolve(ref)
-    write_file(path, store.export_run(run), private=True)
+    write_file(path, store.export_run(run))
     return run
 
 

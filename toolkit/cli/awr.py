@@ -195,7 +195,7 @@ def _fetch(arguments: Arguments) -> int:
     if path is None:
         out_raw(report)
         return ExitCode.DONE
-    write_file(path, report, private=True)
+    write_file(path, report)
     if arguments.flag("json"):
         out_json({"file": str(path), "begin_snapshot": asked.first, "end_snapshot": asked.last})
     else:

@@ -85,7 +85,7 @@ def _write_facts(found: Doctor, file: str | None) -> None:
     from toolkit.model.facts import facts_to_text
 
     if file is not None:
-        write_file(Path(file), facts_to_text(found.facts), private=True)
+        write_file(Path(file), facts_to_text(found.facts))
         say(f"wrote {file}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
+from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.bundle import APART, SNAPSHOT
 from toolkit.model.bundle import MANIFEST, SPOOLS, BundleTrial, Manifest
@@ -82,6 +84,7 @@ def open_folder(path: Path) -> Folder:
     """
     if not (path / MANIFEST).is_file():
         raise not_a_bundle(f"`{path}` is not a bundle: {MANIFEST} is missing")
+    _refuse_links(path)
     raw = _bytes(path / MANIFEST)
     manifest = read_manifest(raw.decode("utf-8", "replace"))
     _refuse_altered(path, manifest)
@@ -106,6 +109,14 @@ def _found(path: Path) -> Iterable[tuple[int, int, list[Path]]]:
             groups.setdefault((int(match[1]), int(match[2])), []).append((place, session, name))
     for (trial, attempt), members in sorted(groups.items()):
         yield trial, attempt, [name for _, _, name in sorted(members)]
+
+
+def _refuse_links(path: Path) -> None:
+    """Refuse a folder whose files are elsewhere: what a run keeps of them may be no business of its readers."""
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            if (Path(folder) / name).is_symlink():
+                raise not_a_bundle(f"`{(Path(folder) / name).relative_to(path)}` of the bundle is a symbolic link")
 
 
 def _refuse_altered(path: Path, manifest: Manifest) -> None:
@@ -150,7 +161,8 @@ def _spool(path: Path) -> tuple[Line, ...]:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with open_file(path, os.O_NOFOLLOW) as file:
+            return file.read()
     except OSError as error:
         raise not_a_bundle(f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}") from None
 
