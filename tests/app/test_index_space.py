@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.app.test_space import experiment
@@ -9,7 +11,7 @@ from toolkit.app.runs.space import needed_for_indexes, sorted_bytes
 from toolkit.dialects.sizes import built_bytes, rebuilt_sizes
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Release
-from toolkit.model.values import Row
+from toolkit.model.values import Factor, Row
 from toolkit.model.words import Mode
 
 BUILD, REBUILD = "index-build", "index-rebuild"
@@ -84,3 +86,22 @@ def test_a_rebuild_needs_what_its_sessions_make_at_once_part_by_part() -> None:
 def test_the_indexes_of_whole_schemas_add_up_under_their_own_keys() -> None:
     read = facts(indexes__A=(index("ONE", 500),), indexes__B=(index("TWO", 300),))
     assert rebuilt_sizes(read) == (500, 300)
+
+
+@pytest.mark.parametrize(
+    ("options", "methods", "least"),
+    [
+        ({}, (), 27_000),
+        ({}, ("btree", "brin"), 27_000),
+        ({}, ("brin",), 0),
+        ({"where": "state = 3"}, (), 0),
+    ],
+)
+def test_an_index_of_some_rows_or_of_blocks_is_not_refused_for_the_size_of_a_whole_one(
+    options: dict[str, OptionValue], methods: tuple[str, ...], least: float
+) -> None:
+    read = facts(target=(TABLE,), columns=(column("ID", None),))
+    work = experiment(operation=BUILD, options={"columns": ("ID",), **options}, mode=Mode.JOB)
+    work = replace(work, factors=(*work.factors, *([Factor("method", methods)] if methods else [])))
+    assert needed_for_indexes(work, read, 1) == least
+    assert sorted_bytes(work, read, 1) == pytest.approx(1.2 * least)

@@ -201,7 +201,7 @@ def needed_for_indexes(experiment: Experiment, facts: Facts, sessions: int) -> f
     if not isinstance(table, int | float):
         return None
     if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
-        made = sizes.built_bytes(_keys(experiment), facts)
+        made = _built_bytes(experiment, facts)
         return None if made is None else float(table) + made
     rebuilt = sizes.rebuilt_sizes(facts)
     if not rebuilt:
@@ -217,8 +217,20 @@ _SORTED = 1.2
 def sorted_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float:
     """Estimate the temporary space of the keys that are sorted at once; 0 when nothing is known."""
     if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
-        return _SORTED * (sizes.built_bytes(_keys(experiment), facts) or 0.0)
+        return _SORTED * (_built_bytes(experiment, facts) or 0.0)
     return _SORTED * sum(sizes.rebuilt_sizes(facts)[:sessions])
+
+
+_SUMMARIES = frozenset({"brin"})
+"""Methods whose index has an entry for many blocks, not for each row."""
+
+
+def _built_bytes(experiment: Experiment, facts: Facts) -> float | None:
+    """Estimate the bytes of an index to build: at least 0 where it does not have an entry for each row."""
+    levels = [level for one in experiment.factors if one.name == "method" for level in one.levels]
+    if experiment.options.get("where") is not None or (levels and _SUMMARIES.issuperset(map(str, levels))):
+        return 0.0
+    return sizes.built_bytes(_keys(experiment), facts)
 
 
 def _keys(experiment: Experiment) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementations, Kept
 from toolkit.dialects.postgresql import backup, support
-from toolkit.dialects.postgresql.work.base import InSession, change
+from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
 from toolkit.dialects.work import Call, Work
@@ -38,6 +38,9 @@ class _StatsGather(InSession):
         if facts.value("target", "kind") == "view":
             return support.refused("a view has no statistics; gather those of its tables")
         return None
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return tuple(on_table(work, facts))
 
     def settings(self, work: Work) -> dict[str, Scalar]:
         target = work.option("statistics_target")

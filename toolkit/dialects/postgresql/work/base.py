@@ -8,7 +8,7 @@ Our degree d is d - 1 workers beside the leader: `max_parallel_workers_per_gathe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Implementation, Kept
@@ -99,3 +99,11 @@ def fillfactor(work: Work) -> int | None:
 def tablespace(work: Work) -> str | None:
     name = work.option("tablespace")
     return None if name is None else parse_name(str(name)).name
+
+
+def on_table(work: Work, facts: Facts) -> Iterator[str]:
+    """Say that a measurement named a materialized view and works on a table with its rows."""
+    row = facts.first("target")
+    if work.object.scratch and row.get("kind") == "materialized view":
+        name = f"{row.get('schema_name')}.{row.get('table_name')}"
+        yield f"`{name}` is a materialized view: measured on a table with its rows"

@@ -12,7 +12,7 @@ from toolkit.dialects.indexes import IndexKey
 from toolkit.dialects.postgresql import granted, index_methods, support, workers
 from toolkit.dialects.postgresql.names import clipped, quote
 from toolkit.dialects.postgresql.objects import comment, marked, name_binds
-from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, tablespace
+from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, on_table, tablespace
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
@@ -47,10 +47,7 @@ class _OnIndex(InSession):
         return tuple(self._remarks(work, facts))
 
     def _remarks(self, work: Work, facts: Facts) -> Iterator[str]:
-        if work.object.scratch and facts.value("target", "kind") == "materialized view":
-            row = facts.first("target")
-            name = f"{row.get('schema_name')}.{row.get('table_name')}"
-            yield f"`{name}` is a materialized view: measured on a table with its rows"
+        yield from on_table(work, facts)
         if (limit := workers.memory_cap(work, facts)) is not None:
             yield limit
 
