@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.oracle.standin import running_standin
+import pytest
+
+from tests.oracle.make import assumed, work
+from tests.oracle.standin import Scenario, privileges, running_standin
 from tests.oracle.test_command_line import dbatk
 from tests.servers import forks
+from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.dialects.work import Work
 from toolkit.model.records import FOUND_IN_CACHE, READ_DIRECT, READ_INTO_CACHE
+from toolkit.model.words import Mode
 
+MAY_FLUSH = (*privileges.PRIVILEGES, "ALTER SYSTEM")
 CTAS = ("ctas", "--source", "GTEST", "--table", "C", "--repeat", "2", "--warmup", "0")
 
 
@@ -53,3 +60,47 @@ def test_two_runs_that_read_in_different_ways_differ_in_that(tmp_path: Path) -> 
     done = forks.run("toolkit", "compare", *runs, "--json", env=env)
     (found,) = [one for one in json.loads(done.stdout)["differences"] if one["name"] == "most blocks"]
     assert (found["a"], found["b"]) == ("read from disk into the buffer cache", "read directly from disk")
+
+
+@pytest.mark.parametrize(("level", "found"), [("cold", [0, 0]), ("warm", [1000, 1000]), ("as-is", [0, 1000])])
+def test_each_trial_begins_with_the_cache_that_was_asked_for(
+    level: str, found: list[float], tmp_path: Path
+) -> None:
+    with running_standin(Scenario(privileges=MAY_FLUSH)) as standin:
+        status, run = dbatk(standin, tmp_path, *CTAS, "--degree", "1", "--cache", level)
+        assert status == 0, run
+        assert told(run, FOUND_IN_CACHE) == found
+        flushes = [text for text in standin.statements if "FLUSH" in text]
+    assert len(flushes) == (2 if level == "cold" else 0)
+
+
+def test_a_cache_is_never_flushed_where_production_is_not_ruled_out(tmp_path: Path) -> None:
+    with running_standin(Scenario(privileges=MAY_FLUSH)) as standin:
+        env = {"DBATK_STORE": str(tmp_path / "s.db"), "DBATK_CONFIG": str(tmp_path), "DBATK_PASSWORD": "tiger"}
+        sure = ("--yes-production", "FREEPDB1")
+        done = forks.run("toolkit", *CTAS, "-t", standin.url, "--cache", "cold,warm", *sure, "--json", env=env)
+        assert not any("FLUSH" in text for text in standin.statements)
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["code"]) == (5, "TK-0301") and "--cache warm" in error["hint"]
+
+
+def test_without_the_privilege_nothing_is_begun_and_the_grant_is_named(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        status, said = dbatk(standin, tmp_path, *CTAS, "--degree", "1", "--cache", "cold")
+        assert not any(text.startswith(("CREATE", "ALTER SYSTEM")) for text in standin.statements)
+    assert status == 5
+    assert "GRANT ALTER SYSTEM TO DBATK" in said["error"]["hint"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (work("ctas", 2, Mode.JOB, cache="warm"), "a job leaves"),
+        (work("ctas", 2, query="SELECT 1 AS a FROM dual", cache="warm"), "no query"),
+        (work("insert", 2, cache="cold"), None),
+        (work("ctas", 2, Mode.JOB, cache="as_is"), None),
+    ],
+)
+def test_a_state_that_cannot_be_had_is_unsupported_with_its_reason(item: Work, words: str | None) -> None:
+    support = DIALECT.work.support(item, assumed())
+    assert support.ok if words is None else words in support.sentence

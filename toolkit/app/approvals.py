@@ -99,6 +99,7 @@ def check_experiment(experiment: Experiment, policy: TargetPolicy, approvals: Ap
             sweep of live statistics on production.
     """
     _check_live_statistics(experiment, policy, approvals)
+    _check_cold_cache(experiment, policy, approvals)
     for factor in experiment.factors:
         if factor.command is not None and factor.command.runs_commands and not approvals.allow_commands:
             raise ToolkitError(
@@ -128,6 +129,21 @@ def _check_live_statistics(experiment: Experiment, policy: TargetPolicy, approva
             "measurements never use live statistics of a production target, even with approval",
             code="TK-0301",
             hint="omit --on-live-objects to measure on copies, or measure on a clone",
+        )
+
+
+def _check_cold_cache(experiment: Experiment, policy: TargetPolicy, approvals: Approvals) -> None:
+    """Refuse to empty a cache that others use, unless the target was declared not to be production."""
+    cold = any(factor.name == "cache" and "cold" in factor.levels for factor in experiment.factors)
+    declared = policy.production is False or (policy.production is None and approvals.not_production)
+    if (cold or experiment.options.get("cache") == "cold") and (
+        not declared or approvals.yes_production is not None
+    ):
+        raise ToolkitError(
+            "`--cache cold` empties the buffer cache for everybody, so it needs a target that is declared not to "
+            "be production",
+            code="TK-0301",
+            hint="set `production = false` in its profile or use --not-production, or measure with --cache warm",
         )
 
 

@@ -44,6 +44,10 @@ class Implementation(ABC):
         """
         return ()
 
+    def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
+        """Name catalogue files without binds, each optional, that an option needs; `asked`: values of each."""
+        return ()
+
     @abstractmethod
     def support(self, work: Work, facts: Facts) -> Support:
         """Say whether this work can be done so, with the sentence a DBA would want."""

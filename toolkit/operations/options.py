@@ -57,6 +57,9 @@ MAINTENANCE_WORK_MEM = Option("maintenance_work_mem", OptionKind.SIZE,
 PARALLEL_WORKERS = Option("parallel_workers", OptionKind.INTEGER,
                           "workers for the table read whatever its size: its storage parameter, for the run only",
                           engines=POSTGRESQL, low=0, high=1024, unit="workers")  # fmt: skip
+CACHE = Option("cache", OptionKind.CHOICE,
+               "buffer cache at the begin of a trial: as it is, flushed (never on production), or read before",
+               engines=ORACLE, factor=True, choices=("as_is", "cold", "warm"))  # fmt: skip
 ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the live object, not on a copy")
 
 PARTITION = Option(

@@ -17,7 +17,10 @@ def reads_of(work: Operation, planner: Planner) -> tuple[Query, ...]:
         return ()
     schema = _schema(planner)
     place = (Query(_KEY, "schema", {"schema": schema}, optional=True),) if schema else ()
-    return (*work.reads(planner), *place)
+    spec = planner.spec
+    asked = {name: (value,) for name, value in spec.options.items()} | {f.name: f.levels for f in spec.factors}
+    files = planner.dialect.work.of(spec.operation).option_files(asked)
+    return (*work.reads(planner), *place, *(Query(file, file, optional=True) for file in files))
 
 
 def check_work(work: Operation, planner: Planner) -> None:

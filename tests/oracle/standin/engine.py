@@ -105,6 +105,7 @@ class Engine(IndexWork):
         for schema, name in translated.tables:
             if name not in VIEWS:
                 self._readable(session, (schema, name))
+        self.state.cached = self.state.cached or "FULL(" in text
         asked = translated.degree if translated.degree is not None else 1
         parallel.remember(
             session, self.scenario, "Queries Parallelized", parallel.grant(session, self.state, asked), 1
@@ -375,6 +376,11 @@ class Engine(IndexWork):
 
     def _do_rollback(self, session: Session, data: duckdb.DuckDBPyConnection, _: Command) -> None:
         self.rollback(session, data)
+
+    def _do_flush(self, _: Session, __: duckdb.DuckDBPyConnection, ___: Command) -> None:
+        if "ALTER SYSTEM" not in self.scenario.privileges:
+            raise ora(1031)
+        self.state.cached = False
 
     def _do_kill(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
         """End a session of this instance, or of the one named."""

@@ -20,7 +20,8 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.COLUMNS, *shared.ROWS,
         *_PARTITIONS, shared.PCTFREE, shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.PQ_DISTRIBUTE,
-        shared.ONLINE_STATISTICS, shared.WORK_MEM, shared.PARALLEL_WORKERS, *shared.SESSION, *shared.LOCKS,
+        shared.ONLINE_STATISTICS, shared.WORK_MEM, shared.PARALLEL_WORKERS, shared.CACHE,
+        *shared.SESSION, *shared.LOCKS,
     ),
     planned_by="toolkit.operations.ctas.plan",
     required=(("source", "query"), ("table",)),

@@ -66,7 +66,7 @@ DECLARATION = OperationDeclaration(
         shared.DEGREE, shared.CONCURRENCY, shared.TABLE, shared.COLUMNS, *_KIND, shared.PCTFREE, shared.TABLESPACE,
         shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.MAINTENANCE_WORK_MEM,
         shared.PARALLEL_WORKERS, shared.ON_LIVE_OBJECTS,
-        *shared.SESSION, *shared.LOCKS,
+        *shared.SESSION, shared.CACHE, *shared.LOCKS,
     ),
     planned_by="toolkit.operations.index_build.plan",
     required=(("table",), ("columns",)),

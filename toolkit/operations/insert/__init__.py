@@ -27,7 +27,7 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.PARTITION,
         shared.COLUMNS, *shared.ROWS, shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO,
-        shared.ONLINE_STATISTICS, shared.WORK_MEM, *shared.SESSION, *shared.LOCKS,
+        shared.ONLINE_STATISTICS, shared.WORK_MEM, *shared.SESSION, shared.CACHE, *shared.LOCKS,
     ),
     planned_by="toolkit.operations.insert.plan",
     required=(("source", "query"), ("table",)),

@@ -9,7 +9,18 @@ from dataclasses import replace
 
 from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
-from toolkit.dialects.oracle import findings, granted, load_facts, locks, redo, session, spelling, storage, support
+from toolkit.dialects.oracle import (
+    cache,
+    findings,
+    granted,
+    load_facts,
+    locks,
+    redo,
+    session,
+    spelling,
+    storage,
+    support,
+)
 from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
@@ -44,9 +55,12 @@ class _InSession(Implementation):
         self._words = words
         self.privileges_elsewhere, self.object_files = elsewhere, files
 
+    def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
+        return (cache.PRIVILEGES,) if "cold" in asked.get("cache", ()) else ()
+
     def support(self, work: Work, facts: Facts) -> Support:
         refused = support.of_session(work, facts) or self._words.judge(work, facts) or redo.judge(work, facts)
-        return refused or support.SUPPORTED
+        return refused or cache.judge(work, facts) or support.SUPPORTED
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return session.begin(work, facts)
@@ -55,7 +69,7 @@ class _InSession(Implementation):
         return session.end(work, facts)
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return self._words.prepare(work, facts)
+        return (*self._words.prepare(work, facts), *cache.prepare(work))
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return redo.marked(self._words.timed(work, facts), work, facts)
@@ -96,6 +110,7 @@ class _InSession(Implementation):
             *redo.remarks(work, facts),
             *load_facts.remarks(work, facts),
             *storage.remarks(work, facts),
+            *cache.remarks(work, facts),
             *locks.remarks(work),
             *locks.former_values(work, facts),
             *session.remarks(work),
