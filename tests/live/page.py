@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -20,9 +20,14 @@ class Finding:
     observed: tuple[str, ...] = ()
 
 
+def told(check: Mapping[str, object]) -> str | None:
+    """Return what the page says of a check that is not in order: never its evidence, which has names."""
+    return f"doctor: {check['name']}: {check['state']}" if check["state"] in ("warning", "problem") else None
+
+
 def write_findings(page: Path, server: str, day: date, findings: Sequence[Finding]) -> None:
     """Put the findings on one server between the marks of the page; those on other servers stay."""
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8") if page.exists() else f"{BEGIN}\n{END}\n"
     before, _, rest = text.partition(BEGIN)
     kept, _, after = rest.partition(END)
     others = [part for part in kept.split("\n#### ")[1:] if part.splitlines()[0] != server]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.live.database import SOURCE, Live, drop
+from tests.live.page import told
 from toolkit.store import open_store
 
 pytestmark = pytest.mark.oracle_live
@@ -40,11 +41,7 @@ def test_doctor_reads_what_this_user_may_read(live: Live, observe: list[str]) ->
     assert status == 0
     states = {str(check["name"]): str(check["state"]) for check in found["checks"]}  # type: ignore[attr-defined]
     assert states["release"] == "ok"
-    observe.extend(
-        f"doctor: {check['name']}: {check['evidence']}"
-        for check in found["checks"]  # type: ignore[attr-defined]
-        if check["state"] in ("warning", "problem")
-    )
+    observe.extend(filter(None, map(told, found["checks"])))  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.page import Finding, write_findings
+from tests.live.page import Finding, told, write_findings
+from tests.oracle.make import target
 from tests.oracle.standin import Scenario, running_standin
 from tests.project.tree import ROOT
+from toolkit.app.doctor import doctor
 
 
 @pytest.mark.full
@@ -36,6 +38,22 @@ def test_the_live_suite_holds_against_the_stand_in_and_writes_its_page(tmp_path:
     assert "| ctrl c ends the run in order and it can be resumed | held |" in text
     assert "did not hold" not in text
     assert "ctas degree 2: ok, granted 2" in text
+
+
+def test_the_page_has_no_names_and_needs_no_page_before_it(tmp_path: Path) -> None:
+    page = tmp_path / "found.md"
+    standbys = ({"DEST_ID": 2, "STATUS": "ERROR", "TARGET": "STANDBY", "DB_UNIQUE_NAME": "SECRET_DR"},)
+    with running_standin(Scenario(views={"V$ARCHIVE_DEST": standbys})) as standin:
+        checks = doctor(target(standin)).checks
+    assert any("SECRET_DR" in check.evidence for check in checks)
+    seen = tuple(filter(None, (told({"name": each.name, "state": each.state}) for each in checks)))
+    assert seen
+    write_findings(page, "Oracle 19c", date(2026, 11, 21), [Finding("test_a_thing", "passed", seen)])
+    text = page.read_text(encoding="utf-8")
+    assert "| a thing | held |" in text and all(f"- {sentence}" in text for sentence in seen)
+    assert not any(
+        name in text for name in ("SECRET_DR", "FREEPDB1", "DBATK", "USERS", standin.host, standin.password)
+    )
 
 
 def test_the_page_keeps_what_was_found_on_other_releases(tmp_path: Path) -> None:

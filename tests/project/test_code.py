@@ -12,7 +12,7 @@ from tests.project.tree import ROOT, imported, project_files, sources, texts
 
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
 TOP_LEVEL = {
-    ".ci", ".gitignore", "CHANGELOG.md", "Makefile", "README.md", "benchmarks", "docs", "examples",
+    ".ci", ".github", ".gitignore", "CHANGELOG.md", "Makefile", "README.md", "benchmarks", "docs", "examples",
     "pyproject.toml", "requirements", "sql", "templates", "tests", "toolkit",
 }  # fmt: skip
 
