@@ -177,7 +177,8 @@ class Client:
         return "PL/SQL procedure successfully completed."
 
     def undo(self, connection: oracledb.Connection, text: str) -> None:
-        """Do what the block does, which the stand-in cannot interpret."""
+        """Do what the block does where DBA_OBJECTS may not be read, which the stand-in cannot interpret."""
+        text = text[text.index("INTO still_there\n        FROM all_objects") :]
         owner = re.search(r"COALESCE\((?:NULL|'([^']*)')", text)
         name = re.search(r"object_name = '((?:[^']|'')*)'", text)
         kind = re.search(r"object_type = '(\w+)'", text)

@@ -16,10 +16,13 @@ from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.repair import CleanReport, clean
+from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.values import Factor
-from toolkit.model.words import Mode, OperationName
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import Factor, QualifiedName
+from toolkit.model.words import Mode, ObjectKind, OperationName
+from toolkit.rendering import step_of
 from toolkit.store import Store, open_store
 
 TABLE, INDEX = "TABLE DBATK.MADE", "INDEX DBATK.NEW_IX"
@@ -284,3 +287,16 @@ def test_a_killed_job_whose_table_was_made_is_resumed_without_making_it_twice(tm
         assert (made.degree, made.logging) == ("1", "YES")
         assert sum('CREATE TABLE "DBATK"."MADE"' in text for text in standin.statements) == 1
         assert any("needs a backup" in warning for warning in record.warnings)
+
+
+def test_the_undo_script_looks_where_the_tool_looks_and_says_what_it_is_not_shown() -> None:
+    ref = ObjectRef(ObjectKind.INDEX, QualifiedName("IX", "APP"))
+    call = DIALECT.by_hand('ALTER INDEX "APP"."IX" PARALLEL 2', ref, "70001 2026-11-21 05:13:42", None)
+    assert call is not None
+    text = " ".join(step_of(DIALECT, call).text.split())
+    first, _, otherwise = text.partition("EXCEPTION WHEN OTHERS THEN IF SQLCODE NOT IN (-942, -1031, -41900)")
+    assert "FROM sys.dba_objects o" in first and "o.object_id = 70001" in first
+    assert "FROM all_objects o" in otherwise and otherwise.count("o.object_id = 70001") == 1
+    assert "p.privilege IN ('SELECT ANY TABLE'" in otherwise
+    assert "RAISE_APPLICATION_ERROR(-20001, 'not shown to this user" in otherwise
+    assert 'run: ALTER INDEX "APP"."IX" PARALLEL 2\')' in otherwise
