@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 
 from tests.postgresql.helpers import RUN, Bench, target_of
@@ -19,7 +20,7 @@ from toolkit.model.address import Address
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.words import Role
 from toolkit.targets.base import Access, SessionTag
-from toolkit.targets.postgresql import PostgresqlTarget
+from toolkit.targets.postgresql import PostgresqlTarget, _cannot_connect
 
 TAG = SessionTag(RUN)
 CANARY = "canary-pa55word"
@@ -305,3 +306,31 @@ def test_a_close_ends_the_statement_that_another_thread_waits_for(context: Bench
     assert [error.lost for error in errors] == [True]
     with pytest.raises(DatabaseError):
         context.worker.execute("SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        ('FATAL:  database "no" does not exist', "the database does not exist"),
+        ('FATAL:  role "no" does not exist', "the user does not exist"),
+        ("FATAL:  the database system is starting up", "starting up or recovering"),
+        (
+            "FATAL:  the database system is not yet accepting connections\n"
+            "DETAIL:  Consistent recovery state has not been yet reached.",
+            "starting up or recovering",
+        ),
+        (
+            "FATAL:  the database system is not accepting connections\nDETAIL:  Hot standby mode is disabled.",
+            "connect to the primary",
+        ),
+        ("FATAL:  the database system is shutting down", "shutting down"),
+        ("FATAL:  the database system is in recovery mode", "starting up or recovering"),
+        ('FATAL:  role "x" is not permitted to log in', "no LOGIN"),
+        ('FATAL:  die Datenbank "x" ist anders', "check host, port, service"),
+    ],
+)
+def test_the_hint_is_of_what_the_server_said(said: str, hint: str) -> None:
+    text = f'connection failed: connection to server at "127.0.0.1", port 5432 failed: {said}'
+    error = _cannot_connect(Address("postgresql", "db", "me", "127.0.0.1"), psycopg.OperationalError(text))
+    assert hint in str(error.hint)
+    assert "FATAL" in error.message

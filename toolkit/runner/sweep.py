@@ -169,6 +169,8 @@ class Sweep:
     def _ready(self, planned: PlannedTrial) -> bool:
         """Tell whether the next trial may begin: not stopped, within the budget, with room, on a calm host."""
         self._context.stop.look()
+        if self._context.store.is_gone:
+            self._context.warn("the results store was deleted or replaced; the run is saved when it ends")
         if self._context.stop.requested or not self._affordable(planned) or not self._fits(planned):
             return False
         wait_for_calm(self._context)

@@ -134,6 +134,7 @@ class Database:
         self.is_sqlite = place.path is not None
         self._engine = _sqlite(place.path, busy_seconds) if place.path else _postgresql(place, busy_seconds)
         self._turn = threading.Lock() if self.is_sqlite else nullcontext()
+        self._file: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         return f"Database({self.place.shown!r})"
@@ -182,6 +183,28 @@ class Database:
         instant: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
         return instant.astimezone(UTC)
 
+    def remember_file(self) -> None:
+        """Note which file the store is, so that it is noticed when it is deleted or another takes its place."""
+        self._file = _identity(self.place.path)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether its file was deleted or replaced; what is written still goes to the one that was opened."""
+        return self._file is not None and _identity(self.place.path) != self._file
+
+    def save_beside(self) -> Path:
+        """Write the store that was opened to a file of its own, beside where it was, or in the working folder.
+
+        Raises:
+            ToolkitError: TK-0401.
+        """
+        assert self.place.path is not None
+        folder = self.place.path.parent if self.place.path.parent.is_dir() else Path.cwd()
+        saved = folder / f"{self.place.path.name}.saved-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+        with self.bare() as connection:
+            connection.exec_driver_sql("VACUUM INTO ?", (str(saved),))
+        return saved
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
@@ -193,6 +216,15 @@ class Database:
         except SQLAlchemyError as error:
             # The driver's exception may hold the address with its password: it must not be chained.
             raise translate(error, self.place, what) from None
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """Return what tells a file from another of its name; None where there is none."""
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
 
 
 def _sqlite(path: Path, busy_seconds: float) -> Engine:

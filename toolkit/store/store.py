@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from toolkit.errors import ToolkitError
 from toolkit.store.audit import AuditLog, AuditMarks
 from toolkit.store.database import BUSY_SECONDS
 from toolkit.store.journal import Journals
@@ -50,9 +51,26 @@ class Store(Runs, Plans, Trials, Journals, Leases, RunReader, Names, Deleting, S
         path = self._database.place.path or default_path()
         return path.parent / "undo" / f"{run}.sql"
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether its file was deleted or replaced since it was opened; it is saved when it is closed."""
+        return self._database.is_gone
+
     def close(self) -> None:
-        """Close its connections; the store must not be used any more."""
-        self._database.close()
+        """Close its connections; the store must not be used any more.
+
+        Raises:
+            ToolkitError: TK-0401 when its file was deleted or replaced meanwhile; says where its runs are now.
+        """
+        try:
+            if self._database.is_gone:
+                raise ToolkitError(
+                    f"the store `{self.place}` was deleted or replaced while it was in use",
+                    code="TK-0401",
+                    hint=f"its runs and the journal were saved: add `--store {self._database.save_beside()}`",
+                )
+        finally:
+            self._database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -60,7 +78,12 @@ class Store(Runs, Plans, Trials, Journals, Leases, RunReader, Names, Deleting, S
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        try:
+            self.close()
+        except ToolkitError as gone:
+            if not isinstance(error, ToolkitError):
+                raise
+            error.hint = "; ".join(filter(None, (error.hint, gone.message, gone.hint)))
 
     def __repr__(self) -> str:
         return f"Store({self.place!r})"
@@ -69,4 +92,6 @@ class Store(Runs, Plans, Trials, Journals, Leases, RunReader, Names, Deleting, S
 def open_at(location: str | Path | None, busy_seconds: float | None) -> Store:
     """Open the store at a location; see `toolkit.store.open_store`."""
     wait = BUSY_SECONDS if busy_seconds is None else busy_seconds
-    return Store(open_database(find_place(location), wait))
+    database = open_database(find_place(location), wait)
+    database.remember_file()
+    return Store(database)

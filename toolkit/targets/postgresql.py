@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -59,13 +60,20 @@ _CONNECT_HINTS = (
     ("no pg_hba.conf entry", "pg_hba.conf does not allow this user from here: ask for an entry, or use TLS"),
     ("too many clients", "all connections are in use: raise max_connections, or wait"),
     ("remaining connection slots", "all connections are in use: raise max_connections, or wait"),
-    ("starting up", "the server is starting up: wait and try again"),
-    ("shutting down", "the server is shutting down"),
+    ("hot standby mode is disabled", "this standby takes no queries (hot_standby = off): connect to the primary"),
+    ("system is shutting down", "the server is shutting down: wait until it is back"),
+    ("the database system is", "the server is starting up or recovering: wait and try again"),
     ("not currently accepting", "the database accepts no connections (ALLOW_CONNECTIONS false)"),
-    ("database", "the database does not exist: check the end of the target URL"),
-    ("role", "the user does not exist: check the name before @ in the target URL"),
+    ("is not permitted to log in", "the user has no LOGIN: ask for another, or for ALTER ROLE ... LOGIN"),
     ("ssl", "client and server do not agree on TLS: see sslmode and the certificates"),
 )
+
+
+_NOT_THERE = re.compile(r'\b(database|role) ".*" does not exist')
+_MISSING = {
+    "database": "the database does not exist: check the end of the target URL",
+    "role": "the user does not exist: check the name before @ in the target URL",
+}
 
 
 class PostgresqlTarget:
@@ -180,7 +188,10 @@ def _cannot_connect(address: Address, error: psycopg.Error) -> ToolkitError:
             code="TK-0102",
             hint="use libpq's names, such as sslmode=require",
         )
-    hint = next((hint for words, hint in _CONNECT_HINTS if words in lowered), None)
+    named = _NOT_THERE.search(lowered)
+    hint = (
+        _MISSING[named[1]] if named else next((hint for words, hint in _CONNECT_HINTS if words in lowered), None)
+    )
     return ToolkitError(
         f"cannot connect to `{address.display}`: {_last_line(text)}",
         code="TK-0201",
@@ -190,9 +201,15 @@ def _cannot_connect(address: Address, error: psycopg.Error) -> ToolkitError:
 
 
 def _last_line(text: str) -> str:
-    """Return the reason: libpq tells every address it tried, the last line the last, and may add a question."""
+    """Return the reason: libpq tells every address it tried, the last line the last, and may add a question.
+
+    What the server adds (`DETAIL`, `HINT`) is not the reason, but stands behind it.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().endswith("?")]
-    return lines[-1] if lines else "no reason given"
+    reasons = [line for line in lines if not line.startswith(("DETAIL:", "HINT:"))]
+    detail = lines[-1].partition(":")[2].strip() if lines and lines[-1].startswith("DETAIL:") else ""
+    said = reasons[-1] if reasons else "no reason given"
+    return f"{said} ({detail.rstrip('.')})" if detail else said
 
 
 class PostgresqlConnection:
