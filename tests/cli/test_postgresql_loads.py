@@ -84,6 +84,16 @@ def test_the_table_makes_new_values_where_that_is_asked_for(
     assert (named.status, "remove it from --columns" in named.err) == (2, True)
 
 
+def test_a_load_that_fails_leaves_neither_rows_nor_a_moved_sequence(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, made: str
+) -> None:
+    ask(postgresql_server, made, "INSERT INTO own (id, x) OVERRIDING SYSTEM VALUE VALUES (15, 'a') RETURNING id")
+    answer = dbatk(*line(postgresql_url, made, "--identity", "keep"))
+    assert (answer.status, "own_pkey" in answer.out + answer.err) == (3, True), answer.out + answer.err
+    assert ask(postgresql_server, made, "SELECT count(*) FROM own") == [(1,)]
+    assert ask(postgresql_server, made, "INSERT INTO own (x) VALUES ('new') RETURNING id") == [(1,)]
+
+
 @pytest.mark.parametrize("identity", ["keep", "generate"])
 def test_both_are_measured_into_a_filled_copy_whose_own_sequence_goes_on_after_its_rows(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, made: str, identity: str
