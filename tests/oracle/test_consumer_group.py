@@ -11,6 +11,7 @@ from tests.oracle.make import assumed, steps, texts, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.test_command_line import dbatk
 from tests.oracle.test_judge import judge
+from tests.oracle.test_licence_runs import Site
 from tests.oracle.test_pool import trials
 from toolkit.dialects.oracle.dialect import DIALECT
 
@@ -41,6 +42,18 @@ def test_the_working_session_switches_and_the_trial_says_in_which_group_it_was(t
         assert "in consumer group BATCH" in {metric["name"] for metric in trial["metrics"]}  # type: ignore[attr-defined]
         sent = seen(standin, lambda text: "SWITCH_CURRENT_CONSUMER_GROUP" in text)
         assert [text.split("'")[1] for text in sent] == ["BATCH", "DEFAULT_CONSUMER_GROUP"]
+
+
+def test_the_profile_names_a_group_for_every_work_that_names_none(tmp_path: Path) -> None:
+    with running_standin(BATCH) as standin:
+        dwh = Site(standin, tmp_path, 'consumer_group = "batch"')
+        for more, group in (
+            ((), "BATCH"),
+            (("--consumer-group", "default_consumer_group"), "DEFAULT_CONSUMER_GROUP"),
+        ):
+            status, said = dwh(*CTAS, "-t", "dwh", "--dry-run", *more)
+            assert status == 0 and f"SWITCH_CURRENT_CONSUMER_GROUP('{group}'" in said
+        assert "CONSUMER_GROUP" not in dwh("backup", "run", "-t", "dwh", "--dry-run")[1], "not in RMAN's sessions"
 
 
 def test_the_limit_of_the_group_asked_for_is_known_before(tmp_path: Path) -> None:

@@ -19,12 +19,14 @@ from toolkit.model.address import Address
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Query
+from toolkit.model.operations import options_of
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import EngineName, Role
 from toolkit.targets.base import Access, Target
 
 PASSWORD_VARIABLE = "DBATK_PASSWORD"  # noqa: S105 - the name of a variable
 WALLET_PASSWORD_VARIABLE = "DBATK_WALLET_PASSWORD"  # noqa: S105 - the name of a variable
+_GROUP = "consumer_group"
 Prompt = Callable[[str], str | None]
 
 
@@ -35,6 +37,7 @@ class ResolvedTarget:
     target: Target
     policy: TargetPolicy
     work_schema: str | None = None
+    consumer_group: str | None = None
 
 
 def find_target(
@@ -56,7 +59,8 @@ def find_target(
         access = Access(address, _password_of_url(address, prompt), wallet_password=_wallet_password(None))
         return ResolvedTarget(open_target(access), _policy_of_url(address))
     profile = find_profile(text) if profiles is None else profile_of(text, profiles)
-    return ResolvedTarget(open_target(access_of(profile, prompt)), _policy(profile), profile.work_schema)
+    target = open_target(access_of(profile, prompt))
+    return ResolvedTarget(target, _policy(profile), profile.work_schema, profile.consumer_group)
 
 
 def policy_of(text: str) -> TargetPolicy:
@@ -175,8 +179,13 @@ def fitted(experiment: Experiment, resolved: ResolvedTarget) -> Experiment:
     """
     check_for_engine(experiment, resolved.target.engine)
     if experiment.work_schema is None and resolved.work_schema is not None:
-        return replace(experiment, work_schema=resolved.work_schema)
-    return experiment
+        experiment = replace(experiment, work_schema=resolved.work_schema)
+    there = any(
+        one.name == _GROUP and one.is_of(resolved.target.engine) for one in options_of(experiment.operation)
+    )
+    if resolved.consumer_group is None or not there or _GROUP in experiment.options:
+        return experiment
+    return replace(experiment, options={**experiment.options, _GROUP: resolved.consumer_group})
 
 
 def check_for_engine(experiment: Experiment, engine: EngineName) -> None:

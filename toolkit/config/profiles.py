@@ -33,7 +33,7 @@ DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user"
                   "bin_dir", "rman_connect")  # fmt: skip
 _KEYS = (
     "url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options",
-    "approved_only", "standbys",
+    "approved_only", "standbys", "consumer_group",
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _MOST_DEGREE = 4096
@@ -70,6 +70,8 @@ class Profile:
     """Only plans and experiments that were approved run on it."""
     standbys: bool | None = None
     """Whether standby databases follow it; None means that nobody said."""
+    consumer_group: str | None = None
+    """Resource consumer group that working sessions switch to."""
 
     def declared(self, today: date) -> frozenset[str]:
         """Return the licences that hold today."""
@@ -215,10 +217,12 @@ def _profile(document: TomlDocument, name: str, data: object) -> Profile:
         approved_only = bool(_flag(data, key))
         key = "standbys"
         standbys = _flag(data, key)
+        key = "consumer_group"
+        group = _text(data, key)
         key = "work_schema"
         return Profile(
             name, url, address, password, production, degree, _text(data, key), licences, options, wallet_password,
-            approved_only, standbys,
+            approved_only, standbys, group,
         )  # fmt: skip
     except ToolkitError as error:
         raise document.error(
@@ -320,6 +324,7 @@ def _data(profile: Profile) -> dict[str, object]:
         "work_schema": profile.work_schema,
         "approved_only": profile.approved_only or None,
         "standbys": profile.standbys,
+        "consumer_group": profile.consumer_group,
         "options": dict(profile.options) or None,
         "licenses": {name: _licence(one) for name, one in profile.licences.items()} or None,
     }

@@ -128,9 +128,9 @@ def remarks(work: Work) -> Iterator[str]:
     """Say what a trace does to the times, and where its other files are."""
     if work.option("sql_trace"):
         yield (
-            "SQL trace slows every session down: compare times with those of traced runs only; parallel servers "
-            "write trace files of their own (`*_p000_*.trc` and on) beside the session's, and `trcsess "
-            "clientid=RUN` joins them"
+            "SQL trace slows every session down: compare times with those of traced runs only; a session's file "
+            f"is named `*_{TRACED_AS}.trc`, parallel servers write files of their own (`*_p000_*.trc` and on) "
+            "beside it, and `trcsess clientid=RUN` joins them"
         )
 
 
