@@ -98,6 +98,13 @@ def test_a_plan_runs_and_its_result_names_every_step(dbatk: Dbatk, plan: str) ->
     assert document["stopped_by"] == "step `copy` failed"
 
 
+def test_a_plan_that_is_ok_writes_nothing_for_cron_to_mail(dbatk: Dbatk, plan: str, home: Path) -> None:
+    ok = dbatk("run", plan, "--quiet-when-ok")
+    assert (ok.status, ok.out, ok.err) == (0, "", "")
+    wrong = dbatk("run", plan, "--quiet-when-ok")
+    assert wrong.status == 3 and "copy" in wrong.out and "exists" in wrong.err
+
+
 def test_a_dry_run_shows_the_script_of_every_step(dbatk: Dbatk, plan: str) -> None:
     shown = dbatk("run", plan, "--dry-run")
     assert shown.status == 2 and "`main.copied` does not exist" in shown.err, "the index is on what the copy makes"

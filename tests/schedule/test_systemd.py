@@ -8,7 +8,9 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -16,8 +18,9 @@ from tests.oracle.make import missing
 from tests.schedule.make import NIGHT, job
 from toolkit.app.scheduling import Units
 from toolkit.errors import ToolkitError
+from toolkit.model.window import instant_of
 from toolkit.schedule import Opening, read_at
-from toolkit.schedule.systemd import calendar, units
+from toolkit.schedule.systemd import calendar, skipped, units
 
 ODD = 'a "quoted" 100% $HOME \\n ; # name'
 
@@ -102,6 +105,31 @@ def test_systemd_reads_the_times_as_they_are_meant(said: str, tmp_path: Path) ->
     assert opening.zone in said or opening.zone == "Asia/Tokyo"
 
 
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"])
+def test_a_night_of_a_clock_change_is_not_skipped(zone: str) -> None:
+    opening, now = read_at(f"02:15 {zone}", zone), datetime.now(UTC)
+    wanted = {instant_of(now.date() + timedelta(days=ahead), 135, ZoneInfo(zone)) for ahead in range(2, 732)}
+    fired: set[datetime] = set()
+    for text in (calendar(opening), *skipped(opening, now)):
+        base = f"--base-time={now - timedelta(days=1):%Y-%m-%d %H:%M:%S} UTC"
+        answer = analyze("calendar", base, "--iterations=740", text)
+        assert answer.returncode == 0, answer.stderr
+        found = re.findall(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC", answer.stdout)
+        fired |= {datetime.fromisoformat(each).replace(tzinfo=UTC) for each in found}
+    last = max(wanted)
+    assert sorted(each for each in fired if min(wanted) <= each <= last) == sorted(wanted)
+
+
+def test_a_failed_or_killed_plan_is_reported_by_a_unit_of_its_own() -> None:
+    made = job(command=("/opt/dbatk", "run", "/srv/nightly.toml"), windowed=True)
+    texts = units(made, system=True)
+    service, report = texts["dbatk-nightly.service"], texts["dbatk-nightly@report.service"]
+    assert "OnFailure=dbatk-nightly@report.service\n" in service and "Restart=on-abnormal\n" in service
+    assert 'ExecStart="/opt/dbatk" "plan" "report" "last" "--plan" "nightly"\n' in report
+    assert "OnFailure" not in report and "Restart" not in report.replace("RestrictRealtime", "")
+    assert "Restart=" not in units(job(windowed=False), system=True)["dbatk-nightly.service"]
+
+
 def test_what_begins_is_the_command_and_nothing_a_name_could_add() -> None:
     made = job(command=("/opt/dbatk", "run", ODD))
     service = units(made, system=True)["dbatk-nightly.service"]
@@ -144,7 +172,11 @@ def manager(tmp_path: Path) -> Units:
 def test_what_is_installed_is_what_is_shown(manager: Units) -> None:
     made = job()
     todo = manager.install(made)
-    assert {path.name for path in manager.folder.iterdir()} == {"dbatk-nightly.service", "dbatk-nightly.timer"}
+    assert {path.name for path in manager.folder.iterdir()} == {
+        "dbatk-nightly.service",
+        "dbatk-nightly.timer",
+        "dbatk-nightly@report.service",
+    }
     assert all(path.read_text() in manager.show(made) for path in manager.folder.iterdir())
     assert all(path.stat().st_mode & 0o777 == 0o644 for path in manager.folder.iterdir())
     assert "systemctl --user enable --now dbatk-nightly.timer" in todo
@@ -191,7 +223,7 @@ def test_removing_takes_the_units_and_their_link_and_nothing_else(manager: Units
     wants = manager.folder / "timers.target.wants"
     wants.mkdir()
     (wants / "dbatk-nightly.timer").symlink_to(manager.folder / "dbatk-nightly.timer")
-    assert len(manager.remove("nightly")) == 3
+    assert len(manager.remove("nightly")) == 4
     assert [one.name for one in manager.list()] == ["nightly2"]
     assert not list(wants.iterdir())
     assert manager.remove("nightly") == ()

@@ -11,12 +11,13 @@ import typer
 from toolkit.cli.approving import approvals_of, checked_plan, password_prompt
 from toolkit.cli.listening import LOG, listening
 from toolkit.cli.notices import tell_died, tell_of, told_of_refusals
-from toolkit.cli.output import out, out_json, out_raw, out_table, say
+from toolkit.cli.output import held_back, out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import (
     APPROVALS,
     APPROVED_ONLY,
     OUTPUT,
     QUIET,
+    QUIET_WHEN_OK,
     SCRIPT,
     TARGET,
     Arguments,
@@ -50,7 +51,8 @@ def add_files(app: typer.Typer) -> None:
     label = option("label", "name of the run")
     anytime = option("anytime", "run a plan even if its window is closed", kind=bool)
     on = option("on", "cluster whose workers run the plan", metavar="dask://HOST:PORT")
-    run = [_FILE, TARGET, label, anytime, on, APPROVED_ONLY, *SCRIPT, *APPROVALS, QUIET, *LOG, *OUTPUT]
+    quiet = (QUIET, QUIET_WHEN_OK)
+    run = [_FILE, TARGET, label, anytime, on, APPROVED_ONLY, *SCRIPT, *APPROVALS, *quiet, *LOG, *OUTPUT]
     add_command(app, "run", _run, run, "Run an experiment file, or a maintenance plan.")
 
 
@@ -72,6 +74,16 @@ def _demo(arguments: Arguments) -> int:
 
 
 def _run(arguments: Arguments) -> int:
+    if not arguments.flag("quiet_when_ok"):
+        return _run_file(arguments)
+    # lines for a log collector are wanted whatever came of it
+    with held_back(errors="log_format" not in arguments) as held:
+        status = _run_file(arguments)
+        held.needless = status == ExitCode.DONE
+    return status
+
+
+def _run_file(arguments: Arguments) -> int:
     if arguments.flag("approved_only") and arguments.flag("dry_run"):
         raise ToolkitError(
             "`--approved-only` and `--dry-run` are mutually exclusive", code="TK-0107", hint="use only one of them"

@@ -47,6 +47,10 @@ def speaks_json(arguments: Arguments) -> bool:
     return text == "json"
 
 
+def _is_quiet(arguments: Arguments) -> bool:
+    return arguments.flag("quiet") or arguments.flag("quiet_when_ok")
+
+
 @contextmanager
 def listening(arguments: Arguments) -> Iterator[Events]:
     """Give what takes the events of a run, as `--quiet`, `--log-format` and `--log-file` say.
@@ -58,7 +62,7 @@ def listening(arguments: Arguments) -> Iterator[Events]:
     logs = list(_logs(arguments, on_screen=on_screen))
     file = None if "log_file" not in arguments else logs[-1]
     try:
-        with Progress(quiet=arguments.flag("quiet") or on_screen) as progress:
+        with Progress(quiet=_is_quiet(arguments) or on_screen) as progress:
             yield _All([progress, *logs])
     finally:
         if file is not None and file.trouble is not None:

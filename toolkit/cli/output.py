@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from toolkit.errors import ToolkitError
@@ -24,6 +27,30 @@ def plain(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(char for char in text if char in _KEPT or unicodedata.category(char) not in _UNSAFE)
+
+
+@dataclass(slots=True)
+class HeldBack:
+    """What is written while a command works; `needless` when it is not to be shown after all."""
+
+    needless: bool = False
+
+
+@contextmanager
+def held_back(*, errors: bool) -> Iterator[HeldBack]:
+    """Write nothing while the block runs; at its end all of it, unless it was found needless.
+
+    Args:
+        errors: whether standard error is held back too.
+    """
+    held, text, error = HeldBack(), io.StringIO(), io.StringIO()
+    try:
+        with redirect_stdout(text), redirect_stderr(error if errors else sys.stderr):
+            yield held
+    finally:
+        if not held.needless:
+            sys.stdout.write(text.getvalue())
+            sys.stderr.write(error.getvalue())
 
 
 def out(text: str) -> None:

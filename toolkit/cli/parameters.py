@@ -123,6 +123,7 @@ OUTPUT = (
     option("debug", "show tracebacks", kind=bool),
 )
 APPROVED_ONLY = option("approved_only", "refuse anything that differs from what was approved", kind=bool)
+QUIET_WHEN_OK = option("quiet_when_ok", "write nothing at all if everything is ok (exit code 0)", kind=bool)
 QUIET = option("quiet", "show no progress", "-q", "--quiet", kind=bool)
 ALLOW_COMMANDS = option("allow_commands", "let factors run commands on this host", kind=bool)
 UNSEEN_OK = option(

@@ -66,6 +66,11 @@ class SchedulerJob:
     user: str | None = None
     sandboxed: bool = True
 
+    @property
+    def reporting(self) -> tuple[str, ...]:
+        """Return the command that reports the plan's last run, and tells of one that was killed."""
+        return (*self.command[: self.command.index("run")], "plan", "report", "last", "--plan", self.name)
+
     def __post_init__(self) -> None:
         """Refuse what no scheduler could be given.
 

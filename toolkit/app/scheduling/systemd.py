@@ -12,10 +12,9 @@ from toolkit.app.scheduling.making import Scheduled, SchedulerKind, other_plan
 from toolkit.config.paths import home_based, replace_file
 from toolkit.errors import ToolkitError
 from toolkit.schedule import SchedulerJob
-from toolkit.schedule.systemd import PREFIX, calendars_of, is_ours, plan_of, unit_name, units
+from toolkit.schedule.systemd import KINDS, PREFIX, calendars_of, is_ours, plan_of, unit_name, units
 
 _LIMIT_SECONDS = 5
-_KINDS = ("timer", "service")
 
 
 class Units:
@@ -74,7 +73,7 @@ class Units:
         Raises:
             ToolkitError: TK-0205 for a unit of that name that dbatk did not write, TK-0405.
         """
-        found = [self.folder / unit_name(name, kind) for kind in _KINDS]
+        found = [self.folder / unit_name(name, kind) for kind in KINDS]
         found = [path for path in found if path.is_symlink() or path.exists()]
         for path in found:
             if not is_ours(_read(path) or ""):
