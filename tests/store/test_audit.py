@@ -15,9 +15,9 @@ import pytest
 from toolkit.config.actor import actor, set_command
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
-from toolkit.store import open_store
+from toolkit.store import audit_check, open_store
 from toolkit.store.audit import AuditLog
-from toolkit.store.audit_check import verify
+from toolkit.store.audit_check import verify, verify_since_sealed
 from toolkit.store.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -80,6 +80,46 @@ def test_an_altered_line_is_named(log: AuditLog) -> None:
     texts = lines(log)
     put(log, [texts[0], texts[1], texts[2].replace('"done"', '"gone"'), *texts[3:]])
     assert fault(log) == (3, "it was altered: line 4 refers to a different version")
+
+
+def test_what_was_found_whole_is_not_read_line_by_line_again(
+    log: AuditLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bytes] = []
+    real = audit_check.parse_line
+
+    def parse(raw: bytes) -> object:
+        read.append(raw)
+        return real(raw)
+
+    monkeypatch.setattr(audit_check, "parse_line", parse)
+    assert verify_since_sealed(log).whole and len(read) == 6
+    log.write(AuditEvent(AuditKind.STEP, step="more"))
+    read.clear()
+    verdict = verify_since_sealed(log)
+    assert (verdict.whole, verdict.lines, len(read)) == (True, 7, 2)
+
+
+@pytest.mark.parametrize("line", range(8))
+def test_an_altered_line_is_found_before_and_behind_the_seal(line: int, log: AuditLog) -> None:
+    assert verify_since_sealed(log).whole
+    for step in ("more", "most"):
+        log.write(AuditEvent(AuditKind.STEP, step=step))
+    raws = log.path.read_bytes().splitlines(keepends=True)
+    raws[line] = raws[line].replace(b'"who": {', b'"who": { ')
+    log.path.write_bytes(b"".join(raws))
+    found = verify_since_sealed(log)
+    assert not found.whole and found.faults == verify(log).faults
+
+
+def test_a_log_cut_behind_the_seal_is_missed_and_the_newest_lines_come_first(log: AuditLog) -> None:
+    assert verify_since_sealed(log).whole
+    log.write(AuditEvent(AuditKind.STEP, step="more"))
+    assert [each.number for each in log.events()] == [7, 6, 5, 4, 3, 2, 1]
+    raws = log.path.read_bytes().splitlines(keepends=True)
+    log.path.write_bytes(b"".join(raws[:-1]))
+    faults = [(7, "lines are missing: the store recorded 7 lines of it")]
+    assert list(verify_since_sealed(log).faults) == list(verify(log).faults) == faults
 
 
 def test_the_last_line_is_known_to_the_store(log: AuditLog) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ def _list(arguments: Arguments) -> int:
     _check_kind(arguments.text("kind"))
     limit = arguments.number("limit") or _LIMIT
     with open_store(arguments.text("store")) as store:
-        found = [line for line in store.audit.events() if _wanted(line, arguments)][-limit:][::-1]
+        found = list(islice((line for line in store.audit.events() if _wanted(line, arguments)), limit))
         path = store.audit.path
     if arguments.flag("json"):
         out_json({"log": str(path), "lines": [_document(line) for line in found]})

@@ -15,7 +15,7 @@ import secrets
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -30,6 +30,8 @@ from toolkit.store import schema
 from toolkit.store.database import StorePart
 
 _TAIL_BYTES = 1 << 16
+_BLOCK_BYTES = 1 << 20
+_SEALED = " sealed"
 _MOST_DETAILS = 100
 _LONGEST_TEXT = 2000
 _MODE, _FOLDER_MODE = 0o600, 0o700
@@ -41,6 +43,15 @@ class Marks(Protocol):
     def audit_mark(self, path: str) -> AuditMark | None: ...
 
     def set_audit_mark(self, path: str, mark: AuditMark) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSeal:
+    """The part of a log that was found whole: so many lines, their bytes, and the SHA-256 of these."""
+
+    lines: int
+    size: int
+    digest: str
 
 
 class AuditLog:
@@ -82,30 +93,86 @@ class AuditLog:
                 self._marks.set_audit_mark(self._key, mark)
         return last
 
-    def lines(self) -> Iterator[bytes]:
-        """Yield the lines as they are, without their ends; none where there is no log.
+    def lines(self, at: int = 0) -> Iterator[bytes]:
+        """Yield the lines from a byte on, as they are, without their ends; none where there is no log.
 
         Raises:
             ToolkitError: TK-0314 when it cannot be read.
         """
         try:
             with self.path.open("rb") as file:
+                file.seek(at)
                 for line in file:
                     yield line.removesuffix(b"\n")
         except FileNotFoundError:
             return
         except OSError as error:
-            raise ToolkitError(
-                f"the audit log `{self.path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
-                code="TK-0314",
-            ) from None
+            raise self._unreadable(error) from None
 
     def events(self) -> Iterator[AuditLine]:
-        """Yield every line that can be read, in order."""
-        for raw in self.lines():
+        """Yield every line that can be read, the newest first: only as much of the file is read as is taken."""
+        for raw in self._lines_back():
             line = parse_line(raw)
             if line is not None:
                 yield line
+
+    def _lines_back(self) -> Iterator[bytes]:
+        """Yield the lines from the last to the first.
+
+        Raises:
+            ToolkitError: TK-0314 when it cannot be read.
+        """
+        try:
+            with self.path.open("rb") as file:
+                at, begun = file.seek(0, os.SEEK_END), b""
+                while at:
+                    size = min(_TAIL_BYTES, at)
+                    at = file.seek(at - size)
+                    begun, *whole = (file.read(size) + begun).split(b"\n")
+                    yield from (line for line in reversed(whole) if line)
+                yield begun
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def digest(self, size: int) -> str | None:
+        """Return the SHA-256 of the first bytes; None where there are not so many.
+
+        Raises:
+            ToolkitError: TK-0314 when it cannot be read.
+        """
+        digest, left = sha256(), size
+        try:
+            with self.path.open("rb") as file:
+                while left and (read := file.read(min(_BLOCK_BYTES, left))):
+                    digest.update(read)
+                    left -= len(read)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unreadable(error) from None
+        return None if left else digest.hexdigest()
+
+    @property
+    def seal(self) -> AuditSeal | None:
+        """What of this log was found whole before."""
+        mark = None if self._marks is None else self._marks.audit_mark(f"{self._key}{_SEALED}")
+        return None if mark is None else AuditSeal(mark.lines, int(mark.log), mark.last)
+
+    def set_seal(self, lines: int, size: int) -> None:
+        """Remember that so many lines, which are so many bytes, were found whole."""
+        digest = self.digest(size)
+        if self._marks is not None and digest is not None:
+            # a store that is locked or full is told the next time
+            with suppress(ToolkitError):
+                self._marks.set_audit_mark(f"{self._key}{_SEALED}", AuditMark(str(size), lines, digest))
+
+    def _unreadable(self, error: OSError) -> ToolkitError:
+        return ToolkitError(
+            f"the audit log `{self.path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
+            code="TK-0314",
+        )
 
     def ends_whole(self) -> bool:
         """Tell whether the last line has its end."""

@@ -49,7 +49,7 @@ def verify(log: AuditLog, earlier: Path | None = None) -> AuditVerdict:
     parsed = [parse_line(raw) for raw in raws]
     faults = [
         *_chain(raws, parsed, torn_end),
-        *_against(log.mark, raws, log.path),
+        *_against(log.mark, raws[0] if raws else b"", raws, log.path),
         *_removed(parsed, earlier),
         *_altered(parsed),
     ]
@@ -66,16 +66,57 @@ def verify(log: AuditLog, earlier: Path | None = None) -> AuditVerdict:
     )
 
 
-def _chain(raws: list[bytes], parsed: list[AuditLine | None], torn_end: bool) -> Iterator[tuple[int, str]]:
-    """Yield the first line that is not what it was, and stop: all behind it hangs in the air."""
-    if raws and (parsed[0] is None or parsed[0].event.kind is not AuditKind.LOG_BEGIN):
+def verify_since_sealed(log: AuditLog) -> AuditVerdict:
+    """Verify a log, reading only those lines that were not found whole before; of the others only their digest.
+
+    Whoever can change the store beside the log can change both; `verify` follows the whole chain.
+
+    Raises:
+        ToolkitError: TK-0314 when it cannot be read.
+    """
+    seal = log.seal
+    if seal is None or log.digest(seal.size) != seal.digest:
+        verdict, raws, first, size = verify(log), list(log.lines()), 1, 0
+    else:
+        raws, first, size = list(log.lines(seal.size)), seal.lines + 1, seal.size
+        verdict = _verify_end(log, raws, first)
+    if verdict.whole and log.ends_whole() and len(raws) > 1:
+        # the last line stays outside: the next one refers to it
+        log.set_seal(first + len(raws) - 2, size + sum(len(raw) + 1 for raw in raws[:-1]))
+    return verdict
+
+
+def _verify_end(log: AuditLog, raws: list[bytes], first: int) -> AuditVerdict:
+    """Verify the lines from a number on, as `verify` does."""
+    torn_end = bool(raws) and not log.ends_whole()
+    parsed = [parse_line(raw) for raw in raws]
+    faults = [
+        *_chain(raws, parsed, torn_end, first),
+        *_against(log.mark, next(log.lines(), b""), raws, log.path, first),
+        *((first - 1 + at, why) for at, why in _altered(parsed)),
+    ]
+    return AuditVerdict(first - 1 + len(raws), tuple(sorted(faults)), tuple(_cuts(parsed)))
+
+
+def _chain(
+    raws: list[bytes], parsed: list[AuditLine | None], torn_end: bool, first: int = 1
+) -> Iterator[tuple[int, str]]:
+    """Yield the first line that is not what it was, and stop: all behind it hangs in the air.
+
+    Args:
+        raws: the lines.
+        parsed: as read.
+        torn_end: whether the last one has no end.
+        first: the number of the first one.
+    """
+    if first == 1 and raws and (parsed[0] is None or parsed[0].event.kind is not AuditKind.LOG_BEGIN):
         yield 1, "it is not the first line of a log"
         return
-    for at, (raw, line) in enumerate(zip(raws, parsed, strict=True), 1):
-        following = parsed[at] if at < len(parsed) else None
+    for at, (raw, line) in enumerate(zip(raws, parsed, strict=True), first):
+        following = parsed[at - first + 1] if at - first + 1 < len(parsed) else None
         if line is None:
             excused = following is not None and following.event.kind is AuditKind.LINE_CUT
-            if not excused and not (torn_end and at == len(raws)):
+            if not excused and not (torn_end and at - first + 1 == len(raws)):
                 yield at, "it was altered: it cannot be read"
                 return
         elif line.number != at:
@@ -86,17 +127,20 @@ def _chain(raws: list[bytes], parsed: list[AuditLine | None], torn_end: bool) ->
             return
 
 
-def _against(mark: AuditMark | None, raws: list[bytes], path: Path) -> Iterator[tuple[int, str]]:
+def _against(
+    mark: AuditMark | None, begin: bytes, raws: list[bytes], path: Path, first: int = 1
+) -> Iterator[tuple[int, str]]:
+    """Yield what contradicts the store; `begin` is the log's first line, `first` the number of the first given."""
     if mark is None:
         return
-    seen = f"the store recorded {mark.lines} lines of it"
-    if not raws:
+    seen, lines = f"the store recorded {mark.lines} lines of it", first - 1 + len(raws)
+    if not begin:
         yield 0, f"the log `{path}` is missing: {seen}"
-    elif log_name(raws[0]) != mark.log:
+    elif log_name(begin) != mark.log:
         yield 0, f"this is a different log: {seen.removesuffix(' of it')} of log {mark.log}"
-    elif len(raws) < mark.lines:
-        yield len(raws) + 1, f"lines are missing: {seen}"
-    elif hash_of(raws[mark.lines - 1]) != mark.last:
+    elif lines < mark.lines:
+        yield lines + 1, f"lines are missing: {seen}"
+    elif mark.lines >= first and hash_of(raws[mark.lines - first]) != mark.last:
         yield mark.lines, "it was altered: the store recorded another one"
 
 

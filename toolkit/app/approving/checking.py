@@ -18,7 +18,7 @@ from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Approval, Approved, AuditKind
 from toolkit.store import Store
-from toolkit.store.audit_check import verify
+from toolkit.store.audit_check import verify_since_sealed
 
 _SHOWN = 12
 _AT_ONCE = 16
@@ -84,7 +84,7 @@ def _check_logged(approval: Approval, subject: Subject, store: Store) -> None:
     Who may write the plan's folder may write an approval; the log is written by dbatk alone. A signature proves as
     much, so that a plan may be approved on another host.
     """
-    verdict = verify(store.audit)
+    verdict = verify_since_sealed(store.audit)
     if not verdict.whole:
         at, sentence = verdict.faults[0]
         where = f"line {at} of the audit log `{store.audit.path}`" if at else f"the audit log `{store.audit.path}`"
