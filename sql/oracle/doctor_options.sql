@@ -7,6 +7,7 @@
 SELECT o.parameter AS parameter,
        o.value AS value
   FROM v$option o
- WHERE o.parameter IN ('Parallel execution', 'Parallel backup and recovery', 'Parallel load',
+ WHERE o.parameter IN ('Parallel execution', 'Parallel backup and recovery', 'Incremental backup and recovery',
+                       'Parallel load',
                        'Online Index Build', 'Partitioning', 'Bit-mapped indexes', 'Basic Compression',
                        'Advanced Compression', 'Real Application Clusters');

@@ -495,7 +495,34 @@ def test_trials_that_could_cost_a_real_backup_are_refused(
     assert len(calls(site)) == begun and (site.folder / "theirs.bkp").exists()
 
 
-@pytest.mark.parametrize("view", ["V$BACKUP_DATAFILE", "V$RMAN_CONFIGURATION"])
+@pytest.mark.parametrize(
+    ("kind", "keep", "lost"), [("copy", False, True), ("copy", True, False), ("piece", True, False)]
+)
+def test_image_copies_are_real_backups_and_those_with_keep_are_not_made_obsolete(
+    kind: str, keep: bool, lost: bool, site: Site, dbatk: Dbatk
+) -> None:
+    if kind == "copy":
+        site.home.foreign_copy("NIGHTLY", keep=keep)
+    else:
+        site.home.foreign_piece(site.folder / "theirs.bkp", "ARCHIVE", keep=keep)
+    arguments = ("--write", "--destination", str(site.context), "--channels", "1")
+    if not lost:
+        assert sweep(dbatk, *arguments)[0] == 0
+        return
+    status, message, _ = refusal(dbatk, *arguments)
+    assert status == 5 and "there are real backups" in message and calls(site) == []
+
+
+def test_level_1_is_refused_before_it_begins_where_the_edition_has_none(site: Site, dbatk: Dbatk) -> None:
+    scenario = Scenario(views=site.home.views(), options={"Incremental backup and recovery": "FALSE"})
+    job = ("backup", "run", "--tag", "NIGHTLY", "--destination", str(site.context), "--not-production")
+    with running_standin(scenario) as standin:
+        status, run = dbatk(*job, "--incremental", "1", standin=standin)
+        assert status == 5 and "RMAN-06180" in run["error"]["message"], run
+        assert "--incremental 0" in run["error"]["hint"] and calls(site) == []
+
+
+@pytest.mark.parametrize("view", ["V$BACKUP_DATAFILE", "V$RMAN_CONFIGURATION", "V$DATAFILE_COPY"])
 def test_backups_or_a_policy_that_cannot_be_read_are_not_taken_for_none(
     view: str, site: Site, dbatk: Dbatk
 ) -> None:

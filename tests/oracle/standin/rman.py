@@ -40,6 +40,8 @@ VIEWS = {
     "FILENAME BYTES:n IO_COUNT:n "
     "DISCRETE_BYTES_PER_SECOND:n CON_ID:n",
     "V$BACKUP_DATAFILE": "SET_STAMP:n SET_COUNT:n FILE#:n INCREMENTAL_LEVEL:n CON_ID:n",
+    "V$BACKUP_SET": "RECID:n STAMP:n SET_STAMP:n SET_COUNT:n KEEP CON_ID:n",
+    "V$DATAFILE_COPY": "RECID:n STAMP:n NAME TAG FILE#:n INCREMENTAL_LEVEL:n DELETED STATUS KEEP CON_ID:n",
     "V$BACKUP_PIECE": "RECID:n STAMP:n SET_STAMP:n SET_COUNT:n PIECE#:n DEVICE_TYPE HANDLE TAG STATUS "
     "ELAPSED_SECONDS:n DELETED BYTES:n COMPRESSED CON_ID:n",
 }
@@ -71,8 +73,9 @@ class Living(Mapping[str, Sequence[ViewRow]]):
 
 
 _LIVING = (
-    "V$BACKUP_PIECE", "V$BACKUP_DATAFILE", "V$BACKUP_SET_DETAILS", "V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS",
-    "V$RMAN_CONFIGURATION", "V$DATAFILE", "V$TABLESPACE", "V$RECOVERY_FILE_DEST",
+    "V$BACKUP_PIECE", "V$BACKUP_SET", "V$DATAFILE_COPY", "V$BACKUP_DATAFILE", "V$BACKUP_SET_DETAILS",
+    "V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS", "V$RMAN_CONFIGURATION", "V$DATAFILE", "V$TABLESPACE",
+    "V$RECOVERY_FILE_DEST",
 )  # fmt: skip
 _OF_SESSIONS = ("V$SESSION", "V$SESSION_LONGOPS")
 _BLOCK = 8192
@@ -103,12 +106,18 @@ class Home:
         """Return the pieces that are there, or those that were deleted."""
         return [piece for piece in self.state["pieces"] if piece["deleted"] is deleted]
 
-    def foreign_piece(self, handle: Path, tag: str) -> None:
-        """Make a backup piece of somebody else."""
+    def foreign_copy(self, tag: str, *, keep: bool = False) -> None:
+        """Make an image copy of a data file of somebody else."""
+        kept = self.state
+        kept["copies"] = [*kept.get("copies", []), {"tag": tag, "keep": keep}]
+        (self.path / "state.json").write_text(json.dumps(kept))
+
+    def foreign_piece(self, handle: Path, tag: str, *, keep: bool = False) -> None:
+        """Make a backup piece of somebody else; with `keep` one that no retention policy counts."""
         handle.write_bytes(b"theirs")
         kept = self.state
         kept["pieces"].append(
-            {"handle": str(handle), "tag": tag, "bytes": 6, "deleted": False, "compressed": "NO"}
+            {"handle": str(handle), "tag": tag, "bytes": 6, "deleted": False, "compressed": "NO", "keep": keep}
         )
         (self.path / "state.json").write_text(json.dumps(kept))
 
@@ -136,6 +145,12 @@ class Home:
                  "COMPRESSED": piece["compressed"]}
                 for number, piece in enumerate(kept["pieces"], start=1)
             ]  # fmt: skip
+        if view == "V$BACKUP_SET":
+            return [{"SET_STAMP": number, "SET_COUNT": number, "KEEP": "YES" if piece.get("keep") else "NO"}
+                    for number, piece in enumerate(kept["pieces"], start=1)]  # fmt: skip
+        if view == "V$DATAFILE_COPY":
+            return [{"NAME": "/copies/users01.dbf", "TAG": copy["tag"], "FILE#": 7, "DELETED": "NO", "STATUS": "A",
+                     "KEEP": "YES" if copy["keep"] else "NO"} for copy in kept.get("copies", [])]  # fmt: skip
         if view == "V$BACKUP_DATAFILE":
             return [{"SET_STAMP": number, "SET_COUNT": number, "FILE#": 1}
                     for number in range(1, len(kept["pieces"]) + 1)]  # fmt: skip

@@ -20,6 +20,8 @@ _LICENSED = frozenset({"low", "medium", "high"})
 _OF_RMAN = frozenset({"none", "basic"}) | _LICENSED
 PARALLEL = "Parallel backup and recovery"
 """The row of V$OPTION (Database Licensing Information: not in Standard Edition 2, XE and Free)."""
+INCREMENTAL = "Incremental backup and recovery"
+"""The row of V$OPTION that allows level 1 (Error Help, RMAN-06180: incremental needs Enterprise Edition)."""
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
@@ -82,6 +84,12 @@ def _release(order: BackupOrder, facts: Facts) -> Support | None:
     pluggable = order.what is BackupScope.PDB or any(":" in name for name in order.names)
     if pluggable and not has(facts.release, Feature.PLUGGABLE):
         return _no("pluggable databases need 12.1: this release has none")
+    if order.level == 1 and option_is_off(facts, INCREMENTAL):
+        return _no(
+            f"according to V$OPTION, `{INCREMENTAL}` is not part of this installation: RMAN refuses level 1 "
+            "(RMAN-06180)",
+            "use `--incremental 0`, or a full backup",
+        )
     if order.level == 1 and order.section_size is not None and not has(facts.release, Feature.SECTIONED_LEVELS):
         return _no(
             "a section size for incremental backups of level 1 needs 12.1: this release divides only full backups",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope, order_of
 from toolkit.dialects.oracle.places import service_of
+from toolkit.dialects.oracle.releases import edition_of
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
 from toolkit.units import byte_size
@@ -118,6 +119,8 @@ def _layout(order: BackupOrder, facts: Facts) -> Iterator[str]:
         yield "data files are in backup mode (BEGIN BACKUP): RMAN does not need it, and it generates more redo"
     if known.optimization_is_on(facts) and order.act is BackupAction.JOB:
         yield "BACKUP OPTIMIZATION is ON: files that are already backed up may be skipped"
+    if order.level == 1 and not edition_of(facts).parallel and not facts.rows("doctor_options"):
+        yield "it is unknown whether this edition makes backups of level 1 (RMAN-06180): V$OPTION was not read"
     if order.level == 1 and str(facts.value("backup_change_tracking", "status") or "") == "DISABLED":
         yield "changed blocks are not tracked: level 1 reads every block of every file"
 
