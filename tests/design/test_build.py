@@ -129,7 +129,7 @@ def test_an_option_of_another_operation_is_refused_with_the_nearest() -> None:
 
 
 def test_foreign_factors_come_last_and_bear_no_name_of_an_option() -> None:
-    extra = Factor("work_mem", ("4MB", "64MB"), None, COMMAND)
+    extra = Factor("hash_mem_multiplier", ("1", "4"), None, COMMAND)
     made = build_experiment("ctas", CTAS, {}, SAID, (extra,))
     assert made.factors[-1] is extra
     assert made.mode is Mode.MEASUREMENT
