@@ -88,7 +88,9 @@ def checked_plan(
         return
     from toolkit.app.approving import check, guarding, subject_of_plan
 
-    checked = check(subject_of_plan(Path(arguments.required("file")), plan, targets), store)
+    unseen_ok = arguments.flag("unseen_ok")
+    subject = subject_of_plan(Path(arguments.required("file")), plan, targets, unseen_ok=unseen_ok)
+    checked = check(subject, store)
     targets = tuple(replace(target, refused=checked.unresolved.get(target.name)) for target in targets)
     with guarding(checked.approval):
         yield _with(checked.approval, arguments), targets
@@ -110,7 +112,8 @@ def checked_experiment(
         return
     from toolkit.app.approving import check, guarding, subject_of_experiment
 
-    checked = check(subject_of_experiment(file, experiment, resolved), store)
+    unseen_ok = arguments.flag("unseen_ok")
+    checked = check(subject_of_experiment(file, experiment, resolved, unseen_ok=unseen_ok), store)
     with guarding(checked.approval):
         yield _with(checked.approval, arguments)
 

@@ -195,9 +195,9 @@ def _subject(work: MaintenancePlan | Experiment, store: Store, arguments: Argume
     file = Path(arguments.required("file"))
     if isinstance(work, MaintenancePlan):
         targets = plan_targets_of(work, store, approvals_of(arguments), prompt=password_prompt())
-        return subject_of_plan(file, work, targets)
+        return subject_of_plan(file, work, targets, unseen_ok=arguments.flag("unseen_ok"))
     resolved = reach(work.target)
-    return subject_of_experiment(file, fitted(work, resolved), resolved)
+    return subject_of_experiment(file, fitted(work, resolved), resolved, unseen_ok=arguments.flag("unseen_ok"))
 
 
 def _show_approval(approval: Approval, subject: Subject) -> None:

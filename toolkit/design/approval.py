@@ -21,6 +21,7 @@ _NAMES = frozenset({"seed", "label"})
 """Fields of an experiment that distinguish one run from another."""
 FORMAT = 1
 _LONGEST = 60
+_UNSEEN = "run unseen_ok"
 _STEPS = "plan steps"
 
 
@@ -44,6 +45,12 @@ def experiment_values(experiment: Experiment) -> dict[str, Value]:
         if each.name not in _NAMES:
             values.update(_flat(f"experiment {each.name}", getattr(experiment, each.name)))
     return values
+
+
+def with_unseen(values: Mapping[str, Value], unseen_ok: bool) -> dict[str, Value]:
+    """Return the values of a plan or an experiment with `--unseen-ok` as it is given, or without it."""
+    given: dict[str, Value] = {_UNSEEN: True} if unseen_ok else {}
+    return {key: value for key, value in values.items() if key != _UNSEEN} | given
 
 
 def _flat(key: str, value: object) -> Iterator[tuple[str, Value]]:

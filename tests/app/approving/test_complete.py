@@ -162,6 +162,24 @@ def test_a_worker_holds_itself_against_the_approval_that_came_with_its_order(
         pass
 
 
+def test_sending_what_no_licence_check_can_see_is_approved_or_refused(store: Store, tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as session:
+        session.execute("CREATE TABLE g AS SELECT range AS id FROM range(10)")
+    step = '[[step]]\noperation = "stats-gather"\ntable = "g"\n'
+    plan, places = made(f"duckdb:///{tmp_path}/x.duckdb", step, store, tmp_path)
+    subject, unseen = (
+        subject_of_plan(tmp_path / "n.toml", plan, places, unseen_ok=given) for given in (False, True)
+    )
+    approval = approve(subject, store)
+    with pytest.raises(ToolkitError, match="`unseen_ok` was not set and is true"):
+        check(unseen, store)
+    sent = Approvals(approval=approval.hash, approval_text=dump_approval(approval), unseen_ok=True)
+    with pytest.raises(ToolkitError, match="`unseen_ok` was not set and is true"), admitted(sent, places[0]):
+        pass
+    assert approve(unseen, store).hash != approval.hash
+    assert check(unseen, store).approval.approved.values["run unseen_ok"] is True
+
+
 def test_a_target_that_cannot_be_reached_keeps_only_itself_from_running(store: Store, tmp_path: Path) -> None:
     for name in ("a", "b"):
         with duckdb.connect(str(tmp_path / f"{name}.duckdb")) as session:

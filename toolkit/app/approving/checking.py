@@ -13,7 +13,7 @@ from toolkit.app.approving.making import Subject, TargetWork, identity_of
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, is_signed
-from toolkit.design.approval import differences, load_approval, read_approval
+from toolkit.design.approval import differences, load_approval, read_approval, with_unseen
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Approval, Approved, AuditKind
@@ -141,6 +141,7 @@ def admitted(approvals: Approvals, plan_target: PlanTarget) -> Iterator[None]:
     then, files = approval.approved, resources.hashes(plan_target.resolved.target.engine)
     here = replace(
         then,
+        values=with_unseen(then.values, approvals.unseen_ok),
         databases={plan_target.name: identity_of(plan_target.resolved.target)[0]},
         version=__version__,
         program=resources.program_hash(),

@@ -15,7 +15,7 @@ from toolkit.app.targets import ResolvedTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, sign
 from toolkit.config.paths import replace_file
-from toolkit.design.approval import approval_path, dump_approval, experiment_values, plan_values
+from toolkit.design.approval import approval_path, dump_approval, experiment_values, plan_values, with_unseen
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError
@@ -74,8 +74,10 @@ class Subject:
         return approval_path(self.file)
 
 
-def subject_of_plan(file: Path, plan: MaintenancePlan, targets: Sequence[PlanTarget]) -> Subject:
-    """Return a plan as it is approved: with what its targets resolve from elsewhere."""
+def subject_of_plan(
+    file: Path, plan: MaintenancePlan, targets: Sequence[PlanTarget], *, unseen_ok: bool = False
+) -> Subject:
+    """Return a plan as it is approved: with what its targets resolve from elsewhere, and with `--unseen-ok`."""
     values = plan_values(plan)
     for plan_target in targets:
         for job in plan_target.jobs:
@@ -86,7 +88,7 @@ def subject_of_plan(file: Path, plan: MaintenancePlan, targets: Sequence[PlanTar
         )
         for plan_target in targets
     )
-    return Subject(file, plan.name, "plan", values, works)
+    return Subject(file, plan.name, "plan", with_unseen(values, unseen_ok), works)
 
 
 def _resolved(target: str, job: TargetStep) -> Mapping[str, Value]:
@@ -100,11 +102,13 @@ def _resolved(target: str, job: TargetStep) -> Mapping[str, Value]:
     return found
 
 
-def subject_of_experiment(file: Path, experiment: Experiment, resolved: ResolvedTarget) -> Subject:
-    """Return an experiment as it is approved."""
+def subject_of_experiment(
+    file: Path, experiment: Experiment, resolved: ResolvedTarget, *, unseen_ok: bool = False
+) -> Subject:
+    """Return an experiment as it is approved, with `--unseen-ok`."""
     name = experiment.name or file.stem
     work = TargetWork(experiment.target, resolved, {name: experiment})
-    return Subject(file, name, "experiment", experiment_values(experiment), (work,))
+    return Subject(file, name, "experiment", with_unseen(experiment_values(experiment), unseen_ok), (work,))
 
 
 # -- what identifies a database -------------------------------------------------------------------------------
