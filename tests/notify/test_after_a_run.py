@@ -16,6 +16,7 @@ from tests.notify.sinks import Hook, serving
 from toolkit.app import notices
 from toolkit.app.maintenance.closing import end_dead_runs
 from toolkit.cli.main import main
+from toolkit.model.plan import PlanRunRecord
 from toolkit.model.words import RunState
 from toolkit.runner import Stop, holding_lease
 from toolkit.store import open_store
@@ -110,8 +111,14 @@ def test_a_run_that_works_has_a_heartbeat_for_monitoring(folder: Path, monkeypat
         written.set()
 
     monkeypatch.setattr(notices, "replace_file", write)
-    working = replace(a_run(), state=RunState.RUNNING, ended_at=None)
-    with notices.heartbeats(lambda: [working]):
+    monkeypatch.setattr(notices, "_FIRST_SECONDS", 0.01)
+    working, looks = replace(a_run(), state=RunState.RUNNING, ended_at=None), list[int]()
+
+    def runs() -> list[PlanRunRecord]:
+        looks.append(1)
+        return [working] if len(looks) > 1 else []
+
+    with notices.heartbeats(runs):
         assert written.wait(60)
     assert 'dbatk_plan_running{plan="nightly"} 1.0' in read[0]
 

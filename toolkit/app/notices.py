@@ -13,6 +13,7 @@ from toolkit.config.paths import replace_file
 from toolkit.config.secrets import resolver
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import PlanRunRecord
+from toolkit.model.words import RunState
 from toolkit.notify.deliver import LIMIT_SECONDS, DeliveryAddress, deliver
 from toolkit.notify.message import (
     Message,
@@ -25,6 +26,8 @@ from toolkit.notify.message import (
 from toolkit.notify.metrics import exposition, file_name
 
 _BEAT_SECONDS = 30.0
+_FIRST_SECONDS = 1.0
+"""How often is looked whether the plan run has begun."""
 
 
 def tell(
@@ -69,12 +72,14 @@ def heartbeats(read: Callable[[], Sequence[PlanRunRecord]]) -> Iterator[None]:
     ended = threading.Event()
 
     def beats() -> None:
-        while True:
+        begun = False
+        while not ended.wait(_BEAT_SECONDS if begun else _FIRST_SECONDS):
             # what cannot be read or written is said at the end of the plan run
             with suppress(ToolkitError):
-                _metrics(read(), load_notices())
-            if ended.wait(_BEAT_SECONDS):
-                return
+                runs = read()
+                begun = bool(runs) and runs[0].state is RunState.RUNNING
+                if begun:
+                    _metrics(runs, load_notices())
 
     thread = threading.Thread(target=beats, daemon=True, name="heartbeat metric")
     thread.start()
