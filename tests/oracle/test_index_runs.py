@@ -70,7 +70,7 @@ def test_only_the_unusable_partition_is_rebuilt_and_then_there_is_none(tmp_path:
 
 
 def test_an_error_in_the_middle_leaves_every_degree_as_it_was_and_resume_does_the_rest(tmp_path: Path) -> None:
-    with running_standin(Scenario(partitioned=True, fail={"index_rebuild": 54}, fail_times=1)) as standin:
+    with running_standin(Scenario(partitioned=True, fail={"index_rebuild": 1410}, fail_times=1)) as standin:
         status, run = dbatk(
             standin,
             tmp_path,
