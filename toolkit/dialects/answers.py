@@ -40,7 +40,7 @@ class ErrorAdvice:
 
     `goes_on` says what can go on after it; `downgrade` says that the degree could not be had; `outside` says that
     the cause lies outside of what was tried (a full disk, a crash, a lost connection), so that the trial tells
-    nothing of its configuration and is repeated.
+    nothing of its configuration and is repeated. What a lower degree or concurrency would help is never outside.
     """
 
     code: str

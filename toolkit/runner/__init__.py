@@ -8,12 +8,13 @@ from toolkit.runner.leftovers import end_orphaned_sessions
 from toolkit.runner.monitor import within
 from toolkit.runner.stop import Stop
 from toolkit.runner.sweep import Sweep
-from toolkit.runner.todo import missing, worth_repeating
+from toolkit.runner.todo import OUT_OF_REACH, missing, worth_repeating
 from toolkit.runner.trial import interrupted
 from toolkit.runner.undo_script import UndoScript
 from toolkit.runner.undoing import Undone
 
 __all__ = [
+    "OUT_OF_REACH",
     "Changes",
     "Locks",
     "PlanningContext",

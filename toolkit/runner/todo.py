@@ -14,8 +14,9 @@ from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome
 from toolkit.store import CANNOT_BE_WRITTEN
 
-_OUTSIDE = CANNOT_BE_WRITTEN | {"TK-0201", "TK-0202"}
-"""Our own codes for what lies outside of a trial: a store that cannot be written, a database out of reach."""
+OUT_OF_REACH = CANNOT_BE_WRITTEN | {"TK-0201", "TK-0202"}
+"""Our own codes for what lies outside of a trial and may pass: a store that cannot be written, a database out of
+reach."""
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ def failed_in_vain(dialect: Dialect, record: TrialRecord) -> bool:
     if record.outcome is not Outcome.FAILED or record.error_code is None:
         return False
     advice = dialect.explain(record.error_code, record.reason or "")
-    return record.error_code in _OUTSIDE or (advice is not None and advice.outside)
+    return record.error_code in OUT_OF_REACH or (advice is not None and advice.outside)
 
 
 def worth_repeating(dialect: Dialect, record: TrialRecord, *, every: bool) -> bool:

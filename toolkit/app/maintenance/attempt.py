@@ -23,16 +23,14 @@ from toolkit.model.plan import OnFailure, StepRecord, StepState
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import EntryState, Outcome, RunState
-from toolkit.runner import Stop
+from toolkit.runner import OUT_OF_REACH, Stop
 from toolkit.runner.judging import END_UNKNOWN
-from toolkit.store import CANNOT_BE_WRITTEN, Store
+from toolkit.store import Store
 from toolkit.units import counted, number
 
 _FIRST_WAIT_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 300.0
 _SHOWN = 3
-_PASSING = CANNOT_BE_WRITTEN | {"TK-0201", "TK-0202"}
-"""Of our own errors those that may be gone at the next try: no connection, a lost one, a full or locked store."""
 _CUT_OFF = frozenset({StepState.STOPPED, StepState.RUNNING})
 _BROKEN = frozenset({RunState.RUNNING, RunState.INTERRUPTED})
 
@@ -198,7 +196,7 @@ class StepAttempt:
             if stop.requested:
                 return AttemptResult(StepState.STOPPED, run, (stop.because or error).sentence)
             return AttemptResult(
-                StepState.FAILED, run, _reason_of(error), error.code in _PASSING or self._passing(error)
+                StepState.FAILED, run, _reason_of(error), error.code in OUT_OF_REACH or self._passing(error)
             )
         except Exception as error:  # noqa: BLE001 - one step never ends the plan run
             return AttemptResult(StepState.FAILED, run or self._begun(job, before), unexpected(error).sentence)

@@ -33,7 +33,7 @@ ERRORS: dict[str, ErrorAdvice] = {
         ErrorAdvice("ConstraintException", "rows violate a key or check constraint",
                     "load into a table without it, or use --bare", Continuation.NOTHING),
         ErrorAdvice("OutOfMemoryException", "the memory limit was reached",
-                    "raise memory_limit, lower the degree, or set temp_directory", outside=True),
+                    "raise memory_limit, lower the degree, or set temp_directory"),
         ErrorAdvice("InterruptException", "the statement was cancelled", "run it again"),
         ErrorAdvice("IOException", "the file cannot be read or written",
                     "check for a full disk, a missing folder, or another process using the file", outside=True),

@@ -9,14 +9,17 @@ from toolkit.dialects.answers import Continuation, ErrorAdvice
 # What does not depend on the cell: a grant, a name, the query, the data, the way in.
 _NOTHING = re.compile(r"22...|23...|25006|28...|2BP01|3D000|3F000|42[56][0-9A-Z]{2}|427..|428..|42P01|42P07|57P04")
 
-# Disk, memory, connections, crash, restart, network: nothing of it is the configuration's doing.
-_OUTSIDE = re.compile(r"08(?!004|P01)...|25P03|53(?!400)...|57P0[1235]|58...")
+# Disk, crash, restart, network: nothing of it is the configuration's doing. Memory and connections may well be.
+_OUTSIDE = re.compile(r"08(?!004|P01)...|25P03|53[01]00|57P0[1235]|58...")
 
 
-def _entry(code: str, meaning: str, advice: str, *, passing: bool = False) -> ErrorAdvice:
+def _entry(
+    code: str, meaning: str, advice: str, *, passing: bool = False, outside: bool | None = None
+) -> ErrorAdvice:
     other = Continuation.NOTHING if _NOTHING.fullmatch(code) else Continuation.RUN
     goes_on = Continuation.TRIAL if passing else other
-    return ErrorAdvice(code, meaning, advice, goes_on, outside=_OUTSIDE.fullmatch(code) is not None)
+    known = _OUTSIDE.fullmatch(code) is not None
+    return ErrorAdvice(code, meaning, advice, goes_on, outside=known if outside is None else outside)
 
 
 _P = True
@@ -151,7 +154,8 @@ def explain(code: str, message: str) -> ErrorAdvice | None:
     """Look a SQLSTATE up: the code itself, else its class."""
     if code == "53100" and _DISABLED_PARALLEL in message:
         return _entry("53100", "the shared memory of parallel workers (/dev/shm) is full",
-                      "lower the degree or work_mem; a container needs a larger --shm-size")  # fmt: skip
+                      "lower the degree or work_mem; a container needs a larger --shm-size",
+                      outside=False)  # fmt: skip
     if code == "57014" and "statement timeout" in message:
         return _entry("57014", "the statement_timeout of the role or database ended the statement",
                       "add `?options=-c statement_timeout=0` to the URL, or ALTER ROLE ... SET it")  # fmt: skip
