@@ -8,6 +8,7 @@ import pytest
 
 from tests.postgresql.helpers import index, table, work_of
 from toolkit.dialects.postgresql.advice import ERRORS
+from toolkit.dialects.postgresql.checks import grants
 from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
@@ -162,6 +163,13 @@ def test_the_size_of_the_table_named_tells_what_a_degree_can_give() -> None:
     assert "degree 3" in line.consequence
     small = checks({"min_parallel_table_scan_size": "1024"}, source={**row, "byte_count": 8192})
     assert small["degree by size of s.t"].state == "warning"
+
+
+def test_a_right_that_no_grant_gives_is_not_called_there() -> None:
+    row = {"schema_name": "s", "owner_name": "boss", "table_count": 2, "grant_text": None}
+    facts = Facts("postgresql", DIALECT.assume("15").release, {"doctor_unmaintained": (row,)})
+    (grant,) = grants(facts, "stats-gather")
+    assert grant.statement.startswith('-- no GRANT gives it before PostgreSQL 17: let "boss" gather')
 
 
 def test_a_missing_grant_comes_with_the_exact_grant() -> None:

@@ -241,7 +241,8 @@ def _grant_script(found: Doctor) -> str:
     ]
     groups: dict[str, list[str]] = {}
     for grant in found.grants:
-        groups.setdefault(grant.purpose, []).append(f"{grant.statement};")
+        comment = grant.statement.startswith("--")
+        groups.setdefault(grant.purpose, []).append(grant.statement if comment else f"{grant.statement};")
     body = [line for purpose, lines in groups.items() for line in ("", f"-- {purpose}", *lines)]
     return "\n".join([*head, *body])
 

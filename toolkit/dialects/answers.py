@@ -150,7 +150,7 @@ class DegreeLimit:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A privilege that is missing: the statement that gives it, and what it is for."""
+    """A privilege that is missing: the statement that gives it, a comment where none does, and what it is for."""
 
     statement: str
     purpose: str

@@ -324,8 +324,16 @@ def grants(facts: Facts, operation: OperationName | None) -> tuple[Grant, ...]:
     if operation not in (None, "stats-gather"):
         return ()
     purpose = "gather statistics of tables of other owners (ANALYZE skips them)"
-    texts = (row["grant_text"] for row in facts.rows("doctor_unmaintained"))
-    return tuple(Grant(str(text), purpose) for text in dict.fromkeys(texts) if text is not None)
+    texts = (row["grant_text"] or _without_grant(row) for row in facts.rows("doctor_unmaintained"))
+    return tuple(Grant(str(text), purpose) for text in dict.fromkeys(texts))
+
+
+def _without_grant(row: Row) -> str:
+    """Say what to do about tables of a superuser before 17, when no GRANT gave the right to analyze them."""
+    return (
+        f"-- no GRANT gives it before PostgreSQL 17: let {_ident(row['owner_name'])} gather the tables of schema "
+        f"{_ident(row['schema_name'])}, or give them another owner"
+    )
 
 
 def _ident(name: object) -> str:
