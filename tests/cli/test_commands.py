@@ -55,6 +55,8 @@ def test_a_job_that_failed_is_listed_as_failed(dbatk: Dbatk, url: str, home: Pat
     assert dbatk("ctas", "-t", url, "--source", "small", "--table", "yes").status == 0
     runs = json.loads(dbatk("runs", "list", "--json").out)["runs"]
     assert [run["state"] for run in runs] == ["done", "failed"]
+    shown = [json.loads(dbatk("runs", "show", run["run"], "--json").out)["state"] for run in runs]
+    assert shown == ["done", "failed"]
 
 
 def test_what_the_engine_lacks_is_refused_with_5(dbatk: Dbatk, url: str, home: Path) -> None:

@@ -84,24 +84,30 @@ class RunSelection:
 
 
 def find_run(store: Store, ref: str, *, samples: bool = False) -> RunRecord:
-    """Return the run of an id, its beginning, a label, or `last`.
+    """Return the run of an id, its beginning, a label, or `last`, in the state that `runs list` shows.
 
     Raises:
         ToolkitError: TK-0109.
     """
     record = store.load_run(store.resolve(ref), samples=samples)
-    return replace(record, head=_as_it_stands(store, record.head))
+    (head,) = _as_they_stand(store, [record.head])
+    return replace(record, head=head)
 
 
 def listed_runs(store: Store, limit: int) -> list[RunHead]:
-    """Return the newest runs; one whose process was killed shows as interrupted, a job that failed as failed."""
-    heads = [_as_it_stands(store, head) for head in store.list_runs(limit)]
+    """Return the newest runs, each with the state that `find_run` gives it."""
+    return _as_they_stand(store, store.list_runs(limit))
+
+
+def _as_they_stand(store: Store, stored: Iterable[RunHead]) -> list[RunHead]:
+    """Show a run whose process was killed as interrupted, and a job as failed of which something was not done."""
+    heads = [_died(store, head) for head in stored]
     done = [head.run for head in heads if head.mode is Mode.JOB and head.state is RunState.DONE]
-    bad = store.runs_with_bad_trials(done)
-    return [replace(head, state=RunState.FAILED) if head.run in bad else head for head in heads]
+    undone = store.runs_with_undone_trials(done)
+    return [replace(head, state=RunState.FAILED) if head.run in undone else head for head in heads]
 
 
-def _as_it_stands(store: Store, head: RunHead) -> RunHead:
+def _died(store: Store, head: RunHead) -> RunHead:
     if head.state is not RunState.RUNNING:
         return head
     try:

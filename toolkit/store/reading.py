@@ -53,16 +53,18 @@ class RunReader(StorePart):
         with self._database.read() as connection:
             return [_head(row) for row in connection.execute(newest_first(_heads(), schema.run, limit))]
 
-    def runs_with_bad_trials(self, runs: Sequence[str]) -> frozenset[str]:
-        """Return those of some runs that have a trial whose last attempt did not end ok."""
+    def runs_with_undone_trials(self, runs: Sequence[str]) -> frozenset[str]:
+        """Return those of some runs that have a trial whose last attempt failed, was interrupted or has no end."""
         table, found = schema.trial, set[str]()
         newest = func.max(table.c.attempt).over(partition_by=(table.c.run, table.c.trial)).label("newest")
         with self._database.read() as connection:
             for at in range(0, len(runs), _PART):
                 some = select(table.c.run, table.c.outcome, table.c.attempt, newest)
                 last = some.where(table.c.run.in_(runs[at : at + _PART])).subquery()
-                bad = last.c.outcome.is_(None) | (last.c.outcome != Outcome.OK.value)
-                query = select(last.c.run).distinct().where(last.c.attempt == last.c.newest, bad)
+                undone = last.c.outcome.is_(None) | last.c.outcome.in_(
+                    (Outcome.FAILED.value, Outcome.INTERRUPTED.value)
+                )
+                query = select(last.c.run).distinct().where(last.c.attempt == last.c.newest, undone)
                 found.update(connection.execute(query).scalars())
         return frozenset(found)
 
