@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -278,3 +278,34 @@ def test_a_cancel_that_is_never_answered_ends_when_the_database_does_not_answer_
     assert all(each.error is not None and each.error.lost for each in result.items)
     assert [each.label for each in result.not_begun] == ["c"]
     assert sorted(sessions.abandoned) == [(Role.WORKER, 0), (Role.WORKER, 1)]
+
+
+def test_an_item_that_a_worker_took_up_meanwhile_is_not_cancelled_for_the_one_before() -> None:
+    begun, cancelled = threading.Event(), list[int]()
+
+    class Two(Told):
+        def run(self, step: Step, number: int = 0) -> Answer:
+            if step.text == "a":
+                assert asked.wait(30)
+            else:
+                begun.set()
+                assert judged.wait(30)
+            return Answer(rowcount=1)
+
+        def cancel_worker(self, number: int) -> None:
+            cancelled.append(number)
+
+    asked, judged = threading.Event(), threading.Event()
+
+    def overdue(running: Mapping[int, TimedItem]) -> Mapping[int, DatabaseError]:
+        if judged.is_set() or running.get(0) is None:
+            return {}
+        if begun.is_set():
+            judged.set()
+            return {}
+        asked.set()
+        assert begun.wait(30)
+        return {0: DatabaseError("it waited", code="TK-0212")}
+
+    result = run_timed(Timed(items("a", "b")), Two(), Stop(), overdue=overdue)  # type: ignore[arg-type]
+    assert cancelled == [] and [each.error for each in result.items] == [None, None]

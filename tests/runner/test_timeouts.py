@@ -11,11 +11,13 @@ import pytest
 from tests.runner.context import context_of, warnings_of
 from tests.runner.world import RUN, World
 from tests.store.make import head
+from toolkit.dialects.work import Work
 from toolkit.executors import Sessions
 from toolkit.model.protocols import Answer
-from toolkit.model.steps import Step
-from toolkit.model.words import Role
-from toolkit.runner import monitor
+from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import Mode, ObjectKind, Role
+from toolkit.runner import monitor, waits
 from toolkit.runner.monitor import Sampler, within
 from toolkit.snapshots import CounterProvider
 from toolkit.store import Store, open_store
@@ -100,6 +102,26 @@ def test_counters_that_do_not_come_are_said_and_the_trial_goes_on(
     assert warnings_of(context) == [
         "the monitor session did not respond and was abandoned; vstat: counters are missing"
     ]
+
+
+def test_a_control_session_that_does_not_tell_who_waits_is_given_up_within_seconds(
+    kept: Store, never: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Silenced(Mute):
+        def run(self, step: Step, number: int = 0) -> Answer:
+            del step, number
+            never.wait()
+            return Answer()
+
+    assert waits._ANSWER_SECONDS <= 5, "the clock's thread waits here"
+    monkeypatch.setattr(waits, "_ANSWER_SECONDS", 0.01)
+    world = Silenced()
+    context = context_of(world, kept, operation="index-build")
+    ref = ObjectRef(ObjectKind.INDEX, QualifiedName("IX", "APP"), table=QualifiedName("T", "APP"))
+    online = Work("index-build", Mode.JOB, ref, {"online": True})
+    watch = waits.TransactionWaits(context, [online])
+    assert watch.overdue({}) == {} and world.abandoned == (Role.CONTROL,)
+    assert "not bounded: the control session does not respond" in warnings_of(context)[0]
 
 
 class Hung:

@@ -163,10 +163,12 @@ class EndlessWait:
     Attributes:
         call: asks who waits (bind :run): `statement_id`, `waited_seconds`, and `blocker`, whose transaction it is.
         seconds: how long may be waited.
+        ends_late: whether a wait is ended, too, that comes after the statement's work began, and costs that work.
     """
 
     call: Call
     seconds: float
+    ends_late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,7 @@ class _Clock:
         self._overdue = overdue
         self._comes_back = comes_back
         self._tried: dict[str, int] = {}
-        self._end_with: dict[int, DatabaseError] = {}
+        self._end_with: dict[str, DatabaseError] = {}
         self._now: dict[int, tuple[TimedItem, float]] = {}
         self._workers = timed.workers
         self._waiting = _Queue(timed.ordered(), stop)
@@ -280,17 +280,19 @@ class _Clock:
 
     def _look(self) -> None:
         """Cancel what runs when the time is over or somebody asked to stop."""
-        began = self._origin[0] if self._origin else None
-        late = self._limit is not None and began is not None and time.perf_counter() - began > self._limit
+        origin = self._origin[0] if self._origin else None
+        late = self._limit is not None and origin is not None and time.perf_counter() - origin > self._limit
         if late or self._stop.requested:
             self._timed_out = self._timed_out or (late and not self._stop.requested)
             self._waiting.close()
             self._sessions.cancel()
             self._silence.cancelled()
             return
-        running = {number: item for number, (item, _) in tuple(self._now.items())}
-        for number, error in self._overdue(running).items():
-            self._end_with[number] = error
+        began = dict(self._now)
+        for number, error in self._overdue({number: item for number, (item, _) in began.items()}).items():
+            if self._now.get(number) is not began.get(number):
+                continue  # it ended while the server was asked: what runs there now did not wait
+            self._end_with[began[number][0].label] = error
             self._sessions.cancel_worker(number)
             self._silence.cancelled()
 
@@ -318,7 +320,7 @@ class _Clock:
 
     def _ended_for(self, result: ItemResult) -> ItemResult:
         """Return an item that was cancelled because it was overdue with that as its error."""
-        why = self._end_with.pop(result.worker, None)
+        why = self._end_with.pop(result.item.label, None)
         if why is not None and result.error is not None and result.error.cancelled:
             return replace(result, error=why)
         return result

@@ -167,7 +167,7 @@ class Engine(IndexWork):
             raise ora(54)
 
     def _await_transactions(self, session: Session, command: Command, text: str) -> None:
-        """Let an ONLINE build wait until its table has no open transaction, or until the client cancels it.
+        """Let an ONLINE build wait until its table has no open transaction, first and last, or is cancelled.
 
         Raises:
             BackendError: ORA-01013; the index stays half-built.
@@ -176,9 +176,11 @@ class Engine(IndexWork):
         table = command.parts.get("table")
         name = index.table if index else grammar.qualified(table, session.user)
         try:
-            while name in self.state.transactions:
-                session.waits_behind = self.state.transactions[name]
-                breaks.wait(0.02, self.released)
+            for held in (self.state.transactions, self.state.late_transactions):
+                while name in held:
+                    session.waits_behind = held.get(name) or None
+                    breaks.wait(0.02, self.released)
+                session.waits_behind, session.waited_looks = None, 0
         except BackendError:
             self.leave_half_done(session, text)
             raise

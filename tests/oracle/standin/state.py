@@ -126,6 +126,8 @@ class State:
     """Seconds for which transactions of others still hold each table; they pass while DDL waits."""
     transactions: dict[Name, int] = field(default_factory=dict)
     """Tables with an open transaction, and its session: an ONLINE build waits for it without a limit."""
+    late_transactions: dict[Name, int] = field(default_factory=dict)
+    """The same for its last wait, when the index is built; 0 while it is still at work."""
     unlogged_at: datetime.datetime | None = None
     cached: bool = False
     """Whether the blocks of what was read are in the buffer cache."""

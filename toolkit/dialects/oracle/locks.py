@@ -62,20 +62,29 @@ def former_values(work: Work, facts: Facts) -> Iterator[str]:
 
 
 def endless_wait(work: Work) -> EndlessWait | None:
-    """Bound an ONLINE build or rebuild on a user's table, whose wait for transactions no parameter bounds."""
+    """Bound an ONLINE build or rebuild on a user's table, whose waits for transactions no parameter bounds.
+
+    Its last wait comes when the index is built: cancelled there, hours of work are lost, so only who asks has it.
+    """
     live = work.option("on_live_objects") or not work.object.scratch
     if work.operation not in _INDEXES or not work.option("online") or not live:
         return None
-    return EndlessWait(Call("transaction_waits", file=True), lock_wait_seconds(work.options))
+    asked = work.options.get("lock_wait") is not None
+    return EndlessWait(Call("transaction_waits", file=True), lock_wait_seconds(work.options), ends_late=asked)
 
 
 def _of_index(work: Work) -> Iterator[str]:
     table = f"`{work.index.table}`" if work.index is not None else "the table"
     wait = lock_wait_seconds(work.options)
     if work.option("online"):
+        late = (
+            "at the end too, where the whole build is lost"
+            if work.options.get("lock_wait") is not None
+            else "at the end it only warns (an explicit --lock-wait cancels there, too)"
+        )
         yield (
             f"ONLINE waits for open transactions on {table} when it begins and before it ends; DDL_LOCK_TIMEOUT "
-            f"does not bound that wait, so dbatk cancels the build after {wait} s of it (--lock-wait)"
+            f"does not bound that wait, so dbatk cancels the build after {wait} s of it (--lock-wait): {late}"
         )
         return
     yield (
