@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from toolkit.analysis.awr.diff import compare_intervals
+from toolkit.analysis.awr.families import COMMIT
 from toolkit.analysis.awr.findings import cause_sentence
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between, document
 from toolkit.analysis.state_interval import interval_between
@@ -249,6 +250,15 @@ def test_waits_that_were_sampled_stand_first_where_they_have_most_of_the_time(ea
     assert ("10 % in the 8.00 s before" in first) is earlier
     assert "26 %" in second
     assert not any("exists only in" in one for one in between(a, b).sentences)
+
+
+@pytest.mark.parametrize("other", ["LWLock__WALInsert", "LWLock__WALBufMapping", "log file switch completion"])
+def test_only_what_commit_waits_for_is_told_as_commit(other: str) -> None:
+    a, b = pgbench()
+    b = watched(b, 9.1, **{other: 6.0}, IO__WALSync=2.0, IPC__SyncRep=1.0, on_CPU=1.0)
+    first = verdicts(a, b)[0]
+    assert f"waiting for `{other.replace('__', ':')}`" in first and "COMMIT" not in first
+    assert COMMIT.match(other.replace("__", ":")) is None
 
 
 def test_one_wait_that_is_no_log_is_named_and_time_on_cpu_is_none() -> None:

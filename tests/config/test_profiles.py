@@ -55,6 +55,16 @@ def test_no_file_means_no_profiles() -> None:
     assert load_profiles() == {}
 
 
+@pytest.mark.parametrize("url", ["postgresql://u@h/d", "duckdb:///x.duckdb"])
+def test_a_consumer_group_is_refused_where_there_are_none(url: str, folder: Path) -> None:
+    write(folder, f'[targets.a]\nurl = "{url}"\nconsumer_group = "BATCH"\n')
+    with pytest.raises(ToolkitError, match="has no resource consumer groups") as caught:
+        load_profiles()
+    assert caught.value.code == "TK-0106"
+    write(folder, f'[targets.a]\nurl = "{URL}"\nconsumer_group = "BATCH"\n')
+    assert load_profiles()["a"].consumer_group == "BATCH"
+
+
 def test_what_is_added_is_found_again(folder: Path) -> None:
     add_profile(FULL)
     add_profile(PLAIN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import psycopg
@@ -13,7 +14,7 @@ from sqlalchemy import DDL, Connection, inspect, select
 from tests.store.make import BEGAN, CELL, RUN, head, step, trial
 from toolkit.errors import ToolkitError
 from toolkit.model.records import Artifact, RunRecord, TrialMark
-from toolkit.store import open_store, schema
+from toolkit.store import open_store, opening, schema
 from toolkit.store.opening import MIGRATIONS, Migration, bring_up_to_date
 from toolkit.store.schema import SCHEMA_VERSION
 from toolkit.store.store import Store
@@ -80,11 +81,36 @@ def test_a_copy_of_an_older_store_is_kept_as_it_was(sqlite_path: Path) -> None:
     with sqlite3.connect(sqlite_path) as before:
         text = list(before.iterdump())
     open_store(sqlite_path).close()
-    copy = Path(f"{sqlite_path}.version3")
+    (copy,) = sqlite_path.parent.glob(f"{sqlite_path.name}.version3.*")
     assert copy.stat().st_mode & 0o777 == 0o600
     with sqlite3.connect(copy) as kept:
         assert list(kept.iterdump()) == text
-    assert [each.name for each in sqlite_path.parent.iterdir() if "version" in each.name] == [copy.name]
+
+
+def test_a_store_that_was_put_back_and_worked_with_is_copied_again(
+    sqlite_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day, state in enumerate(("first", "second"), 1):
+        sqlite_path.unlink(missing_ok=True)
+        old_store(sqlite_path, 3)
+        with sqlite3.connect(sqlite_path) as before:
+            before.execute("UPDATE run SET label = ?", (state,))
+        before.close()
+        monkeypatch.setattr(opening, "datetime", clock(day))
+        open_store(sqlite_path).close()
+    kept = sorted(sqlite_path.parent.glob(f"{sqlite_path.name}.version3*"))
+    assert [one.name.rpartition(".")[2] for one in kept] == ["20261101T000000Z", "20261102T000000Z"]
+    with sqlite3.connect(kept[1]) as second:
+        assert second.execute("SELECT label FROM run").fetchone() == ("second",)
+
+
+def clock(day: int) -> type[datetime]:
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Clock:
+            return cls(2026, 11, day, tzinfo=tz)
+
+    return Clock
 
 
 def test_a_store_that_cannot_be_copied_stays_as_it_is(sqlite_path: Path) -> None:

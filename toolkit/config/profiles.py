@@ -27,6 +27,7 @@ from toolkit.config.urls import parse_url
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, nearest, read_document
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
+from toolkit.model.engines import engine
 from toolkit.model.words import LICENCES
 
 DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create",
@@ -218,7 +219,7 @@ def _profile(document: TomlDocument, name: str, data: object) -> Profile:
         key = "standbys"
         standbys = _flag(data, key)
         key = "consumer_group"
-        group = _text(data, key)
+        group = _group(_text(data, key), address)
         key = "work_schema"
         return Profile(
             name, url, address, password, production, degree, _text(data, key), licences, options, wallet_password,
@@ -239,6 +240,12 @@ def _text(data: Mapping[str, object], key: str) -> str | None:
     if value is not None and (not isinstance(value, str) or not value.strip() or not value.isprintable()):
         raise _bad(f"`{key}` must be a string", f'write `{key} = "..."`')
     return value
+
+
+def _group(name: str | None, address: Address) -> str | None:
+    if name is not None and not engine(address.engine).consumer_groups:
+        raise _bad(f"{engine(address.engine).title} has no resource consumer groups", "remove `consumer_group`")
+    return name
 
 
 def _flag(data: Mapping[str, object], key: str) -> bool | None:

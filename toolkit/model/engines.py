@@ -63,6 +63,7 @@ class EngineDeclaration:
         keeps_jobs: whether its own scheduler can run a plan (DBMS_SCHEDULER).
         bundles: whether `export` writes its scripts with a driver script.
         rman: whether RMAN backs it up, a client that starts servers of its own.
+        consumer_groups: whether sessions belong to resource consumer groups.
         asks_password: whether a URL with a user alone needs a password asked for.
         counters: the name of its counters among snapshot sources, where snapshots do not name it.
         counted_in: what its counters are of, `instance` or `database`.
@@ -87,6 +88,7 @@ class EngineDeclaration:
     keeps_jobs: bool = False
     bundles: bool = False
     rman: bool = False
+    consumer_groups: bool = False
     asks_password: bool = False
     counters: str = ""
     counted_in: str = "instance"

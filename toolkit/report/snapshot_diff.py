@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from toolkit.analysis.awr.families import LOGGING
+from toolkit.analysis.awr.families import COMMIT
 from toolkit.analysis.snapshot_diff import WATCHED, RowDelta, SectionDelta, SnapshotDiff
 from toolkit.report.html import environment
 from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
@@ -184,7 +184,7 @@ def _sampled(found: SnapshotDiff) -> Iterator[tuple[float, str]]:
     sides: list[dict[str, float]] = [{}, {}]
     events: dict[str, dict[str, float]] = {}
     for row in section.rows if section is not None else ():
-        log = LOGGING.match(row.name) is not None
+        log = COMMIT.match(row.name) is not None
         name = "the write-ahead log, as COMMIT does" if log else f"`{clean(row.name)}`"
         for side, value in zip(sides, row.gauges.get("seconds", (None, None)), strict=True):
             side[name] = side.get(name, 0.0) + (value or 0.0)

@@ -212,7 +212,8 @@ def _keep_copy(path: Path, version: int) -> None:
     Raises:
         ToolkitError: TK-0401 when it cannot be written: then the store stays as it is.
     """
-    copy, made = Path(f"{path}.version{version}"), Path(f"{path}.version{version}.{os.getpid()}")
+    at = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    copy, made = Path(f"{path}.version{version}.{at}"), Path(f"{path}.version{version}.{os.getpid()}")
     if copy.exists():
         return
     try:

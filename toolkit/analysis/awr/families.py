@@ -78,7 +78,12 @@ _PARSING = re.compile(
     re.IGNORECASE,
 )
 LOGGING = re.compile(r"(log (file|buffer)|LGWR|IO:W[Aa][Ll]|LWLock:WAL|latch: redo|IPC:SyncRep).*", re.IGNORECASE)
-_COMMIT = re.compile(r"(IO:W[Aa][Ll]|LWLock:WAL|IPC:SyncRep).*")
+COMMIT = re.compile(r"(IO:W[Aa][Ll](Write|Sync)|LWLock:WALWrite|IPC:SyncRep)$")
+"""What COMMIT waits for on PostgreSQL: the log is written, flushed (by us or by who flushes for us), replicated.
+
+`LWLock:WALInsert` and `LWLock:WALBufMapping` are not: those who write rows wait for them.
+Source: PostgreSQL, Monitoring Database Activity, Wait Events; `WALSync` is `WalSync` since 17.
+"""
 _TEMP = re.compile(r"(direct path (read|write) temp|IO:BufFile|local write wait).*", re.IGNORECASE)
 _CACHED = re.compile(
     r"(db file (sequential|scattered|parallel) read|read by other session|IO:DataFileRead|free buffer waits"
@@ -287,7 +292,7 @@ def _redo(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
 
 def _commit(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
     """Put together what sessions of PostgreSQL wait for in a COMMIT: no statement's own time holds it."""
-    events = _of(parts, _COMMIT)
+    events = _of(parts, COMMIT)
     if not events:
         return _NONE
     names = _largest(events)

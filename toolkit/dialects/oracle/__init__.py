@@ -34,6 +34,7 @@ DECLARATION = EngineDeclaration(
     keeps_jobs=True,
     bundles=True,
     rman=True,
+    consumer_groups=True,
     asks_password=True,
     counters="vstat",
     order=1,
