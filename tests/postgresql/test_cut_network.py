@@ -35,6 +35,7 @@ from toolkit.targets.postgresql import PostgresqlTarget
 
 pytestmark = pytest.mark.postgresql
 _WATCHDOG_SECONDS = 60.0
+_SHIPPED_PROBE_SECONDS = waiting.PROBE_SECONDS
 _SLOW = "SELECT i AS id, pg_sleep(0.02)::text AS word FROM generate_series(1, 3000) i"
 
 
@@ -158,6 +159,8 @@ def test_a_stop_ends_a_run_whose_statement_gets_no_answer(cut: Cut, when: str) -
 
 def test_a_statement_over_a_network_that_answers_nobody_is_lost(cut: Cut, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolkit.runner.sweep._RECONNECT_SECONDS", (0.0,))
+    # what both have in common as shipped: the driver gives up connecting before the probe is given up
+    monkeypatch.setattr(waiting, "PROBE_SECONDS", _SHIPPED_PROBE_SECONDS * 2 / postgresql.CONNECT_SECONDS)
     monkeypatch.setitem(postgresql._NETWORK, "connect_timeout", 2)
     watcher = threading.Thread(target=lambda: (wait_until_running(cut.server), cut.proxy.hang()))
 

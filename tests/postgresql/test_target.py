@@ -19,7 +19,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.words import Role
-from toolkit.targets.base import Access, SessionTag
+from toolkit.targets.base import Access, SessionTag, UnheardError
 from toolkit.targets.postgresql import PostgresqlTarget, _cannot_connect
 
 TAG = SessionTag(RUN)
@@ -57,6 +57,18 @@ def free_port() -> int:
 def test_a_port_without_a_server_is_said_to_have_none() -> None:
     error = refused(Address("postgresql", "db", "me", "127.0.0.1", free_port()))
     assert "no server listens there" in error.hint
+
+
+def test_a_server_that_says_no_in_any_language_was_heard_and_one_that_says_nothing_was_not() -> None:
+    at = 'connection failed: connection to server at "h" (10.0.0.1), port 5432 failed: '
+    address = Address("postgresql", "db", "me", "h", 5432)
+    said = ("FATAL:  sorry, too many clients already", "ВАЖНО:  извините, уже слишком много клиентов")
+    for text in said:
+        assert not isinstance(_cannot_connect(address, psycopg.OperationalError(at + text)), UnheardError)
+    timeout = _cannot_connect(address, psycopg.errors.ConnectionTimeout("zu spät"))
+    assert isinstance(timeout, UnheardError) and timeout.timed_out
+    closed = _cannot_connect(address, psycopg.OperationalError(at + "Connection refused"))
+    assert isinstance(closed, UnheardError) and not closed.timed_out
 
 
 def test_an_unknown_host_is_said_to_be_unknown() -> None:
@@ -124,6 +136,7 @@ def test_too_many_clients_are_said_to_be_too_many() -> None:
             for each in opened:
                 each.close()
         assert "all connections are in use" in caught.value.hint
+        assert not isinstance(caught.value, UnheardError)
 
 
 def own_server(settings: dict[str, str] | None = None):

@@ -1,18 +1,20 @@
 """Waits for a database, but not for one that answers nobody: a cut network holds neither a run nor its end.
 
 TCP notices a peer that is gone. What keeps connections open and hands nothing over (a proxy that hangs) is noticed
-here: each session works in a thread of its own, and who waits for its answer asks meanwhile, in a new session,
-whether the database answers at all. A statement that takes long is waited for as long as it does; a user who asked
-the run to end is not kept waiting.
+here: each session works in a thread of its own, and who waits for its answer asks meanwhile, in one new session
+for all of the run, whether the database answers at all; a server that refuses it does. A statement that takes long
+is waited for as long as it does; a user who asked the run to end is not kept waiting.
 """
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -21,15 +23,16 @@ from toolkit.model.engines import engine
 from toolkit.model.protocols import Answer, Connection, DatabaseError
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
-from toolkit.targets.base import SessionTag, Target
+from toolkit.targets.base import SessionTag, Target, UnheardError
 
 MONITOR_SECONDS = 70.0
 """Longest time of a read of the monitor, which is short; a driver's own limit, if any, is shorter still."""
 LOOK_SECONDS, PROBE_SECONDS, MISSES = 60.0, 20.0, 2
 """When it is asked for the first time, how long it has for an answer, and how often it may not give one."""
 HURRIED_LOOK_SECONDS, HURRIED_PROBE_SECONDS = 1.5, 3.0
-"""The same after somebody asked the run to end: once is enough then."""
-_HURRIED_AGAIN_SECONDS = 10.0
+"""The same after a user asked the run to end: once is enough then."""
+_AGAIN_SECONDS = 10.0
+"""How long an end that is asked for counts on the last thing that was learned."""
 _CLOSE_SECONDS = 2.0
 _TICK_SECONDS = 0.2
 _PROBE = SessionTag("dbatk probe")
@@ -39,19 +42,68 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Timeouts:
-    """How long the sessions of a run wait.
+    """How long the sessions of a run wait, and what they learned of the database meanwhile, by one probe for all.
 
     Attributes:
-        hurried: whether somebody asked the run to end.
-        silent: whether the database was found silent since: nothing more is waited for, nor begun.
+        hurried: whether a user asked the run to end, and waits for that.
+        ending: whether the run is to end for any reason; who waits has the ordinary time then.
     """
 
     hurried: Callable[[], bool] = lambda: False
-    silent: bool = False
+    ending: Callable[[], bool] = lambda: False
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _probe: _Probe | None = None
+    _misses: int = 0
+    _answered_at: float = -math.inf
+    _silent_at: float = -math.inf
 
     @property
     def over(self) -> bool:
-        return self.silent and self.hurried()
+        """Whether the run ends and nothing was heard a moment ago: nothing is waited for, nor begun."""
+        silent = time.monotonic() < self._silent_at + _AGAIN_SECONDS
+        return silent and (self.hurried() or self.ending())
+
+    def heard(self) -> None:
+        """Note that the database answered somebody."""
+        self._silent_at = -math.inf
+
+    def unheard(self) -> None:
+        """Note that nothing came from the database."""
+        self._silent_at = time.monotonic()
+
+    def look(self, target: Target, since: float, *, hurried: bool) -> bool:
+        """Ask whether the database answers anybody, one probe for all; called again and again.
+
+        Args:
+            target: the database.
+            since: when the caller's time to look came: silence that was found before says nothing of its call.
+            hurried: whether one probe without an answer is enough, and an answer before `since` is too old.
+
+        Returns:
+            Whether it was found silent since.
+        """
+        with self._lock:
+            now = time.monotonic()
+            if self._silent_at >= since:
+                return True
+            if self._probe is None or self._probe.begun < since - PROBE_SECONDS:  # one that nobody waited for
+                fresh = now - self._answered_at < (_AGAIN_SECONDS if hurried else LOOK_SECONDS)
+                asks = not fresh or (hurried and self._answered_at < since)
+                self._probe = _Probe(target, now).begin() if asks else None
+                return False
+            late = now - self._probe.begun >= (HURRIED_PROBE_SECONDS if hurried else PROBE_SECONDS)
+            if self._probe.found is _Found.NOTHING_YET and not late:
+                return False
+            found, self._probe = self._probe.found, None
+            # Where connecting fails and nobody waits, TCP itself tells of the sessions that there are.
+            if found is _Found.ANSWER or (found is _Found.NO_WAY_IN and not hurried):
+                self._misses, self._answered_at = 0, now
+                self.heard()
+                return False
+            self._misses += 1
+            if hurried or self._misses >= MISSES:
+                self._misses, self._silent_at = 0, now
+            return self._silent_at >= since
 
 
 def open_session(
@@ -80,12 +132,13 @@ def open_session(
     try:
         session = line.ask(connect, hurry.is_over)
     except _SilentError:
-        timeouts.silent = True
+        timeouts.unheard()
         line.end(lambda found: found.close())
         raise _unreachable(target) from None
     except BaseException:
         line.end(lambda found: found.close())
         raise
+    timeouts.heard()
     line.end()
     return Waited(session, target, timeouts, MONITOR_SECONDS if role is Role.MONITOR else None)
 
@@ -145,26 +198,37 @@ class _Line(Generic[T]):
 
 
 class _Hurry:
-    """Waits without end until somebody asks the run to end, and a moment longer."""
+    """Waits without end until the run is to end, and a moment longer: a short one where a user asked."""
 
     def __init__(self, timeouts: Timeouts) -> None:
         self._timeouts = timeouts
-        self._until: float | None = None
+        self._until = math.inf
 
     def is_over(self) -> bool:
-        if self._until is None and self._timeouts.hurried():
-            self._until = time.monotonic() + HURRIED_PROBE_SECONDS
-        return self._until is not None and time.monotonic() >= self._until
+        now = time.monotonic()
+        if self._timeouts.hurried():
+            self._until = min(self._until, now + HURRIED_PROBE_SECONDS)
+        elif self._timeouts.ending():
+            self._until = min(self._until, now + PROBE_SECONDS)
+        return now >= self._until
+
+
+class _Found(Enum):
+    """What came of a probe. A refusal of the server's is an answer: all connections may be in use."""
+
+    NOTHING_YET = auto()
+    ANSWER = auto()
+    SILENCE = auto()
+    NO_WAY_IN = auto()
 
 
 @dataclass(slots=True)
 class _Probe:
-    """A new session that asks whether the database answers: `heard` None while it is waited for."""
+    """A new session that asks whether the database answers."""
 
     target: Target
-    begun: float = field(default_factory=time.monotonic)
-    heard: bool | None = None
-    refused: bool = False
+    begun: float
+    found: _Found = _Found.NOTHING_YET
 
     def begin(self) -> _Probe:
         threading.Thread(target=self._run, daemon=True, name="probe").start()
@@ -173,9 +237,11 @@ class _Probe:
     def _run(self) -> None:
         try:
             self.target.connect(Role.MONITOR, _PROBE, read_only=True).close()
-            self.heard = True
+            self.found = _Found.ANSWER
+        except UnheardError as error:
+            self.found = _Found.SILENCE if error.timed_out else _Found.NO_WAY_IN
         except (ToolkitError, DatabaseError):
-            self.refused, self.heard = True, False
+            self.found = _Found.ANSWER
 
 
 class _Watch:
@@ -184,40 +250,18 @@ class _Watch:
     def __init__(self, target: Target, timeouts: Timeouts, limit_seconds: float | None) -> None:
         now = time.monotonic()
         self._target, self._timeouts = target, timeouts
-        self._ends_at = None if limit_seconds is None else now + limit_seconds
+        self._ends_at = math.inf if limit_seconds is None else now + limit_seconds
         self._look_at = now + LOOK_SECONDS
         self._hurried = False
-        self._misses = 0
-        self._probe: _Probe | None = None
 
     def is_over(self) -> bool:
         now = time.monotonic()
         if not self._hurried and self._timeouts.hurried():
             self._hurried = True
             self._look_at = now + HURRIED_LOOK_SECONDS
-        if self._timeouts.over or (self._ends_at is not None and now >= self._ends_at):
+        if self._timeouts.over or now >= self._ends_at:
             return True
-        if self._probe is None:
-            if now >= self._look_at:
-                self._probe = _Probe(self._target).begin()
-            return False
-        late = now - self._probe.begun >= (HURRIED_PROBE_SECONDS if self._hurried else PROBE_SECONDS)
-        if self._probe.heard is None and not late:
-            return False
-        # A refusal is an answer: all connections may be in use. Who wants to end waits for no better one.
-        answered = self._probe.heard or (self._probe.refused and not self._hurried)
-        self._probe = None
-        return self._learned(now, answered=answered)
-
-    def _learned(self, now: float, *, answered: bool) -> bool:
-        if answered:
-            self._misses = 0
-            self._look_at = now + (_HURRIED_AGAIN_SECONDS if self._hurried else LOOK_SECONDS)
-            return False
-        self._misses += 1
-        self._look_at = now
-        self._timeouts.silent = self._timeouts.silent or self._hurried
-        return self._hurried or self._misses >= MISSES
+        return now >= self._look_at and self._timeouts.look(self._target, self._look_at, hurried=self._hurried)
 
 
 class Waited:
@@ -262,6 +306,7 @@ class Waited:
             self._give_up()
             raise
         assert answer is not None
+        self._timeouts.heard()
         return answer
 
     def _run(self, text: str, binds: Mapping[str, Scalar] | None) -> Answer:

@@ -26,6 +26,8 @@ class Stop:
         """Labels of items that were not begun, because they would not have ended in time."""
         self.because: ToolkitError | None = None
         """Why, when it was no signal."""
+        self.by_user = False
+        """Whether a user asked, who waits for the end."""
         self.disowned = False
         """Whether another process goes on with this very run: this process must undo nothing of it any more."""
 
@@ -40,6 +42,7 @@ class Stop:
             because: why, when it was no signal.
             disowned: another process goes on with the run: nothing more is changed.
         """
+        self.by_user = self.by_user or because is None or because.code == "TK-0130"
         self.because = self.because or because
         self.disowned = self.disowned or disowned
         self._event.set()

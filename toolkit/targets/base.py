@@ -13,12 +13,22 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Protocol
 
+from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.protocols import Connection
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 
-__all__ = ["Access", "Address", "ProgramAccess", "SessionTag", "Target"]
+__all__ = ["Access", "Address", "ProgramAccess", "SessionTag", "Target", "UnheardError"]
+
+
+class UnheardError(ToolkitError):
+    """A database that did not say a word while it was connected to, not even that it refuses (TK-0201).
+
+    `timed_out` tells that nothing came in time; else the host or the network said that there is no way in.
+    """
+
+    timed_out = True
 
 
 @dataclass(frozen=True, slots=True)

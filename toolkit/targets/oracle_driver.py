@@ -15,7 +15,7 @@ from toolkit.dialects.oracle import errors
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Scalar
-from toolkit.targets.base import Access, Address
+from toolkit.targets.base import Access, Address, UnheardError
 
 if TYPE_CHECKING:
     from types import ModuleType, TracebackType
@@ -51,6 +51,10 @@ _EASY_CONNECT = frozenset(
 _LOST = frozenset(
     {"DPY-4011", "DPI-1080", "DPI-1010", "DPY-1001", "ORA-03113", "ORA-03114", "ORA-03135", "ORA-00028"}
 )
+
+_TIMED_OUT = frozenset({"ORA-12170", "ORA-12535"})
+_UNHEARD = _TIMED_OUT | {"ORA-12541", "ORA-12543", "ORA-12545", "DPY-6005"}
+"""Connecting failed before a listener or an instance said anything; DPY-6005 tells in its message of what."""
 
 _UNSENT = frozenset({"ORA-02396", "ORA-01012", "DPY-1001"})
 """IDLE_TIME of the profile was over, not logged on, not connected: the session ended before the statement came."""
@@ -306,12 +310,16 @@ def _cannot_connect(error: BaseException, address: Address) -> ToolkitError:
             hint="check the host name, and whether the name server can be reached",
         )
     known = translate(error)
-    return ToolkitError(
+    unheard = known.code in _UNHEARD or isinstance(error, TimeoutError)
+    refused = (UnheardError if unheard else ToolkitError)(
         f"cannot connect to `{address.display}`: {known.sentence}",
         code="TK-0201",
         hint=_advice(known),
         database_code=known.code,
     )
+    if isinstance(refused, UnheardError):
+        refused.timed_out = known.code in _TIMED_OUT or "timed out" in known.message.lower()
+    return refused
 
 
 def _advice(known: DatabaseError) -> str | None:

@@ -21,7 +21,7 @@ from toolkit.model.address import Address
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
-from toolkit.targets.base import Access, ProgramAccess, SessionTag, names_in, plain_rows, translate
+from toolkit.targets.base import Access, ProgramAccess, SessionTag, UnheardError, names_in, plain_rows, translate
 
 if TYPE_CHECKING:
     import psycopg
@@ -69,6 +69,10 @@ _CONNECT_HINTS = (
 )
 
 
+_SAID_BY_SERVER = re.compile(r"(?m)(?:^|: )\w+:  \S")
+"""libpq gives no SQLSTATE for a failed login. It writes what the server said as severity, colon and two spaces
+(fe-protocol3.c, pqBuildErrorMessage3); the severity is in the server's language."""
+_TIMED_OUT = re.compile(r"timeout expired|timed out")
 _NOT_THERE = re.compile(r'\b(database|role) ".*" does not exist')
 _MISSING = {
     "database": "the database does not exist: check the end of the target URL",
@@ -180,6 +184,8 @@ def _require_driver() -> None:
 
 
 def _cannot_connect(address: Address, error: psycopg.Error) -> ToolkitError:
+    import psycopg
+
     text = str(error).strip()
     lowered = text.lower()
     if "invalid connection option" in lowered or "invalid uri query" in lowered:
@@ -192,12 +198,12 @@ def _cannot_connect(address: Address, error: psycopg.Error) -> ToolkitError:
     hint = (
         _MISSING[named[1]] if named else next((hint for words, hint in _CONNECT_HINTS if words in lowered), None)
     )
-    return ToolkitError(
-        f"cannot connect to `{address.display}`: {_last_line(text)}",
-        code="TK-0201",
-        hint=hint,
-        database_code=error.sqlstate,
-    )
+    said = f"cannot connect to `{address.display}`: {_last_line(text)}"
+    if error.sqlstate is not None or _SAID_BY_SERVER.search(text):
+        return ToolkitError(said, code="TK-0201", hint=hint, database_code=error.sqlstate)
+    unheard = UnheardError(said, code="TK-0201", hint=hint)
+    unheard.timed_out = isinstance(error, psycopg.errors.ConnectionTimeout) or bool(_TIMED_OUT.search(lowered))
+    return unheard
 
 
 def _last_line(text: str) -> str:

@@ -252,7 +252,7 @@ def _launch(
     return _Launch(
         run,
         target,
-        Sessions(target, run, timeouts=Timeouts(lambda: stop.requested)),
+        Sessions(target, run, timeouts=Timeouts(lambda: stop.by_user, lambda: stop.requested)),
         store,
         approvals,
         replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok),
