@@ -28,11 +28,11 @@ _NAMES = "statement_timeout,lock_timeout,default_transaction_read_only"
 
 
 def job(server: Server, store: Path, operation: OperationName, options: dict[str, object],
-        observe: Callable[[str], None] = lambda _: None) -> list[tuple[str, str]]:  # fmt: skip
+        observe: Callable[[str], None] = lambda _: None, *more: Factor) -> list[tuple[str, str]]:  # fmt: skip
     """Run a job and return label and outcome of its items."""
     target = target_of(server)
     target.observer = observe
-    experiment = Experiment(server.url, operation, options, (Factor("degree", (1,)),), Mode.JOB)  # type: ignore[arg-type]
+    experiment = Experiment(server.url, operation, options, (Factor("degree", (1,)), *more), Mode.JOB)  # type: ignore[arg-type]
     with open_store(store) as opened:
         run = start(experiment, target, store=opened, approvals=Approvals(not_production=True), events=Heard())
         (trial,) = opened.load_run(run).trials
@@ -79,6 +79,35 @@ def test_an_index_that_stays_busy_fails_after_the_tries(
         )  # fmt: skip
     assert sorted(items) == [("big_ix", "failed"), ("small_ix", "ok")]
     assert sum(text.startswith("REINDEX") and "big_ix" in text for text in sent) == 2
+
+
+@pytest.mark.parametrize("taken", ["", "_ccnew"])
+def test_an_index_that_is_rebuilt_online_is_not_sent_again_over_what_its_first_try_left(
+    taken: str, postgresql_server: Server, schema: str, tmp_path: Path
+) -> None:
+    sent: list[str] = []
+    with postgresql_server.connect() as session, postgresql_server.connect() as writer:
+        if taken:  # by an index of the user's: what is left has a number then
+            session.execute(f"CREATE INDEX big_ix{taken} ON {schema}.big (id)")
+        writer.autocommit = False
+        writer.execute(f"INSERT INTO {schema}.big VALUES (0)")
+
+        def observe(text: str) -> None:
+            sent.append(text)
+            if text.startswith("DO") and "DROP INDEX" in text:
+                writer.rollback()
+
+        items = job(
+            postgresql_server, tmp_path / "store.sqlite", "index-rebuild",
+            {"index": f"{schema}.big_ix", "lock_wait": "0.2s"}, observe, Factor("online", (True,)),
+        )  # fmt: skip
+        rows = session.execute(
+            "SELECT i.relname, x.indisvalid FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid"
+            " WHERE x.indrelid = %s::regclass", [f"{schema}.big"],
+        ).fetchall()  # fmt: skip
+    assert items == [("big_ix", "failed")]
+    assert sum(text.startswith("REINDEX") for text in sent) == 1
+    assert set(rows) == {("big_ix", True), (f"big_ix{taken}", True)}
 
 
 @contextmanager

@@ -178,11 +178,9 @@ class LockWaits:
     Attributes:
         begin: statements that let it wait.
         busy: codes that say that the lock was not free in time.
-        tries: how often a change is tried.
-        items: how often an object of a job is tried; those that were locked come back at the end.
+        tries: how often a change, or an object of a job, is tried; objects that were locked come back at the end.
     """
 
     begin: tuple[Call, ...] = ()
     busy: frozenset[str] = frozenset()
     tries: int = 1
-    items: int = 1

@@ -94,6 +94,11 @@ class Work:
     include: tuple[str, ...] = ()
     part: IndexPart | None = None
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether it leaves nothing behind when a lock of others ends it; ONLINE and CONCURRENTLY may."""
+        return not self.option("online")
+
     def option(self, name: str) -> OptionValue | None:
         """Return an option or level, or None if it was not given."""
         return self.options.get(name)

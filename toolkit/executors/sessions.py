@@ -158,7 +158,7 @@ class Sessions:
 
     def comes_back(self, error: DatabaseError, tried: int) -> bool:
         """Tell whether an object that was locked is to be tried again, after so many tries."""
-        return error.code in self._waits.busy and tried < self._waits.items
+        return error.code in self._waits.busy and tried < self._waits.tries
 
     def _let_wait(self, connection: Connection) -> None:
         """Let a session wait for locks from its first change on; one that may not be told so goes on without."""

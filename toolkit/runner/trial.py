@@ -184,6 +184,7 @@ def _timed(
         for provider in context.providers:
             in_time(context, provider, provider.begin, None)
     sampler.begin()
+    repeats = context.job and all(work.repeatable for work in state.works)
     return run_timed(
         stages.timed,
         context.sessions,
@@ -195,7 +196,7 @@ def _timed(
         on_end=lambda: _stop_watching(context, state, sampler, stages),
         reachable=lambda: answers(context),
         overdue=TransactionWaits(context, state.works).overdue,
-        comes_back=context.sessions.comes_back if context.job else lambda *_: False,
+        comes_back=context.sessions.comes_back if repeats else lambda *_: False,
     )
 
 

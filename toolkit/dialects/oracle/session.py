@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from toolkit.dialects.answers import LockWaits
+from toolkit.dialects.locks import asked_seconds, tries
 from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.degrees import consumer_group, parameters
 from toolkit.dialects.oracle.names import parse_name
@@ -18,11 +19,8 @@ from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.words import Effect, Mode, Role
-from toolkit.units import parse_duration
 
-LOCK_WAIT_SECONDS, LOCK_TRIES = 60, 3
-_LONGEST_LOCK_WAIT = 1_000_000
-"""Seconds; the largest DDL_LOCK_TIMEOUT (Database Reference)."""
+LOCK_WAIT_SECONDS = 60
 _BUSY = frozenset({"ORA-00054", "ORA-04021"})
 _LARGEST_SORT_AREA = 2**31 - 1
 """SORT_AREA_SIZE is a signed 32-bit number (Database Reference)."""
@@ -54,16 +52,14 @@ _NO_GROUP, _EVERYBODYS_GROUP = "OTHER_GROUPS", "DEFAULT_CONSUMER_GROUP"
 
 def lock_wait_seconds(options: Mapping[str, OptionValue]) -> int:
     """Return how long DDL waits for the transactions of others, in whole seconds."""
-    asked = options.get("lock_wait")
-    return LOCK_WAIT_SECONDS if asked is None else min(round(parse_duration(str(asked))), _LONGEST_LOCK_WAIT)
+    asked = asked_seconds(options)
+    return LOCK_WAIT_SECONDS if asked is None else round(asked)
 
 
 def lock_waits(options: Mapping[str, OptionValue]) -> LockWaits:
     """Let the control session wait as the workers do, and try again: it puts back what must not stay."""
     wait = _set("DDL_LOCK_TIMEOUT", str(lock_wait_seconds(options)), refusable=True)
-    tries = int(str(options.get("lock_tries") or LOCK_TRIES))
-    items = 1 if options.get("online") else tries  # what was cut off ONLINE is not as it was
-    return LockWaits((replace(wait, session=Role.CONTROL),), _BUSY, tries, items)
+    return LockWaits((replace(wait, session=Role.CONTROL),), _BUSY, tries(options))
 
 
 def begin(work: Work, facts: Facts) -> tuple[Call, ...]:

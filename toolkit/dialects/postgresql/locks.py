@@ -8,24 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects.answers import LockWaits
+from toolkit.dialects.locks import asked_seconds, tries
 from toolkit.dialects.work import Call
 from toolkit.model.experiment import OptionValue
 from toolkit.model.values import Scalar
 from toolkit.model.words import Effect, Role
-from toolkit.units import parse_duration
 
-LOCK_TRIES = 3
-_LONGEST_SECONDS = 24 * 3600
 _BUSY = frozenset({"55P03"})
 
 
 def timeout(options: Mapping[str, OptionValue]) -> dict[str, Scalar]:
     """Return the session's setting that was asked for, in milliseconds; nothing without `--lock-wait`."""
-    asked = options.get("lock_wait")
-    if asked is None:
-        return {}
+    asked = asked_seconds(options)
     # 0 would mean without end
-    return {"lock_timeout": max(1, round(1000 * min(parse_duration(str(asked)), _LONGEST_SECONDS)))}
+    return {} if asked is None else {"lock_timeout": max(1, round(1000 * asked))}
 
 
 def lock_waits(options: Mapping[str, OptionValue]) -> LockWaits:
@@ -34,6 +30,4 @@ def lock_waits(options: Mapping[str, OptionValue]) -> LockWaits:
         Call("set", {"name": name, "value": value}, session=Role.CONTROL, effect=Effect.CHANGES)
         for name, value in timeout(options).items()
     )
-    tries = int(str(options.get("lock_tries") or LOCK_TRIES))
-    items = 1 if options.get("online") else tries  # CONCURRENTLY leaves an invalid index behind
-    return LockWaits(begin, _BUSY, tries, items)
+    return LockWaits(begin, _BUSY, tries(options))

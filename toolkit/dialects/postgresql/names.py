@@ -47,12 +47,6 @@ def quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def clipped(name: str, suffix: str) -> str:
-    """Return a name with a suffix as the server makes it: whole characters of the name go until it fits."""
-    room = MOST_BYTES - len(suffix.encode())
-    return name.encode()[:room].decode(errors="ignore") + suffix
-
-
 def literal(value: Scalar) -> str:
     """Spell a value; right whatever `standard_conforming_strings` says.
 

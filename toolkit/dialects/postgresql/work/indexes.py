@@ -10,7 +10,7 @@ from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Kept
 from toolkit.dialects.indexes import IndexKey
 from toolkit.dialects.postgresql import granted, index_methods, support, workers
-from toolkit.dialects.postgresql.names import clipped, quote
+from toolkit.dialects.postgresql.names import quote
 from toolkit.dialects.postgresql.objects import comment, marked, name_binds
 from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, on_table, tablespace
 from toolkit.dialects.work import Call, Work
@@ -162,17 +162,23 @@ def _leftovers(work: Work) -> tuple[Call, ...]:
     """Drop the invalid index that a REINDEX CONCURRENTLY leaves when it fails or is cancelled.
 
     It builds under the name `<index>_ccnew`, and calls the former index `<index>_ccold` until that is dropped.
-    When the table has such an index already, the new one has a number after its name, and nothing is dropped.
-    Source: PostgreSQL manual, REINDEX, "Rebuilding Indexes Concurrently".
+    Where that name is in use, it has a number at its end; a long name loses whole characters for it. When the
+    table had such an invalid index before, nothing is dropped. Source: PostgreSQL manual, REINDEX, "Rebuilding
+    Indexes Concurrently".
     """
     if not work.option("online") or work.index is None or work.index.leftover:
         return ()
     name = work.object.name
-    twins = (QualifiedName(clipped(name.name, suffix), name.schema) for suffix in ("_ccnew", "_ccold"))
-    return tuple(_drop_invalid(ObjectRef(ObjectKind.INDEX, twin)) for twin in twins)
+    values: Values = {"name": name.name, "table_text": _spelled(indexed_table(work))}
+    twin = ObjectRef(ObjectKind.INDEX, QualifiedName(f"{name.name}_ccnew", name.schema))
+    return (Call("drop_rebuild_leftovers", values, effect=Effect.DROPS, object=twin),)
+
+
+def _spelled(name: QualifiedName) -> str:
+    return ".".join(quote(part) for part in (name.schema, name.name) if part)
 
 
 def _drop_invalid(index: ObjectRef) -> Call:
-    text = ".".join(quote(part) for part in (index.name.schema, index.name.name) if part)
+    text = _spelled(index.name)
     values: Values = {"name_text": text, "drop_text": f"DROP INDEX {text}"}
     return Call("drop_invalid_index", values, effect=Effect.DROPS, object=index)
