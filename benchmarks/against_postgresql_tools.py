@@ -2,9 +2,12 @@
 
     PYTHONPATH=. python benchmarks/against_postgresql_tools.py
 
-`index rebuild --schema` against `reindexdb -j`, `stats gather --schema` against `vacuumdb --analyze-only -j`, at
-the same number of sessions, on a schema of unequal tables. Printed are medians and the ratio of ours to theirs;
-ours is the time on the clock, theirs the whole command's. The exit status says whether ours takes no longer.
+`index rebuild --schema` against `reindexdb -j`, `stats gather --schema` against `vacuumdb --analyze-only -j`,
+at the same number of sessions, none with parallel workers: on a schema of unequal tables, where ours is the
+time on the clock, and on schemas of 60 tables and of 800 small ones, where ours is the whole run with
+journal, evidence and store. Theirs is the whole command's time. Printed are medians and the ratio of ours to
+theirs. The exit status says whether ours takes no longer on the clock, and in all at most 1.1 times (60
+tables) and 1.3 times (800) as long.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tests.servers.postgresql import Server, running_postgresql
@@ -39,6 +43,17 @@ class Silent:
         pass
 
 
+def make_many(server: Server, schema: str, tables: int, rows: int) -> None:
+    with server.connect() as made:
+        made.execute(f"CREATE SCHEMA {schema}")
+        for number in range(tables):
+            made.execute(
+                f"CREATE TABLE {schema}.t{number} AS SELECT i, md5(i::text) AS t FROM generate_series(1, {rows}) i"
+            )
+            made.execute(f"CREATE INDEX ON {schema}.t{number} (t)")
+        made.execute("CHECKPOINT")
+
+
 def make(server: Server) -> None:
     with server.connect() as made:
         made.execute("CREATE SCHEMA s")
@@ -53,17 +68,21 @@ def make(server: Server) -> None:
         made.execute("CHECKPOINT")
 
 
-def ours(server: Server, folder: Path, operation: OperationName, factor: str) -> float:
-    options: dict[str, OptionValue] = {"schema": ("s",)}
+def ours(
+    server: Server, folder: Path, operation: OperationName, factor: str, schema: str = "s", *, whole: bool = False
+) -> float:
+    options: dict[str, OptionValue] = {"schema": (schema,)}
     factors = (Factor("degree", (1,)), Factor("concurrency", (1,)))
     factors = tuple(Factor(f.name, (SESSIONS,)) if f.name == factor else f for f in factors)
     work = Experiment(server.url, operation, options, factors, Mode.JOB, seed=1)
     target = PostgresqlTarget(Access(parse_url(server.url)))
+    begun = time.perf_counter()
     with open_store(folder / "store.sqlite") as store:
         run = start(work, target, store=store, approvals=Approvals(not_production=True), events=Silent())
+        took = time.perf_counter() - begun
         (trial,) = store.load_run(run).trials
     assert trial.elapsed_seconds is not None, trial.reason
-    return trial.elapsed_seconds
+    return took if whole else trial.elapsed_seconds
 
 
 def theirs(server: Server, tool: str, *more: str) -> float:
@@ -77,8 +96,8 @@ def theirs(server: Server, tool: str, *more: str) -> float:
     return time.perf_counter() - begun
 
 
-def pair(name: str, one: Callable[[], float], other: Callable[[], float]) -> bool:
-    """Interleave both ways, in turn first, and print their medians."""
+def pair(name: str, one: Callable[[], float], other: Callable[[], float], most: float = 1.0) -> bool:
+    """Interleave both ways, in turn first, print their medians; tell whether ours takes at most so many times."""
     mine, tools = [], []
     one(), other()
     for repeat in range(REPEAT):
@@ -90,13 +109,15 @@ def pair(name: str, one: Callable[[], float], other: Callable[[], float]) -> boo
             tools.append(other())
     a, b = statistics.median(mine), statistics.median(tools)
     print(f"{name:<44} ours {a:6.2f} s  theirs {b:6.2f} s  ratio {a / b:.3f}")
-    return a <= b
+    return a <= b * most
 
 
 def main() -> int:
     with (
         tempfile.TemporaryDirectory() as name,
-        running_postgresql({"default_statistics_target": "1000"}) as server,
+        running_postgresql(
+            {"default_statistics_target": "1000", "max_parallel_maintenance_workers": "0"}
+        ) as server,
     ):
         make(server)
         folder = Path(name)
@@ -110,7 +131,22 @@ def main() -> int:
             lambda: ours(server, folder, "stats-gather", "degree"),
             lambda: theirs(server, "vacuumdb", "--analyze-only", "--schema", "s"),
         )
-    return 0 if rebuilt and gathered else 1
+        passed = [rebuilt, gathered]
+        for schema, tables, rows, most in (("sixty", 60, 40_000, 1.1), ("many", 800, 500, 1.3)):
+            make_many(server, schema, tables, rows)
+            for operation, factor, tool in (
+                ("index-rebuild", "concurrency", ("reindexdb",)),
+                ("stats-gather", "degree", ("vacuumdb", "--analyze-only")),
+            ):
+                passed.append(
+                    pair(
+                        f"{operation} of {tables} tables, in all",
+                        partial(ours, server, folder, operation, factor, schema, whole=True),
+                        partial(theirs, server, *tool, "--schema", schema),
+                        most,
+                    )
+                )
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":
