@@ -106,6 +106,16 @@ def test_undo_drops_whatever_a_trial_makes(export: Exporter) -> None:
     assert all(f'DROP TABLE "{name}" PURGE' in undo for name in names)
 
 
+def test_a_cache_is_emptied_by_a_bundle_only_of_what_is_said_not_to_be_production(
+    export: Exporter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cold = 'source = "G"\ntable = "C"\ncache = "cold"'
+    export(cold, status=5)
+    assert "--cache cold" in capsys.readouterr().err
+    again = ["export", str(tmp_path / "e.toml"), "--out", str(tmp_path / "b"), "--assume", "19-ee"]
+    assert main([*again, "--not-production"]) == 0
+
+
 def test_what_needs_a_licence_nobody_declared_is_not_written(
     export: Exporter, capsys: pytest.CaptureFixture[str]
 ) -> None:

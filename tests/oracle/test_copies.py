@@ -78,7 +78,7 @@ def test_a_measurement_makes_its_copy_at_its_highest_degree_without_redo_and_kee
     }
     with running_standin(Scenario(views={"ALL_ENCRYPTED_COLUMNS": [hidden]})) as standin:
         standin.engine.state.objects["TABLE", ("DBATK", "GTEST")].pct_free = 3
-        status, run = dbatk(standin, tmp_path, *BUILD)
+        status, run = dbatk(standin, tmp_path, *BUILD, "--nologging")
         assert status == 0
         (made,) = [" ".join(text.split()) for text in standin.statements if text.startswith("CREATE TABLE")]
         back = [text for text in standin.statements if text.startswith("ALTER TABLE") and "NOPARALLEL" in text]
@@ -89,18 +89,26 @@ def test_a_measurement_makes_its_copy_at_its_highest_degree_without_redo_and_kee
 
 
 @pytest.mark.parametrize(
-    ("scenario", "words"),
+    ("scenario", "asked", "words"),
     [
-        (Scenario(denied=frozenset({"V$ARCHIVE_DEST"})), "PARALLEL 4"),
-        (Scenario(views={"V$DATABASE": [scenarios.database(logging="YES")]}), "PARALLEL 4"),
-        (scenarios.standard_2(), "NOLOGGING NOPARALLEL"),
+        (Scenario(), (), "PARALLEL 4"),
+        (Scenario(denied=frozenset({"V$ARCHIVE_DEST"})), (), "PARALLEL 4"),
+        (Scenario(views={"V$DATABASE": [scenarios.database(logging="YES")]}), ("--nologging",), "PARALLEL 4"),
+        (
+            Scenario(views={"V$DATABASE": [scenarios.database(log_mode="NOARCHIVELOG")]}),
+            (),
+            "NOLOGGING PARALLEL 4",
+        ),
+        (scenarios.standard_2(), ("--nologging",), "NOLOGGING NOPARALLEL"),
     ],
 )
-def test_a_copy_is_logged_and_serial_where_nothing_else_is_allowed(
-    scenario: Scenario, words: str, tmp_path: Path
+def test_a_copy_is_logged_unless_that_was_asked_for_or_no_redo_is_kept_and_serial_where_it_must_be(
+    scenario: Scenario, asked: tuple[str, ...], words: str, tmp_path: Path
 ) -> None:
     with running_standin(scenario) as standin:
-        dbatk(standin, tmp_path, *BUILD)
+        _, run = dbatk(standin, tmp_path, *BUILD, *asked)
+        said = any("made with redo" in text for text in run["warnings"])  # type: ignore[attr-defined]
+        assert said is (not asked and "NOLOGGING" not in words)
         (made,) = [" ".join(text.split()) for text in standin.statements if text.startswith("CREATE TABLE")]
     assert f'TABLESPACE "USERS" {words} AS' in made
 

@@ -17,10 +17,12 @@ from typing import IO, Any
 
 import pytest
 
+from tests.oracle.make import connect
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.rman import Home, oracle_home
 from tests.oracle.standin.scenario import ViewRow
 from toolkit.cli.main import main
+from toolkit.rendering import sql_file
 from toolkit.snapshots import counters
 
 _MB = 2**20
@@ -525,6 +527,20 @@ def test_level_1_is_refused_before_it_begins_where_the_edition_has_none(site: Si
         status, run = dbatk(*job, "--incremental", "1", standin=standin)
         assert status == 5 and "RMAN-06180" in run["error"]["message"], run
         assert "--incremental 0" in run["error"]["hint"] and calls(site) == []
+
+
+def test_a_backup_of_many_image_copies_is_told_as_there_and_not_counted(site: Site) -> None:
+    def told() -> object:
+        with (
+            running_standin(Scenario(views=site.home.views())) as standin,
+            contextlib.closing(connect(standin)) as session,
+        ):
+            return session.execute(sql_file("oracle", "backup_full")).rows
+
+    assert told() == ({"full_backup": "no"},)
+    for _ in range(3):
+        site.home.foreign_copy("NIGHTLY")
+    assert told() == ({"full_backup": "yes"},)
 
 
 @pytest.mark.parametrize("view", ["V$BACKUP_DATAFILE", "V$RMAN_CONFIGURATION", "V$DATAFILE_COPY"])

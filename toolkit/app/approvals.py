@@ -99,7 +99,7 @@ def check_experiment(experiment: Experiment, policy: TargetPolicy, approvals: Ap
             sweep of live statistics on production.
     """
     _check_live_statistics(experiment, policy, approvals)
-    _check_cold_cache(experiment, policy, approvals)
+    check_cold_cache(experiment, policy, approvals)
     for factor in experiment.factors:
         if factor.command is not None and factor.command.runs_commands and not approvals.allow_commands:
             raise ToolkitError(
@@ -132,8 +132,12 @@ def _check_live_statistics(experiment: Experiment, policy: TargetPolicy, approva
         )
 
 
-def _check_cold_cache(experiment: Experiment, policy: TargetPolicy, approvals: Approvals) -> None:
-    """Refuse to empty a cache that others use, unless the target was declared not to be production."""
+def check_cold_cache(experiment: Experiment, policy: TargetPolicy, approvals: Approvals) -> None:
+    """Refuse to empty a cache that others use, unless the target was declared not to be production.
+
+    Raises:
+        ToolkitError: TK-0301.
+    """
     cold = any(factor.name == "cache" and "cold" in factor.levels for factor in experiment.factors)
     declared = policy.production is False or (policy.production is None and approvals.not_production)
     if (cold or experiment.options.get("cache") == "cold") and (

@@ -21,6 +21,7 @@ _FILE = argument("file", "experiment file (TOML)")
 _OUT = option("out", "folder to write; must be new or empty", metavar="DIR")
 _ASSUME = option("assume", "do not connect; assume this release and edition", metavar="19-ee")
 _FACTS = option("facts", "do not connect; read the facts from a file", metavar="FILE")
+_NOT_PRODUCTION = option("not_production", "the target is not production", kind=bool)
 _BUNDLE = argument("folder", "folder written by `dbatk export`, with its spool files", metavar="DIR")
 
 
@@ -31,7 +32,17 @@ def add_bundles(app: typer.Typer) -> None:
         app,
         "export",
         _export,
-        [_FILE, _OUT, TARGET, option("label", "name of the run"), _ASSUME, _FACTS, UNSEEN_OK, *json_and_debug],
+        [
+            _FILE,
+            _OUT,
+            TARGET,
+            option("label", "name of the run"),
+            _ASSUME,
+            _FACTS,
+            _NOT_PRODUCTION,
+            UNSEEN_OK,
+            *json_and_debug,
+        ],
         "Write an experiment as SQL*Plus scripts with a driver script, for a server without Python.",
     )
     add_command(app, "ingest", _ingest, [_BUNDLE, *OUTPUT], "Import the output of a bundle as a run.")
@@ -82,7 +93,8 @@ def _write(experiment: Experiment, arguments: Arguments, folder: Path) -> Export
         )
     address = address_of(named_target(experiment.target))
     policy = replace(resolved.policy, unseen_ok=arguments.flag("unseen_ok"))
-    return export_bundle(experiment, known, address, folder, policy=policy)
+    safe = arguments.flag("not_production")
+    return export_bundle(experiment, known, address, folder, policy=policy, not_production=safe)
 
 
 def _ingest(arguments: Arguments) -> int:

@@ -223,9 +223,19 @@ class ScratchObjects(Protocol):
     """How an engine makes, proves and drops the objects that measurements work on."""
 
     def copy_table(
-        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+        self,
+        source: QualifiedName,
+        copy: ObjectRef,
+        mark: str,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
-        """Make a full copy of a table's rows (no indexes), marked as created by dbatk."""
+        """Make a full copy of a table's rows (no indexes), marked as created by dbatk.
+
+        `nologging` says that somebody asked for work without redo; the engine judges whether it may be.
+        """
         ...
 
     def empty_copy(
@@ -235,7 +245,14 @@ class ScratchObjects(Protocol):
         ...
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
+        self,
+        index: IndexDefinition,
+        copy: ObjectRef,
+        on: QualifiedName,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
         """Build the same index under another name on a copy of its table."""
         ...

@@ -97,7 +97,14 @@ class Quiet:
 
     # -- tables: an engine that has them overrides these
     def copy_table(
-        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+        self,
+        source: QualifiedName,
+        copy: ObjectRef,
+        mark: str,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
         raise self._lacks("copies of tables")
 
@@ -107,7 +114,14 @@ class Quiet:
         raise self._lacks("copies of tables")
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
+        self,
+        index: IndexDefinition,
+        copy: ObjectRef,
+        on: QualifiedName,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
         raise self._lacks("copies of indexes")
 

@@ -54,12 +54,13 @@ def copies_of(
     """
     made: dict[QualifiedName, ObjectRef] = {}
     setup: list[Call] = []
-    number, degree = 0, planner.highest_degree
+    number, degree, unlogged = 0, planner.highest_degree, planner.asks_nologging
     for table in tables:
         number += 1
         copy = planner.scratch(ObjectKind.TABLE, planner.naming.run_object(number), table)
         made[table] = copy
-        setup += planner.dialect.copy_table(table, copy, mark_of(planner.naming.key), planner.facts, degree)
+        mark = mark_of(planner.naming.key)
+        setup += planner.dialect.copy_table(table, copy, mark, planner.facts, degree, nologging=unlogged)
     built: dict[QualifiedName, tuple[ObjectRef, IndexDefinition]] = {}
     for index in indexes:
         number += 1
@@ -67,7 +68,7 @@ def copies_of(
         ref = planner.scratch(ObjectKind.INDEX, planner.naming.run_object(number), index.table, table=on)
         copied = replace(index, name=ref.name, table=on, of=index.name)
         built[index.name] = (ref, copied)
-        setup += planner.dialect.build_index_copy(copied, ref, on, planner.facts, degree)
+        setup += planner.dialect.build_index_copy(copied, ref, on, planner.facts, degree, nologging=unlogged)
     # An index goes with its table, so only the tables are dropped.
     cleanup = tuple(call for copy in reversed(made.values()) for call in planner.dialect.drop(copy))
     return Copies(made, built, tuple(setup), cleanup)

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from toolkit import __version__, resources
-from toolkit.app.approvals import TargetPolicy
+from toolkit.app.approvals import Approvals, TargetPolicy, check_cold_cache
 from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.files import write_folder
 from toolkit.app.runs import licensing
@@ -71,6 +71,7 @@ def export_bundle(
     folder: Path,
     *,
     policy: TargetPolicy | None = None,
+    not_production: bool = False,
 ) -> Exported:
     """Write a bundle.
 
@@ -80,15 +81,17 @@ def export_bundle(
         address: where, for the hint how to connect; None when nothing but a release is known.
         folder: must not exist, or be empty.
         policy: what the target's profile says, its licences above all.
+        not_production: whether the user says that the target is not production.
 
     Raises:
         ToolkitError: TK-0304 for what a script cannot do or the database cannot have, TK-0303 for what would need
-            a licence nobody declared, TK-0105 for a text that SQL*Plus would not take, TK-0406 when the folder is
-            not empty, TK-0405 when it cannot be written.
+            a licence nobody declared, TK-0301 for a cache emptied where it may be production, TK-0105 for a text
+            that SQL*Plus would not take, TK-0406 when the folder is not empty, TK-0405 when it cannot be written.
     """
     _refuse_unscripted(experiment, known.facts)
     dialect = dialect_of(known.facts.engine)
     policy = policy or TargetPolicy()
+    check_cold_cache(experiment, policy, Approvals(not_production=not_production))
     known = replace(known, facts=with_declared(known.facts, policy))
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
     trials = _trials(PlanningContext(experiment, dialect, known.facts), run)

@@ -26,7 +26,6 @@ from toolkit.units import byte_size, counted
 _LEAST_FREE = 0.03
 """Of the recovery area, where it is not known what the next trial writes: the server's own critical alert comes
 then (Backup and Recovery User's Guide, managing space in the fast recovery area)."""
-_SPARE = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ def _short(redo: Redo, room: ArchiveRoom | None) -> str | None:
     if room is None or room.free_bytes is None:
         return None
     least = 0.0 if redo.complete else _LEAST_FREE * (room.limit_bytes or 0.0)
-    if room.free_bytes >= max(_SPARE * redo.bytes, least):
+    if room.free_bytes >= max(space.SPARE * redo.bytes, least):
         return None
     return (
         f"only {byte_size(room.free_bytes)} are left for archived logs in `{room.place}`, and the next trial "

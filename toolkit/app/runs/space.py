@@ -22,6 +22,8 @@ from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
 from toolkit.units import byte_size
 
+SPARE = 1.2
+"""What must be free before a trial for each byte of its estimate."""
 _OF_INDEXES = frozenset({SpaceEstimate.INDEX_BUILD, SpaceEstimate.INDEX_REBUILD})
 
 
@@ -114,9 +116,9 @@ def free_disk_bytes(facts: Facts, target: Target) -> float | None:
 
 def short_of_disk(needed: float | None, free: float | None) -> str | None:
     """Say that what a trial needs, and a fifth more, is not free; None where it is, or one is not known."""
-    if free is None or needed is None or free >= 1.2 * needed:
+    if free is None or needed is None or free >= SPARE * needed:
         return None
-    return f"only {byte_size(free)} are left in the target tablespace; free space, then `dbatk runs resume`"
+    return f"only {byte_size(free)} are left on the disk that it writes to; free space, then `dbatk runs resume`"
 
 
 def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:

@@ -137,9 +137,16 @@ class DuckdbDialect(Quiet):
 
     # -- scratch objects ----------------------------------------------------------------------------------------
     def copy_table(
-        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+        self,
+        source: QualifiedName,
+        copy: ObjectRef,
+        mark: str,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
-        del facts, degree
+        del facts, degree, nologging
         values: dict[str, ContextValue] = {"table": copy.name, "source": source, "query": None, **ALL_ROWS}
         make = Call("ctas", values, effect=Effect.CREATES, object=copy)
         return marked(make, mark)
@@ -158,9 +165,16 @@ class DuckdbDialect(Quiet):
         return marked(make, mark)
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
+        self,
+        index: IndexDefinition,
+        copy: ObjectRef,
+        on: QualifiedName,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
-        del facts, degree
+        del facts, degree, nologging
         values: dict[str, ContextValue] = {
             "index": QualifiedName(copy.name.name), "table": on, "unique": index.unique,
             "definition": index.definition,

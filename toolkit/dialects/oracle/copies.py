@@ -29,17 +29,17 @@ _KEYS = {"P": "PRIMARY KEY", "U": "UNIQUE"}
 
 
 def copy_table(
-    source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+    source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1, *, nologging: bool = False
 ) -> tuple[Call, ...]:
     """Copy all rows into a scratch table and mark it: stored and, where that was read, partitioned as the source.
 
     So a local index has what it is local to. The copy is not what is measured: it is made in parallel, and without
-    redo where nobody would lack it.
+    redo only where that was asked for, or none is archived: the user's own data files would be unrecoverable.
     """
     made = partitions.of_table(facts)[0] if index_facts.table_is_copied_alike(facts, source) else None
     known = facts.value("target", "table_name") == source.name
     rows = facts.rows("columns") if known else ()
-    unlogged, servers = redo.may_be_left_out(facts), degrees.at_most(degree, facts)
+    unlogged, servers = redo.may_be_left_out(facts, asked=nologging), degrees.at_most(degree, facts)
     values = {
         **_head(source, copy, facts, made),
         **select_list(rows),

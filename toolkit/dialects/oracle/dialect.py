@@ -107,9 +107,16 @@ class OracleDialect:
         return space.room(facts, schema, tablespace)
 
     def copy_table(
-        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+        self,
+        source: QualifiedName,
+        copy: ObjectRef,
+        mark: str,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
-        return copies.copy_table(source, copy, mark, facts, degree)
+        return copies.copy_table(source, copy, mark, facts, degree, nologging=nologging)
 
     def empty_copy(
         self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool
@@ -117,9 +124,16 @@ class OracleDialect:
         return copies.empty_copy(source, copy, mark, facts, bare=bare)
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
+        self,
+        index: IndexDefinition,
+        copy: ObjectRef,
+        on: QualifiedName,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
-        return objects.build_index_copy(index, copy, on, facts, degree)
+        return objects.build_index_copy(index, copy, on, facts, degree, nologging=nologging)
 
     def fill_copy(
         self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts

@@ -20,7 +20,13 @@ _OBJECT_TYPES = {ObjectKind.TABLE: "TABLE", ObjectKind.INDEX: "INDEX"}
 
 
 def build_index_copy(
-    index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
+    index: IndexDefinition,
+    copy: ObjectRef,
+    on: QualifiedName,
+    facts: Facts,
+    degree: int = 1,
+    *,
+    nologging: bool = False,
 ) -> tuple[Call, ...]:
     """Build the same index under another name on a copy of its table: its kind, key, storage and partitions.
 
@@ -44,7 +50,8 @@ def build_index_copy(
             hint="measure into a copy without indexes (--bare), or exclude this index",
         )
     free, place = row.get("pct_free"), row.get("tablespace_name")
-    unlogged, servers = degree > 0 and redo.may_be_left_out(facts), degrees.at_most(degree, facts)
+    unlogged = degree > 0 and redo.may_be_left_out(facts, asked=nologging)
+    servers = degrees.at_most(degree, facts)
     values: dict[str, ContextValue] = {
         "index": copy.name,
         "table": on,

@@ -71,8 +71,14 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
             yield f"the database is in mode {mode}: blocks reach the standbys outside redo; {_STANDBY_MODES[mode]}"
 
 
-def may_be_left_out(facts: Facts) -> bool:
-    """Tell whether scratch objects are made without redo here: nobody follows, and nothing forces logging."""
+def may_be_left_out(facts: Facts, *, asked: bool) -> bool:
+    """Tell whether scratch objects are made without redo here: nobody follows, and nothing forces logging.
+
+    They are in the user's own tablespaces, whose data files would be unrecoverable until the next backup: where
+    redo is archived somebody must have asked.
+    """
+    if not asked and _archived(facts) is not False:
+        return False
     declared = facts.value("declared_standbys", "exist")
     known = declared == 0 or ("doctor_standbys" in facts.answers and not facts.rows("doctor_standbys"))
     logged = _mode(facts) != "NO" or facts.value("doctor_pdb_logging", "force_logging") == "YES"
@@ -135,6 +141,11 @@ def _logged_anyway(work: Work, facts: Facts) -> str | None:
 def _mode(facts: Facts) -> str:
     """Return V$DATABASE.FORCE_LOGGING: NO, YES, or a mode of 18c."""
     return str(facts.value("doctor_database", "force_logging", "NO") or "NO").strip().upper()
+
+
+def is_archived(facts: Facts) -> bool:
+    """Tell whether the database is known to keep its redo."""
+    return _archived(facts) is True
 
 
 def _archived(facts: Facts) -> bool | None:

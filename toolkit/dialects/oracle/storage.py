@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from toolkit.dialects.oracle import index_facts, partitions, redo, spelling
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.names import quote
+from toolkit.dialects.oracle.work.base import asks_nologging
 from toolkit.dialects.work import ContextValue, Work
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import QualifiedName, Row
@@ -28,6 +29,10 @@ _LOCKING = " ROW LEVEL LOCKING"
 _UNLOGGED = (
     "the copies are made without redo and dropped at the end; until the next backup RMAN lists their data files "
     "as unrecoverable (REPORT UNRECOVERABLE)"
+)
+_LOGGED = (
+    "the copies are made with redo, since the database archives it: their tablespaces are the user's (only an "
+    "explicit --nologging, where the operation has it, leaves it out)"
 )
 _LOBS = ("CLOB", "NCLOB", "BLOB")
 
@@ -76,8 +81,16 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     if copied is None:
         return tuple(_of_schema(facts)) if work.operation == "stats-gather" else ()
     said = differences(*copied, facts)
-    unlogged = (_UNLOGGED,) if work.operation != "insert" and redo.may_be_left_out(facts) else ()
-    return (*((said,) if said else ()), *unlogged)
+    return (*((said,) if said else ()), *_of_redo(work, facts))
+
+
+def _of_redo(work: Work, facts: Facts) -> Iterator[str]:
+    if work.operation == "insert":
+        return
+    if redo.may_be_left_out(facts, asked=asks_nologging(work)):
+        yield _UNLOGGED
+    elif work.option("logging") is None and redo.is_archived(facts):
+        yield _LOGGED
 
 
 def _copied(work: Work, facts: Facts) -> tuple[QualifiedName, QualifiedName] | None:

@@ -77,9 +77,16 @@ class PostgresqlDialect(Quiet):
 
     # -- scratch objects ----------------------------------------------------------------------------------------
     def copy_table(
-        self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, degree: int = 1
+        self,
+        source: QualifiedName,
+        copy: ObjectRef,
+        mark: str,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
-        del facts, degree
+        del facts, degree, nologging
         return objects.copy_table(source, copy, mark)
 
     def empty_copy(
@@ -89,9 +96,16 @@ class PostgresqlDialect(Quiet):
         return objects.empty_copy(source, copy, mark, bare=bare)
 
     def build_index_copy(
-        self, index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts, degree: int = 1
+        self,
+        index: IndexDefinition,
+        copy: ObjectRef,
+        on: QualifiedName,
+        facts: Facts,
+        degree: int = 1,
+        *,
+        nologging: bool = False,
     ) -> tuple[Call, ...]:
-        del facts, degree
+        del facts, degree, nologging
         return objects.build_index_copy(index, copy, on)
 
     def fill_copy(

@@ -144,10 +144,13 @@ def redundancy(facts: Facts) -> int | None:
     return int(found[1]) if found else None
 
 
-def full_backups(facts: Facts) -> int | None:
-    """Return the number of full backup sets, without trials of dbatk; None where it is unknown."""
-    count = facts.value(FULL, "set_count")
-    return None if count is None else int(float(count))
+def has_full_backup(facts: Facts) -> bool | None:
+    """Tell whether anything of a full backup is there, without trials of dbatk; None where it is unknown.
+
+    How many there are is not told: one backup is many sets and one image copy for each data file.
+    """
+    found = facts.value(FULL, "full_backup")
+    return None if found is None else found == "yes"
 
 
 def site_channels(facts: Facts, device: str) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ def _retention(order: BackupOrder, facts: Facts) -> Support | None:
     While a trial's backup exists, the oldest of yours is obsolete: DELETE OBSOLETE deletes it, and so does a
     recovery area that needs space (Backup and Recovery User's Guide, deletion rules of the fast recovery area).
     """
-    if order.act is not BackupAction.WRITE or facts.assumed or known.full_backups(facts) == 0:
+    if order.act is not BackupAction.WRITE or facts.assumed or known.has_full_backup(facts) is False:
         return None
     if known.CONFIGURATION in facts.refused:
         return _no(
@@ -141,8 +141,8 @@ def _retention(order: BackupOrder, facts: Facts) -> Support | None:
         return None
     policy = known.retention(facts)
     if count == 1:
-        held = known.full_backups(facts)
-        there = "it is unknown whether there are real backups" if held is None else "there are real backups"
+        unknown = known.has_full_backup(facts) is None
+        there = "it is unknown whether there are real backups" if unknown else "there are real backups"
         return _no(
             f"the retention policy is `{policy}`, and {there}: a trial's full backup would make them obsolete, to "
             "be deleted by DELETE OBSOLETE or by a full recovery area, and is then deleted itself",
