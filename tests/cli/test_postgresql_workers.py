@@ -139,6 +139,25 @@ def test_what_somebody_else_set_meanwhile_stays_and_is_said(
     assert parameters(postgresql_server, postgresql_schema) == "parallel_workers=7"
 
 
+def test_what_somebody_set_since_the_facts_were_read_is_not_overwritten(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str, table: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    real = Sweep.run
+
+    def before_the_run(self: Sweep) -> object:
+        with postgresql_server.connect() as session:
+            session.execute(f'ALTER TABLE "{postgresql_schema}".t SET (parallel_workers = 7)')
+        return real(self)
+
+    monkeypatch.setattr(Sweep, "run", before_the_run)
+    made = ("ctas", "-t", postgresql_url, "--source", table, "--table", f"{postgresql_schema}.made")
+    answer = dbatk(*made, "--not-production", "--degree", "2", "--parallel-workers", "3")
+    assert answer.status != 0
+    assert "parallel_workers is `7`, which somebody else set" in " ".join((answer.out + answer.err).split())
+    assert parameters(postgresql_server, postgresql_schema) == "parallel_workers=7"
+
+
 class Killed(BaseException):
     """What ends a process without anything being put back."""
 

@@ -172,9 +172,11 @@ class Changes:
                 proof["definition"] = json.dumps(step.definition)
             if step.like is not None and not ref.scratch:
                 proof["like"] = json.dumps((step.like.schema, step.like.name))
-        elif ref.kind in IN_CATALOGUE and self._dialect.keeps_identity:
+        elif ref.kind in IN_CATALOGUE:
             identity = self._unchanged(step, ref, seen)
-            proof = self._made_before(ref) or {"identity": identity or (self._identity(ref) or {}).get("identity")}
+            if self._dialect.keeps_identity:
+                identity = identity or (self._identity(ref) or {}).get("identity")
+                proof = self._made_before(ref) or {"identity": identity}
         if step.before is not None:
             proof["before"] = step.before
         if any(step.restores):

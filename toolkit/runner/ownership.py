@@ -50,7 +50,8 @@ def present(sessions: Sessions, dialect: Dialect, ref: ObjectRef, worker: int | 
 
     Raises:
         DatabaseError: of the database.
-        ToolkitError: TK-0306 when this user cannot see any (any more), so that nothing can be compared.
+        ToolkitError: TK-0306 when this user cannot see any (any more), so that nothing can be compared; TK-0211
+            when it is gone.
     """
     call = dialect.attributes(ref)
     if call is None:
@@ -62,8 +63,10 @@ def present(sessions: Sessions, dialect: Dialect, ref: ObjectRef, worker: int | 
     }
     identity = values.pop(("identity", None), None)
     if not values:
+        if find(sessions, dialect, ref) is None:
+            raise ToolkitError(f"{name_of(ref)} is gone: somebody dropped or renamed it", code="TK-0211")
         raise ToolkitError(
-            "this user can no longer see its degree and logging, so they cannot be compared",
+            f"this user can no longer see what {name_of(ref)} is set to, so it cannot be compared",
             code="TK-0306",
             hint="grant SELECT on its table again",
         )

@@ -35,8 +35,8 @@ from toolkit.runner.ownership import (
     ref_of,
 )
 
-_REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0303", "TK-0306"})
-"""Errors of one entry with which the others are still undone: failed, too slow, refused, not to be seen."""
+_REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0211", "TK-0303", "TK-0306"})
+"""Errors of one entry with which the others are still undone: failed, too slow, gone, refused, not to be seen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,7 @@ def set_workers(work: Work, facts: Facts, key: str, table: QualifiedName, *, cop
         Call(
             "table_workers", {"table": table, "workers": int(str(asked))}, effect=Effect.CHANGES, object=ref,
             undo=() if copied else (back,), before=None if copied else spelled.back,
+            overwrites=() if copied else (spelled,),
         ),
     )  # fmt: skip
 
