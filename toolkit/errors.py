@@ -39,7 +39,7 @@ def _entry(code: str, exit_code: ExitCode, title: str, cause: str, action: str) 
     return ErrorEntry(code, title, cause, action, exit_code)
 
 
-_F, _U, _R = ExitCode.FAILED, ExitCode.USAGE, ExitCode.REFUSED
+_F, _U, _I, _R = ExitCode.FAILED, ExitCode.USAGE, ExitCode.INCOMPLETE, ExitCode.REFUSED
 
 CATALOGUE: dict[str, ErrorEntry] = {
     entry.code: entry
@@ -125,10 +125,10 @@ CATALOGUE: dict[str, ErrorEntry] = {
         _entry("TK-0210", _R, "workers do not match",
                "a worker of the cluster has a different dbatk, lacks a target, or cannot reach the plan's store",
                "give every worker the same dbatk, targets.toml and store"),
-        _entry("TK-0211", _F, "changed by somebody else",
+        _entry("TK-0211", _I, "changed by somebody else",
                "degree or logging of an object is no longer what it was when the run began",
                "find out who set it; a new run takes the present value for the former one"),
-        _entry("TK-0212", _F, "waited too long for a transaction",
+        _entry("TK-0212", _I, "waited too long for a transaction",
                "an ONLINE index build waited for a transaction of another session, which Oracle never ends",
                "let that transaction end, then `dbatk runs resume`, or wait longer with --lock-wait"),
         # 03xx: guards

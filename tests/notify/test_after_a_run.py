@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import update
 
 from tests.notify.runs import run as a_run
 from tests.notify.sinks import Hook, serving
 from toolkit.app import notices
-from toolkit.app.maintenance.closing import end_dead_runs
+from toolkit.app.maintenance.closing import end_dead_runs, lease_of_plan_run
 from toolkit.cli.main import main
 from toolkit.model.plan import PlanRunRecord
 from toolkit.model.words import RunState
 from toolkit.runner import Stop, holding_lease
-from toolkit.store import open_store
+from toolkit.store import leases, open_store, schema
 
 PLAN = """
 [plan]
@@ -81,7 +83,7 @@ def test_a_run_that_fails_and_recovers_is_told_measured_and_logged(
     assert all(line["run"] and line["target"].startswith("duckdb:") for line in trials)
 
 
-def test_a_run_whose_process_died_is_told_once_by_the_command_that_finds_it(
+def test_a_run_whose_process_died_is_told_once_and_to_somebody(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_store() as store:
@@ -90,14 +92,40 @@ def test_a_run_whose_process_died_is_told_once_by_the_command_that_finds_it(
             assert end_dead_runs(store) == [], "a process works for it"
     with serving(Hook) as (port, received):
         monkeypatch.setenv("HOOK", f"json://127.0.0.1:{port}")
+        monkeypatch.setenv("NOBODY", "json://127.0.0.1:1")
         text = f'metrics_folder = "{folder}/metrics"\n[[to]]\nname = "dba"\nurl = {{env = "HOOK"}}\n'
+        assert main(["runs", "list"]) == 0, "on a laptop, where nobody is configured"
+        for broken in (None, "[[to]\n", text.replace("HOOK", "NOBODY")):
+            if broken is not None:
+                (folder / "config/notify.toml").write_text(broken)
+            main(["plan", "notify", "digest"])
+            assert run(folder, "missing") == 3
         (folder / "config/notify.toml").write_text(text)
-        assert main(["runs", "list"]) == 0
-        assert main(["plan", "report", "last"]) == 3
-    assert [body["title"][:45] for body in received] == ["dbatk: plan nightly died: its process was kil"]  # type: ignore[index]
+        assert main(["plan", "report", a_run().plan_run]) == 3
+        assert received == [], "who only reads sends nothing"
+        main(["plan", "notify", "digest"])
+        run(folder, "missing")
+    titles = [body["title"] for body in received]  # type: ignore[index]
+    assert [title[:45] for title in titles if "died" in title] == ["dbatk: plan nightly died: its process was kil"]
     metrics = (folder / "metrics/dbatk_nightly.prom").read_text()
     assert 'dbatk_plan_running{plan="nightly"} 0.0' in metrics and "heartbeat_timestamp_seconds" in metrics
-    assert 'dbatk_plan_last_run_success{plan="nightly"} 0.0' in metrics
+
+
+def test_a_heartbeat_from_another_host_that_is_late_is_no_death_yet(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(leases, "process_alive", lambda _: None)
+    with open_store() as store:
+        store.begin_plan_run(replace(a_run(), state=RunState.RUNNING, ended_at=None))
+        store.acquire_lease(lease_of_plan_run(a_run().plan_run), a_run().plan_run)
+        for late, died in ((200, False), (301, True)):
+            with store._database.write("a test") as connection:
+                at = store.now() - timedelta(seconds=late)
+                connection.execute(update(schema.lease).values(heartbeat_at=at))
+            assert main(["runs", "list"]) == 0
+            said = capsys.readouterr().err
+            assert ("no heartbeat since" in said, "died" in said) == (not died, died)
+            assert (store.load_plan_run(a_run().plan_run).state is RunState.DIED) is died
 
 
 def test_a_run_that_works_has_a_heartbeat_for_monitoring(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

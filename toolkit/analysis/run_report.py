@@ -126,7 +126,7 @@ def _sentences(run: PlanRunRecord, steps: Sequence[ReportedStep]) -> list[str]:
     unsure = list(dict.fromkeys(step.record.step for step in steps if step.record.unverified))
     if unsure:
         said.append(f"{counted(len(unsure), 'step')} could not be fully verified: {_named(unsure)}")
-    return [*said, *(f"on `{note.target}` {note.text}" for note in run.notes)]
+    return [*said, *(f"on `{note.target}` {note.text}" if note.target else note.text for note in run.notes)]
 
 
 def _failures(steps: Sequence[ReportedStep]) -> list[str]:

@@ -34,14 +34,12 @@ def tell(
     runs: Sequence[PlanRunRecord],
     notices: Notices | None = None,
     *,
-    of: str | None = None,
     limit_seconds: float = LIMIT_SECONDS,
 ) -> tuple[str, ...]:
     """Send the messages and write the metrics of a plan that has ended.
 
     Args:
         runs: the plan's runs, the newest first (`store.plan_runs_to_tell(plan)`).
-        of: the plan run that the message is about; the newest if not given.
         notices: the recipients; None reads `notify.toml`.
         limit_seconds: how long all of it may take.
 
@@ -50,16 +48,39 @@ def tell(
     """
     if not runs:
         return ()
-    at = next((at for at, run in enumerate(runs) if run.plan_run == of), 0)
+    return _tell_one(runs, 0, notices, limit_seconds)[1]
+
+
+def tell_death(
+    runs: Sequence[PlanRunRecord],
+    plan_run: str,
+    notices: Notices | None = None,
+    *,
+    limit_seconds: float = LIMIT_SECONDS,
+) -> tuple[bool, tuple[str, ...]]:
+    """Send the message of a plan run that died; see `tell`.
+
+    Returns:
+        Whether it needs to be told no more (somebody has it, or nobody of those configured wants it), and what
+        could not be done.
+    """
+    at = next((at for at, run in enumerate(runs) if run.plan_run == plan_run), None)
+    return (True, ()) if at is None else _tell_one(runs, at, notices, limit_seconds)
+
+
+def _tell_one(
+    runs: Sequence[PlanRunRecord], at: int, notices: Notices | None, limit_seconds: float
+) -> tuple[bool, tuple[str, ...]]:
     last, before = runs[at], runs[at + 1] if len(runs) > at + 1 else None
     try:
         known = notices if notices is not None else load_notices()
     except ToolkitError as error:
-        return (f"no message was sent: {error.sentence}",)
-    problems = list(_metrics(runs, known))
+        return False, (f"no message was sent: {error.sentence}",)
+    problems = _metrics(runs, known)
     reasons = reasons_of(last, before)
     wanted = [one for one in known.to if one.wants(last.plan, reasons)]
-    return (*problems, *_send(wanted, run_message(last, reasons), limit_seconds))
+    reached, unsent = _sent(wanted, run_message(last, reasons), limit_seconds)
+    return reached > 0 or bool(known.to and not wanted), (*problems, *unsent)
 
 
 @contextmanager
@@ -135,8 +156,13 @@ def _metrics(runs: Sequence[PlanRunRecord], notices: Notices) -> Sequence[str]:
 
 
 def _send(to: Sequence[Recipient], message: Message, limit_seconds: float) -> tuple[str, ...]:
+    return _sent(to, message, limit_seconds)[1]
+
+
+def _sent(to: Sequence[Recipient], message: Message, limit_seconds: float) -> tuple[int, tuple[str, ...]]:
+    """Send a message; return how many have it, and who was not reached."""
     if not to:
-        return ()
+        return 0, ()
     addresses, problems = list[DeliveryAddress](), list[str]()
     for one in to:
         try:
@@ -146,6 +172,7 @@ def _send(to: Sequence[Recipient], message: Message, limit_seconds: float) -> tu
         else:
             addresses.append(DeliveryAddress(one.name, url or ""))
     try:
-        return (*problems, *deliver(addresses, message, limit_seconds=limit_seconds))
+        unsent = deliver(addresses, message, limit_seconds=limit_seconds)
+        return len(addresses) - len(unsent), (*problems, *unsent)
     except ToolkitError as error:
-        return (*problems, f"no message was sent: {error.sentence}; {error.hint}")
+        return 0, (*problems, f"no message was sent: {error.sentence}; {error.hint}")

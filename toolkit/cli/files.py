@@ -155,7 +155,7 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
     from toolkit.store import open_store
 
     with open_store(arguments.text("store")) as store, ExitStack() as guarded:
-        tell_died(store, plan.name)
+        tell_died(store, plan.name, deliver=True)
         targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
         approvals, targets = guarded.enter_context(checked_plan(plan, targets, store, arguments))
         dispatcher = guarded.enter_context(_dispatcher(plan, targets, store, arguments))
@@ -174,7 +174,7 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
                 events.emit(Event("warning", sentence))
             ended = {"plan_run": record.plan_run, "state": record.state.value, "stopped_by": record.stopped_by}
             events.emit(Event("plan-ended", f"plan {plan.name}: {record.state}", ended))
-        tell_died(store, plan.name)
+        tell_died(store, plan.name, deliver=True)
         tell_of(store, plan.name)
     return record
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
 _EXPECTED = frozenset({"TK-0310", "TK-0130"})
 """A window that is closed, and a stop that somebody asked for, are no failures."""
+_NEWS_DAYS = 7
+"""A death that was not told for so long is told no more."""
 
 
 def notify_group() -> typer.Typer:
@@ -39,15 +41,36 @@ def tell_of(store: Store, plan: str) -> None:
         say(f"warning: {problem}")
 
 
-def tell_died(store: Store, plan: str | None = None) -> None:
-    """Say of plan runs whose process died that they did, and notify all recipients: once, whoever finds them."""
-    from toolkit.app.maintenance.closing import end_dead_runs
-    from toolkit.app.notices import tell
+def tell_died(store: Store, plan: str | None = None, *, deliver: bool = False) -> None:
+    """Say of plan runs whose process died that they did; with `deliver` notify all recipients, until one has it.
+
+    A command that only reads may run where nobody is configured: the message is left to `run` and `digest`.
+    """
+    from toolkit.app.maintenance.closing import end_dead_runs, silent_runs
 
     for run in end_dead_runs(store, plan):
         say(f"warning: run {run.plan_run} of plan {run.plan} died: {run.stopped_by}")
-        for problem in tell(store.plan_runs_to_tell(run.plan), of=run.plan_run):
+    for holder in silent_runs(store, plan):
+        at, host = holder.lease.heartbeat_at, holder.lease.host
+        say(f"warning: {holder.lease.run} on `{host}`: no heartbeat since {at:%Y-%m-%d %H:%M:%S} UTC")
+    if deliver:
+        _deliver_deaths(store, plan)
+
+
+def _deliver_deaths(store: Store, plan: str | None) -> None:
+    from datetime import timedelta
+
+    from toolkit.app.notices import tell_death
+    from toolkit.model.plan import PlanNote
+    from toolkit.store.plans import DEATH_TOLD
+
+    now = store.now()
+    for name, plan_run in store.deaths_to_tell(plan, now - timedelta(days=_NEWS_DAYS)):
+        told, problems = tell_death(store.plan_runs_to_tell(name), plan_run)
+        for problem in problems:
             say(f"warning: {problem}")
+        if told:
+            store.note_plan_run(plan_run, PlanNote("", DEATH_TOLD, now))
 
 
 @contextmanager
@@ -81,7 +104,7 @@ def _digest(arguments: Arguments) -> int:
     notices = _notices()
     since = datetime.now(UTC) - timedelta(seconds=parse_duration(arguments.text("since") or "1d"))
     with open_store(arguments.text("store")) as store:
-        tell_died(store)
+        tell_died(store, deliver=True)
         runs = [run for run in store.plan_runs(limit=10_000) if run.began_at >= since]
     return _show(arguments, *tell_digest(runs, since, notices))
 

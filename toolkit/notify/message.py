@@ -77,7 +77,11 @@ def reasons_of(run: PlanRunRecord, before: PlanRunRecord | None) -> frozenset[No
 
 
 def failed(run: PlanRunRecord) -> bool:
-    """Tell whether something went wrong; what only ran out of time is no failure: the next run continues it."""
+    """Tell whether something went wrong; a run that only ran out of time did not fail.
+
+    The next one continues it. A plan that found its window closed with something due did fail: the store has it as
+    `failed`, and nothing would continue it.
+    """
     return run.state in (RunState.FAILED, RunState.DIED) or any(
         step.state is StepState.FAILED for step in run.steps
     )

@@ -21,6 +21,8 @@ _PART = 500
 _STEP_COLUMNS = tuple(_step.c[each.name] for each in fields(StepRecord))
 _STATE = 3
 _OPEN = (StepState.WAITING.value, StepState.RUNNING.value)
+DEATH_TOLD = "the recipients in notify.toml were notified that it died"
+"""The note of a plan run whose death needs to be told no more."""
 _UNENDED = (RunState.RUNNING.value, RunState.DIED.value)
 
 
@@ -80,6 +82,18 @@ class Plans(StorePart):
             values = {"state": RunState.DIED.value, "ended_at": at, "stopped_by": reason}
             running = (_plan_run.c.plan_run == plan_run, _plan_run.c.state == RunState.RUNNING.value)
             return connection.execute(update(_plan_run).where(*running).values(values)).rowcount == 1
+
+    def deaths_to_tell(self, plan: str | None, since: datetime) -> list[tuple[str, str]]:
+        """Return plan and id of the plan runs that died since an instant and that nobody was notified of."""
+        told = select(_note.c.plan_run).where(_note.c.text == DEATH_TOLD)
+        query = select(_plan_run).where(
+            _plan_run.c.state == RunState.DIED.value, _plan_run.c.plan_run.not_in(told)
+        )
+        if plan is not None:
+            query = query.where(_plan_run.c.plan == plan)
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(_plan_run.c.began_at)).all()
+        return [(row.plan, row.plan_run) for row in rows if row.ended_at is not None and row.ended_at >= since]
 
     def plan_runs(
         self, plan: str | None = None, limit: int = 100, *, with_steps: bool = True

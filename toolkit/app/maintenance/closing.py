@@ -26,6 +26,8 @@ _BAD = frozenset({StepState.FAILED, StepState.STOPPED})
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 TIMEOUT_SECONDS = 60.0
 _LOOK_SECONDS = 0.5
+FAR_SECONDS = 300.0
+"""How long the heartbeat of a process that cannot be seen from here stays out before it is said to have died."""
 
 T = TypeVar("T")
 
@@ -36,14 +38,14 @@ def lease_of_plan_run(plan_run: str) -> str:
 
 
 def end_dead_runs(store: Store, plan: str | None = None) -> list[PlanRunRecord]:
-    """Say of plan runs whose process is gone, or sends no heartbeat, that they died; return them, each only once.
+    """Say of plan runs whose process is gone, or sent no heartbeat for 300 s, that they died; return each once.
 
     A process that was only cut off from the store stores its own end later, and that counts.
     """
     found = []
     for plan_run in store.running_plan_runs(plan):
         holder = store.holder_of(lease_of_plan_run(plan_run)) or store.holder_for(plan_run)
-        if holder is not None and holder.alive:
+        if holder is not None and (holder.alive or _may_live(holder)):
             continue
         record = store.load_plan_run(plan_run)
         heard = _last_heard(record, holder)
@@ -58,6 +60,17 @@ def end_dead_runs(store: Store, plan: str | None = None) -> list[PlanRunRecord]:
             store.release(holder.lease)
         found.append(store.load_plan_run(plan_run))
     return found
+
+
+def silent_runs(store: Store, plan: str | None = None) -> list[Holder]:
+    """Return who holds the plan runs whose heartbeat stays out, but not for so long that they count as dead."""
+    running = store.running_plan_runs(plan)
+    holders = (store.holder_of(lease_of_plan_run(one)) or store.holder_for(one) for one in running)
+    return [one for one in holders if one is not None and not one.alive and _may_live(one)]
+
+
+def _may_live(holder: Holder) -> bool:
+    return not holder.in_sight and holder.silent_seconds < FAR_SECONDS
 
 
 def _last_heard(record: PlanRunRecord, holder: Holder | None) -> datetime:
