@@ -8,7 +8,10 @@ WITH tried AS MATERIALIZED (SELECT pg_try_advisory_lock(1684169835, 1) AS taken)
 SELECT CASE WHEN t.taken THEN 'yes' ELSE 'no' END AS taken, h.run, h.pid, h.host, h.since
   FROM tried t
   LEFT JOIN LATERAL
-       (SELECT a.application_name AS run, a.pid, coalesce(host(a.client_addr), 'the server') AS host,
+       (SELECT a.application_name AS run, a.pid,
+               CASE WHEN a.client_addr IS NOT NULL THEN host(a.client_addr)
+                    WHEN a.client_port = -1 THEN 'the server'
+                    ELSE 'unknown host' END AS host,
                a.backend_start AS since
           FROM pg_catalog.pg_locks l
           JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid

@@ -14,11 +14,13 @@ from tests.postgresql.helpers import target_of
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
+from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Factor
 from toolkit.model.words import Mode, OperationName, Role
+from toolkit.rendering import sql_file
 from toolkit.store import open_store
 from toolkit.targets.base import SessionTag
 
@@ -143,6 +145,37 @@ def test_a_statement_that_the_role_s_timeout_ended_failed_and_was_not_asked_to_e
             session.execute("SELECT pg_sleep(60)")
         session.close()
     assert (caught.value.code, caught.value.cancelled) == ("57014", False)
+
+
+def test_a_cancel_that_nobody_here_asked_for_is_told_from_ours_whatever_language_the_server_speaks(
+    postgresql_server: Server,
+) -> None:
+    session = target_of(postgresql_server).connect(Role.WORKER, SessionTag("kept"))
+    timed_out = "DO 'BEGIN RAISE ''storniere Anfrage wegen Zeitüberschreitung'' USING ERRCODE = ''57014''; END'"
+    with pytest.raises(DatabaseError) as caught:
+        session.execute(timed_out)
+    session.close()
+    assert (caught.value.code, caught.value.cancelled) == ("57014", False)
+    advice = dialect_of("postgresql").explain(caught.value.code, caught.value.message)
+    assert advice is not None and "statement_timeout" in advice.meaning
+
+
+def test_a_user_who_may_not_see_where_the_holder_is_is_told_an_unknown_host(postgresql_server: Server) -> None:
+    with postgresql_server.connect() as owner:
+        owner.execute("CREATE ROLE nobody_much LOGIN")
+        try:
+            owner.execute("SELECT pg_advisory_lock(1684169835, 1)")
+            session = target_of(replace(postgresql_server, user="nobody_much")).connect(
+                Role.CONTROL, SessionTag("other")
+            )
+            (hidden,) = session.execute(sql_file("postgresql", "claim")).rows
+            session.close()
+            with postgresql_server.connect() as seeing:
+                shown = seeing.execute(sql_file("postgresql", "claim").encode()).fetchall()
+        finally:
+            owner.execute("DROP ROLE nobody_much")
+    assert (hidden["taken"], hidden["host"]) == ("no", "unknown host")
+    assert shown[0][3] in ("127.0.0.1", "the server")
 
 
 def test_two_stores_do_not_work_on_one_database_at_once(

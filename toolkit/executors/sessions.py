@@ -71,39 +71,63 @@ class Sessions:
             ToolkitError: TK-0302 when a run that is not ours has it: which, from where, since when.
             DatabaseError: of the database.
         """
+        control = self._open.get((Role.CONTROL, 0))
         self._ours = ours
-        self._claim(self.get(Role.CONTROL))
+        if control is None:
+            self.get(Role.CONTROL)  # claims
+        else:
+            self._claim(control)
 
     def _claim(self, session: Connection) -> None:
+        row = self._try_to_claim(session)
+        if row is not None and not row["run"]:  # its holder left between the try and the look
+            row = self._try_to_claim(session)
+        if row is None or self._ours is None:
+            return
+        run = str(row["run"] or "")
+        if run == self._tag.run or self._ours(run):
+            return
+        where = f"pid {row['pid']}, from {row['host']}" + (f", since {row['since']}" if row["since"] else "")
+        raise ToolkitError(
+            f"run `{run}` of another store works on this database ({where})"
+            if run
+            else "another session holds the lock of this database and does not show itself",
+            code="TK-0302",
+            hint="wait for it to end; one results store for all who work on a database says more",
+        )
+
+    def _try_to_claim(self, session: Connection) -> Row | None:
+        """Take the lock unless this session has it; return who has it, None when nobody else."""
         call = dialect_of(self._target.engine).claim()
         if call is None or self._ours is None or session is self._claimed:
-            return
+            return None
         row = session.execute(step_of(dialect_of(self._target.engine), call).text).rows[0]
-        run = str(row["run"] or "")
-        if row["taken"] == "no" and not (run == self._tag.run or self._ours(run)):
-            where = f"pid {row['pid']}, from {row['host']}" + (f", since {row['since']}" if row["since"] else "")
-            raise ToolkitError(
-                f"run `{run}` of another store works on this database ({where})",
-                code="TK-0302",
-                hint="wait for it to end; one results store for all who work on a database says more",
-            )
+        if row["taken"] == "no":
+            return row
         self._claimed = session
+        return None
 
     def get(self, role: Role, number: int = 0) -> Connection:
         """Return the session of a role, opening it when needed.
 
         Raises:
-            ToolkitError: TK-0201 when the database cannot be reached.
+            ToolkitError: TK-0201 when the database cannot be reached;
+                TK-0302 when another run claimed it since a session was lost.
+            DatabaseError: of the claim.
         """
         key = (role, number)
         with self._lock:
             found = self._open.get(key)
         if found is None:
             found = open_session(self._target, role, self._tag, read_only=self._read_only, timeouts=self.timeouts)
+            if role is Role.CONTROL:
+                try:
+                    self._claim(found)
+                except BaseException:
+                    found.close()
+                    raise
             with self._lock:
                 self._open[key] = found
-            if role is Role.CONTROL:
-                self._claim(found)
         return found
 
     def run(self, step: Step, number: int = 0) -> Answer:
@@ -142,6 +166,7 @@ class Sessions:
             self.monitor_queries += 1
         try:
             if step.session is Role.CONTROL and step.effect is not Effect.READS:
+                self._try_to_claim(connection)  # a run of the same plan that had it may have ended
                 self._let_wait(connection)
             return connection.execute(step.text, step.binds or None)
         except DatabaseError as error:

@@ -228,6 +228,7 @@ class PostgresqlConnection:
         self._notices: list[str] = []
         self._warnings: list[str] = []
         self._running = False
+        self._asked = False
         self._closing = False
         self._lock = threading.Lock()
         self._turn = threading.Lock()
@@ -269,6 +270,7 @@ class PostgresqlConnection:
     def _mark_running(self, running: bool) -> None:
         with self._lock:
             self._running = running
+            self._asked = self._asked and not running
 
     def _answer(self, sent: str, given: Mapping[str, Scalar]) -> Answer:
         self._notices, self._warnings = [], []
@@ -286,8 +288,8 @@ class PostgresqlConnection:
                 self._session.rollback()
         code = error.sqlstate or (_NO_CONNECTION if lost else _NO_CODE)
         message = error.diag.message_primary or str(error).strip() or type(error).__name__
-        asked_for = code == "57014" and "statement timeout" not in message
-        return DatabaseError(message, code=code, lost=lost, cancelled=asked_for)
+        # a timeout, and whoever else cancels, has this code too, and the message is in the server's language
+        return DatabaseError(message, code=code, lost=lost, cancelled=code == "57014" and self._asked)
 
     def _heard(self, notice: psycopg.errors.Diagnostic) -> None:
         text = notice.message_primary or ""
@@ -307,6 +309,7 @@ class PostgresqlConnection:
 
         with self._lock, contextlib.suppress(psycopg.Error):
             if self._running:
+                self._asked = True
                 self._session.cancel_safe(timeout=_CANCEL_SECONDS)
 
     def close(self) -> None:

@@ -115,7 +115,8 @@ _ENTRIES = (
     _entry("55P03", "a lock could not be obtained in time",
            "find the blocker with pg_blocking_pids(), or wait longer (--lock-wait, default 60s); after CREATE "
            "INDEX CONCURRENTLY look for an INVALID index", passing=_P),
-    _entry("57014", "the statement was cancelled or exceeded its time limit", "run it again; see --time-limit"),
+    _entry("57014", "the statement was cancelled, by somebody or by the statement_timeout of the role or database",
+           "add `?options=-c statement_timeout=0` to the URL, or ALTER ROLE ... SET it; see --time-limit"),
     _entry("57P01", "an administrator ended the session",
            "find out who ran pg_terminate_backend or stopped the server, then `dbatk runs resume`", passing=_P),
     _entry("57P02", "another server process crashed, which ended all sessions",
@@ -156,9 +157,6 @@ def explain(code: str, message: str) -> ErrorAdvice | None:
         return _entry("53100", "the shared memory of parallel workers (/dev/shm) is full",
                       "lower the degree or work_mem; a container needs a larger --shm-size",
                       outside=False)  # fmt: skip
-    if code == "57014" and "statement timeout" in message:
-        return _entry("57014", "the statement_timeout of the role or database ended the statement",
-                      "add `?options=-c statement_timeout=0` to the URL, or ALTER ROLE ... SET it")  # fmt: skip
     if code in ERRORS:
         return ERRORS[code]
     known = _CLASSES.get(code[:2])
