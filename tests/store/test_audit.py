@@ -100,6 +100,22 @@ def test_what_was_found_whole_is_not_read_line_by_line_again(
     assert (verdict.whole, verdict.lines, len(read)) == (True, 7, 2)
 
 
+def test_what_is_altered_while_it_is_verified_is_not_sealed(
+    log: AuditLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = AuditLog.ends_whole
+
+    def alter(self: AuditLog) -> bool:
+        texts = lines(log)
+        put(log, [*texts[:2], texts[2].replace('"done"', '"gone"'), *texts[3:]])
+        return real(self)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(AuditLog, "ends_whole", alter)
+        verify_since_sealed(log)
+    assert verify_since_sealed(log).faults == verify(log).faults != ()
+
+
 @pytest.mark.parametrize("line", range(8))
 def test_an_altered_line_is_found_before_and_behind_the_seal(line: int, log: AuditLog) -> None:
     assert verify_since_sealed(log).whole

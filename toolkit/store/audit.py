@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import select
 
@@ -28,6 +28,9 @@ from toolkit.errors import ToolkitError
 from toolkit.model.audit import Actor, AuditEvent, AuditKind, AuditLine, AuditMark
 from toolkit.store import schema
 from toolkit.store.database import StorePart
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 _TAIL_BYTES = 1 << 16
 _BLOCK_BYTES = 1 << 20
@@ -52,6 +55,15 @@ class AuditSeal:
     lines: int
     size: int
     digest: str
+
+    def as_mark(self) -> AuditMark:
+        """Return it as the table of marks holds it, in a row of its own: in place of the log's name, its bytes."""
+        return AuditMark(log=str(self.size), lines=self.lines, last=self.digest)
+
+    @staticmethod
+    def of_mark(mark: AuditMark) -> AuditSeal:
+        """Return what `as_mark` wrote."""
+        return AuditSeal(mark.lines, int(mark.log), mark.last)
 
 
 class AuditLog:
@@ -136,8 +148,8 @@ class AuditLog:
         except OSError as error:
             raise self._unreadable(error) from None
 
-    def digest(self, size: int) -> str | None:
-        """Return the SHA-256 of the first bytes; None where there are not so many.
+    def hashed(self, size: int) -> Hash | None:
+        """Return the SHA-256 of the first bytes, to go on with; None where there are not so many.
 
         Raises:
             ToolkitError: TK-0314 when it cannot be read.
@@ -152,21 +164,20 @@ class AuditLog:
             return None
         except OSError as error:
             raise self._unreadable(error) from None
-        return None if left else digest.hexdigest()
+        return None if left else digest
 
     @property
     def seal(self) -> AuditSeal | None:
         """What of this log was found whole before."""
         mark = None if self._marks is None else self._marks.audit_mark(f"{self._key}{_SEALED}")
-        return None if mark is None else AuditSeal(mark.lines, int(mark.log), mark.last)
+        return None if mark is None else AuditSeal.of_mark(mark)
 
-    def set_seal(self, lines: int, size: int) -> None:
-        """Remember that so many lines, which are so many bytes, were found whole."""
-        digest = self.digest(size)
-        if self._marks is not None and digest is not None:
+    def set_seal(self, seal: AuditSeal) -> None:
+        """Remember what was found whole."""
+        if self._marks is not None:
             # a store that is locked or full is told the next time
             with suppress(ToolkitError):
-                self._marks.set_audit_mark(f"{self._key}{_SEALED}", AuditMark(str(size), lines, digest))
+                self._marks.set_audit_mark(f"{self._key}{_SEALED}", seal.as_mark())
 
     def _unreadable(self, error: OSError) -> ToolkitError:
         return ToolkitError(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
 from toolkit.model.audit import AuditKind, AuditLine, AuditMark
-from toolkit.store.audit import AuditLog, hash_of, log_name, parse_line
+from toolkit.store.audit import AuditLog, AuditSeal, hash_of, log_name, parse_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,11 @@ def verify(log: AuditLog, earlier: Path | None = None) -> AuditVerdict:
     Raises:
         ToolkitError: TK-0314 when it cannot be read.
     """
-    raws = list(log.lines())
+    return _verify_lines(log, list(log.lines()), earlier)
+
+
+def _verify_lines(log: AuditLog, raws: list[bytes], earlier: Path | None = None) -> AuditVerdict:
+    """Verify all lines of a log, as they were read."""
     torn_end = bool(raws) and not log.ends_whole()
     parsed = [parse_line(raw) for raw in raws]
     faults = [
@@ -75,14 +80,20 @@ def verify_since_sealed(log: AuditLog) -> AuditVerdict:
         ToolkitError: TK-0314 when it cannot be read.
     """
     seal = log.seal
-    if seal is None or log.digest(seal.size) != seal.digest:
-        verdict, raws, first, size = verify(log), list(log.lines()), 1, 0
+    sealed = None if seal is None else log.hashed(seal.size)
+    if seal is None or sealed is None or sealed.hexdigest() != seal.digest:
+        sealed = sha256()
+        raws, first, size = list(log.lines()), 1, 0
+        verdict = _verify_lines(log, raws)
     else:
         raws, first, size = list(log.lines(seal.size)), seal.lines + 1, seal.size
         verdict = _verify_end(log, raws, first)
     if verdict.whole and log.ends_whole() and len(raws) > 1:
-        # the last line stays outside: the next one refers to it
-        log.set_seal(first + len(raws) - 2, size + sum(len(raw) + 1 for raw in raws[:-1]))
+        # the last line stays outside: the next one refers to it; what is sealed are the bytes that were verified
+        size += sum(len(raw) + 1 for raw in raws[:-1])
+        for raw in raws[:-1]:
+            sealed.update(raw + b"\n")
+        log.set_seal(AuditSeal(first + len(raws) - 2, size, sealed.hexdigest()))
     return verdict
 
 
