@@ -58,11 +58,11 @@ def advice(run: RunRecord) -> Advice:
 
 def advise(found: RunAnalysis) -> Advice:
     """Say it of a run that was analysed already; of a backup also its throughput, its limit and its window."""
-    told = _advise(found)
+    advice = _advise(found)
     if not declaration(found.run.head.experiment.operation).backs_up:
-        return told
-    more = backup_sentences(found, told.recommended or told.best)
-    return replace(told, sentences=(*told.sentences, *more))
+        return advice
+    more = backup_sentences(found, advice.recommended or advice.best)
+    return replace(advice, sentences=(*advice.sentences, *more))
 
 
 def _advise(found: RunAnalysis) -> Advice:
@@ -94,10 +94,10 @@ def _why_not(found: RunAnalysis) -> str:
 
 
 def _alone(found: RunAnalysis, cell: Cell) -> str:
-    told = spelled_median(found, cell)
+    median = spelled_median(found, cell)
     if found.run.head.mode is Mode.JOB or found.by_cell[cell].n == 1:
-        return f"done once, {told}: a single execution does not show the spread"
-    return f"{named(cell)} {found.judged.reaches} {told}; there is no other configuration to compare it with"
+        return f"done once, {median}: a single execution does not show the spread"
+    return f"{named(cell)} {found.judged.reaches} {median}; there is no other configuration to compare it with"
 
 
 def _lowest(found: RunAnalysis, best: Cell) -> str:
@@ -155,14 +155,14 @@ def _may_be_beaten(found: RunAnalysis, measured: list[Cell], best: Cell, recomme
 def _told(
     found: RunAnalysis, measured: list[Cell], best: Cell, recommended: Cell, doubts: tuple[str, ...]
 ) -> Advice:
-    said, levels = beyond(found, measured, recommended)
+    sentence, levels = beyond(found, measured, recommended)
     sentences = [
         *_smaller(found, measured, recommended),
-        *said,
+        *sentence,
         *other_groups(found, measured, recommended),
         *other_factors(found, measured, recommended),
     ]
-    doubts = (*doubts, *beyond_cpus(found, said=levels), *noise_sentence(found))
+    doubts = (*doubts, *beyond_cpus(found, known=levels), *noise_sentence(found))
     return Advice(_headline(found, measured, recommended), tuple(sentences), doubts, best, recommended)
 
 

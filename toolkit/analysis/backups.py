@@ -195,10 +195,10 @@ def _size_of(ratio: float) -> str:
 
 
 def _degree_limit(found: RunAnalysis, group: Sequence[Throughput]) -> Iterator[str]:
-    told = degree_limit(group)
-    if told is None or found.scale is None:
+    limit = degree_limit(group)
+    if limit is None or found.scale is None:
         return
-    first, best, rising = told
+    first, best, rising = limit
     rate = quantity(best.rate, "bytes_per_second")
     if rising:
         yield f"the throughput still rose at the highest `{best.cell}` ({rate}): its limit lies higher, try more"
@@ -210,8 +210,8 @@ def _degree_limit(found: RunAnalysis, group: Sequence[Throughput]) -> Iterator[s
 
 def _limit(found: RunAnalysis, group: Sequence[Throughput], mine: Throughput) -> Iterator[str]:
     """Say whether CPU or I/O is the limit, by what was measured; nothing where nothing tells."""
-    told = degree_limit(group)
-    flat = told is not None and not told[2]
+    limit = degree_limit(group)
+    flat = limit is not None and not limit[2]
     if (mine.others_pct or 0.0) >= _OTHERS_MUCH:
         others = percent(mine.others_pct)
         yield f"others used {others} of the host's CPU meanwhile, so the limiting resource is unknown"
@@ -227,8 +227,8 @@ def _limit(found: RunAnalysis, group: Sequence[Throughput], mine: Throughput) ->
     elif each is not None and each >= _CHANNEL_FULL:
         yield "CPU is the limit of each channel: it keeps a CPU busy, so more channels help while CPUs are idle"
     elif (mine.io_wait_pct or 0.0) >= 10.0 or (flat and busy is not None and busy < _CPU_FREE):
-        said = f"only {percent(busy)} of the CPUs were busy" if busy is not None else "the CPUs waited for I/O"
-        yield f"I/O is the limit (disks, network or the media): {said}"
+        cause = f"only {percent(busy)} of the CPUs were busy" if busy is not None else "the CPUs waited for I/O"
+        yield f"I/O is the limit (disks, network or the media): {cause}"
 
 
 def _held_up(found: RunAnalysis, mine: Throughput) -> Iterator[str]:
@@ -287,10 +287,10 @@ def _only_reads(found: RunAnalysis) -> bool:
 
 def window_seconds(found: RunAnalysis) -> float | None:
     """Return the window that the user named, in seconds."""
-    told = found.run.head.experiment.options.get("window")
-    if isinstance(told, str):
-        return parse_duration(told)
-    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
+    window = found.run.head.experiment.options.get("window")
+    if isinstance(window, str):
+        return parse_duration(window)
+    return float(window) if isinstance(window, int | float) and not isinstance(window, bool) else None
 
 
 # -- numbers of trials --------------------------------------------------------------------------------------------

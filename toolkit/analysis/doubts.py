@@ -37,7 +37,7 @@ def spelled_median(found: RunAnalysis, cell: Cell) -> str:
 
 def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
     """Name the cells with trials that did not end ok, with the reason, and the disturbed ones."""
-    said = []
+    sentences = []
     for summary in found.cells:
         parts = [
             f"{count(summary.outcomes[outcome])} {outcome.value}"
@@ -47,15 +47,15 @@ def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
         if parts:
             why = f": {summary.reasons[0]}" if summary.reasons else ""
             gone = "" if summary.n else f"; it has no measured {found.judged.by.title}"
-            said.append(f"`{summary.cell}`: {', '.join(parts)}{gone}{why}")
-    more = len(said) - _MOST_SENTENCES
+            sentences.append(f"`{summary.cell}`: {', '.join(parts)}{gone}{why}")
+    more = len(sentences) - _MOST_SENTENCES
     if more > 0:
-        said = [*said[:_MOST_SENTENCES], f"{more} more configurations have trials that did not end ok"]
+        sentences = [*sentences[:_MOST_SENTENCES], f"{more} more configurations have trials that did not end ok"]
     disturbed = sum(summary.disturbed for summary in found.cells)
     if disturbed:
         trials = "1 trial was" if disturbed == 1 else f"{count(disturbed)} trials were"
-        said.append(f"{trials} disturbed by other load and not counted")
-    return tuple(said)
+        sentences.append(f"{trials} disturbed by other load and not counted")
+    return tuple(sentences)
 
 
 def gathered_differently(found: RunAnalysis) -> tuple[str, ...]:
@@ -65,22 +65,22 @@ def gathered_differently(found: RunAnalysis) -> tuple[str, ...]:
     for trial in found.run.trials:
         if not trial.counts:
             continue
-        told = {metric.name: metric.value for metric in trial.metrics}
-        if "tables_gathered" in told:
-            counts.setdefault(told["tables_gathered"], []).append(str(trial.cell))
-        locks |= {told[name] for name in ("locked_before", "locked_after") if name in told}
-    said = []
+        metrics = {metric.name: metric.value for metric in trial.metrics}
+        if "tables_gathered" in metrics:
+            counts.setdefault(metrics["tables_gathered"], []).append(str(trial.cell))
+        locks |= {metrics[name] for name in ("locked_before", "locked_after") if name in metrics}
+    sentences = []
     if len(counts) > 1:
         shown = ", ".join(
             f"{count(int(tables))} at `{cells[0]}`" for tables, cells in sorted(counts.items())[:_MOST_SENTENCES]
         )
-        said.append(
+        sentences.append(
             f"not every trial gathered the same number of tables ({shown}): their times cannot be compared"
         )
     if len(locks) > 1:
         shown = " to ".join(count(int(tables)) for tables in (min(locks), max(locks)))
-        said.append(f"the number of tables with locked statistics changed during the run: {shown}")
-    return tuple(said)
+        sentences.append(f"the number of tables with locked statistics changed during the run: {shown}")
+    return tuple(sentences)
 
 
 def read_differently(found: RunAnalysis) -> tuple[str, ...]:
@@ -144,11 +144,11 @@ def cpu_count(found: RunAnalysis) -> int | None:
     return int(cpus)
 
 
-def beyond_cpus(found: RunAnalysis, *, said: Collection[float] = ()) -> tuple[str, ...]:
+def beyond_cpus(found: RunAnalysis, *, known: Collection[float] = ()) -> tuple[str, ...]:
     """Say which levels ask for more than the CPUs of the environment, but for those spoken of already."""
     cpus = cpu_count(found)
     levels = {scale_level(summary.cell, found.scale) or 0.0 for summary in found.cells}
-    high = sorted(level for level in levels if cpus is not None and level > cpus and level not in said)
+    high = sorted(level for level in levels if cpus is not None and level > cpus and level not in known)
     if not high:
         return ()
     exceed = "exceeds" if len(high) == 1 else "exceed"
@@ -257,7 +257,7 @@ def beyond(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> tuple[
         and (interval := found.ratio(cell, chosen)[1]) is not None
         and interval.high >= 1
     }
-    said = []
+    sentences = []
     for loses in (False, True):
         for too_many in (False, True):
             chosen_ones = {
@@ -266,8 +266,8 @@ def beyond(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> tuple[
                 if (interval.low > 1) is loses and (cpus is not None and level > cpus) is too_many
             }
             if chosen_ones:
-                said.append(_beyond(found, chosen_ones, loses, cpus if too_many else None))
-    return said, frozenset(level for level, _ in above.values())
+                sentences.append(_beyond(found, chosen_ones, loses, cpus if too_many else None))
+    return sentences, frozenset(level for level, _ in above.values())
 
 
 def _beyond(found: RunAnalysis, levels: dict[float, ConfidenceInterval], loses: bool, cpus: int | None) -> str:
@@ -289,13 +289,13 @@ def other_groups(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> 
     for cell in measured:
         groups.setdefault(other_levels(cell, found.scale), []).append(cell)
     groups.pop(other_levels(chosen, found.scale), None)
-    said = []
+    sentences = []
     for group in groups.values() if found.scale else ():
         best = min(group, key=found.rank)
         base = lowest_of_its_kind(found, best, group)
         if base is not None and base != best:
-            said.append(f"{named(best)} is the best of its kind: {_against(found, best, base)}")
-    return _shortened(said)
+            sentences.append(f"{named(best)} is the best of its kind: {_against(found, best, base)}")
+    return _shortened(sentences)
 
 
 def _against(found: RunAnalysis, cell: Cell, base: Cell) -> str:
@@ -308,15 +308,15 @@ def _against(found: RunAnalysis, cell: Cell, base: Cell) -> str:
 
 def other_factors(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> list[str]:
     """Say what another level of each other factor costs at the chosen cell's levels."""
-    said = []
+    sentences = []
     for cell in measured:
         changed = [name for name in chosen if cell.get(name) != chosen[name]]
         if len(changed) == 1 and changed[0] != found.scale:
             name = changed[0]
             _, interval = found.ratio(cell, chosen)
             swap = f"`{name}={spell_level(cell[name])}` instead of `{name}={spell_level(chosen[name])}`"
-            said.append(f"{swap} {_swapped(found, interval)} ({found.judged.changed(interval)})")
-    return _shortened(said)
+            sentences.append(f"{swap} {_swapped(found, interval)} ({found.judged.changed(interval)})")
+    return _shortened(sentences)
 
 
 def _swapped(found: RunAnalysis, interval: ConfidenceInterval | None) -> str:

@@ -126,18 +126,18 @@ def balance_sentences(found: Lanes, one: str = "channel") -> tuple[str, ...]:
     """Say what a DBA should see in a picture of lanes: idle lanes, one piece that everything waits for."""
     if len(found.lanes) < 2 or found.last is None or found.span_seconds <= 0:
         return ()
-    said = []
+    sentences = []
     without = [lane.name for lane in found.lanes if not lane.bars]
     if without:
         many = f"{one}s {_some(without)} had" if len(without) > 1 else f"{one} `{without[0]}` had"
-        said.append(f"{many} nothing to do: there are fewer backup sets than {one}s")
+        sentences.append(f"{many} nothing to do: there are fewer backup sets than {one}s")
     bar, alone = longest_alone(found)
     if bar is not None and alone >= _TELLING * found.span_seconds and found.exact:
-        said.append(
+        sentences.append(
             f"`{bar.lane}` ({bar.label}) worked alone for {seconds(alone)}, "
             f"{percent(100 * alone / found.span_seconds)} of the time, while the other {one}s had nothing to do"
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def longest_alone(found: Lanes) -> tuple[LaneBar | None, float]:

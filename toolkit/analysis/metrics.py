@@ -167,12 +167,15 @@ def costs_of(run: RunRecord) -> dict[Cell, Cost]:
 
 
 def _cost(
-    cell: Cell, trials: Sequence[TrialRecord], metrics: Sequence[CellMetric], told: Mapping[str, Sequence[str]]
+    cell: Cell,
+    trials: Sequence[TrialRecord],
+    metrics: Sequence[CellMetric],
+    sentences: Mapping[str, Sequence[str]],
 ) -> Cost:
     by_name = {one.name: one for one in metrics}
     measures: dict[str, float] = {}
     sources: dict[str, str] = {}
-    for measure, names in told.items():
+    for measure, names in sentences.items():
         found = next((by_name[name] for name in names if name in by_name), None)
         if found is not None:
             measures[measure], sources[measure] = found.median, f"{found.name}, {found.source}"

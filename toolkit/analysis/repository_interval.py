@@ -159,7 +159,7 @@ def _classes(rows: Sequence[Row]) -> Listing[Wait]:
 
 
 def _statements(rows: Sequence[Row], texts: Sequence[Row]) -> Listing[Statement]:
-    said = {str(row["statement_id"]): _text(row.get("statement_text")) for row in texts}
+    by_id = {str(row["statement_id"]): _text(row.get("statement_text")) for row in texts}
     found = {}
     for row in rows:
         key = str(row["statement_id"])
@@ -173,7 +173,7 @@ def _statements(rows: Sequence[Row], texts: Sequence[Row]) -> Listing[Statement]
             parse_calls=_number(row.get("parse_calls")),
             plan=_text(row.get("plan_id")),
             module=_text(row.get("module")),
-            text=said.get(key),
+            text=by_id.get(key),
         )
     # AWR itself keeps the topmost statements of each snapshot only: what is not there was small, not zero.
     least = min((one.elapsed_s for one in found.values() if one.elapsed_s is not None), default=None)

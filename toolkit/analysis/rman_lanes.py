@@ -45,8 +45,8 @@ def _by_clock(log: Log) -> Iterator[LaneBar]:
 
 
 def _timed(piece: BackupPiece, begin: datetime | None, end: datetime | None) -> LaneBar | None:
-    told = piece.start and piece.finish and has_time(piece.start) and has_time(piece.finish)
-    if told and begin is not None and end is not None and end >= begin:
+    timed = piece.start and piece.finish and has_time(piece.start) and has_time(piece.finish)
+    if timed and begin is not None and end is not None and end >= begin:
         return LaneBar(
             piece.channel, piece_label(piece), begin.timestamp(), max(end.timestamp(), begin.timestamp())
         )

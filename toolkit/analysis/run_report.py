@@ -107,26 +107,26 @@ def _between(times: Sequence[float]) -> str:
 
 def _headline(run: PlanRunRecord) -> str:
     counts = {state: sum(step.state is state for step in run.steps) for state in StepState}
-    said = [f"{counts[state]} {state}" for state in StepState if counts[state]]
+    parts = [f"{counts[state]} {state}" for state in StepState if counts[state]]
     died = "died, " if run.state is RunState.DIED else ""
-    return f"plan `{run.plan}`: {died}" + (", ".join(said) or "it had no step")
+    return f"plan `{run.plan}`: {died}" + (", ".join(parts) or "it had no step")
 
 
 def _sentences(run: PlanRunRecord, steps: Sequence[ReportedStep]) -> list[str]:
     word = "died" if run.state is RunState.DIED else "stopped"
-    said = [f"{word}: {run.stopped_by}"] if run.stopped_by else []
-    said += _failures(steps)
-    said += [
+    sentences = [f"{word}: {run.stopped_by}"] if run.stopped_by else []
+    sentences += _failures(steps)
+    sentences += [
         f"`{step.record.step}` on `{step.record.target}` was {step.against_history}"
         for step in steps
         if step.against_history and step.against_history.startswith("slower")
     ]
-    if not said and all(step.record.state in (StepState.DONE, StepState.SKIPPED) for step in steps):
-        said.append("all due steps were done")
+    if not sentences and all(step.record.state in (StepState.DONE, StepState.SKIPPED) for step in steps):
+        sentences.append("all due steps were done")
     unsure = list(dict.fromkeys(step.record.step for step in steps if step.record.unverified))
     if unsure:
-        said.append(f"{counted(len(unsure), 'step')} could not be fully verified: {_named(unsure)}")
-    return [*said, *(f"on `{note.target}` {note.text}" if note.target else note.text for note in run.notes)]
+        sentences.append(f"{counted(len(unsure), 'step')} could not be fully verified: {_named(unsure)}")
+    return [*sentences, *(f"on `{note.target}` {note.text}" if note.target else note.text for note in run.notes)]
 
 
 def _failures(steps: Sequence[ReportedStep]) -> list[str]:
@@ -176,15 +176,15 @@ def trend_of(step: str, target: str, history: Sequence[StepRecord]) -> Trend:
     times = [each.elapsed_seconds if each.state is StepState.DONE else None for each in runs]
     known = [time for time in times if time is not None]
     if len(known) < FEWEST:
-        said = [
+        sentences = [
             f"{counted(len(known), 'run')} with a time: fewer than {FEWEST} are too few to find a change of level"
         ]
     else:
-        said = [_shift(runs, found) for found in shifts(times)] or ["no change of level was found"]
+        sentences = [_shift(runs, found) for found in shifts(times)] or ["no change of level was found"]
     failed = sum(each.state is StepState.FAILED for each in runs)
     if failed:
-        said.append(f"it failed in {failed} of {len(runs)} runs")
-    return Trend(step, target, runs, tuple(said))
+        sentences.append(f"it failed in {failed} of {len(runs)} runs")
+    return Trend(step, target, runs, tuple(sentences))
 
 
 def _shift(runs: Sequence[StepRecord], found: Shift) -> str:

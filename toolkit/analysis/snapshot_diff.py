@@ -111,11 +111,11 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
     _refuse(a, b)
     swapped = _instant(a) > _instant(b)
     before, after = (b, a) if swapped else (a, b)
-    said = (
+    sentences = (
         [f"`{before.head.label}` was taken before `{after.head.label}`: the two were swapped"] if swapped else []
     )
     moved = tuple(_moved(before, after))
-    said += [_TELLS_SINCE.get(name, f"`{name}` changed") + " between the two" for name in moved]
+    sentences += [_TELLS_SINCE.get(name, f"`{name}` changed") + " between the two" for name in moved]
     sections: dict[str, SectionDelta] = {}
     changed: list[Changed] = []
     for name, late in after.state.sections.items():
@@ -123,17 +123,17 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
         if early is None and name == WATCHED:
             early = replace(late, rows=())  # what is watched needs no earlier state: it is no counter
         if early is None:
-            said.append(f"`{name}` exists only in `{after.head.label}` and is omitted")
+            sentences.append(f"`{name}` exists only in `{after.head.label}` and is omitted")
             continue
         counted = not set(late.since) & set(moved)
         sections[name], reset = _delta(early, late, counted=counted)
         changed += _changed(name, early, late)
         if not counted and late.places(ColumnRole.COUNTER):
-            said.append(f"`{name}`: its counters were reset and are left out")
+            sentences.append(f"`{name}`: its counters were reset and are left out")
         elif reset:
-            said.append(f"`{name}`: {reset} rows were reset or evicted in between and are left out")
-    said += _cluster_sentences(before, after)
-    said += _own_snapshots(before, after)
+            sentences.append(f"`{name}`: {reset} rows were reset or evicted in between and are left out")
+    sentences += _cluster_sentences(before, after)
+    sentences += _own_snapshots(before, after)
     lost = _thrown_out(before, after)
     return SnapshotDiff(
         before.head,
@@ -141,7 +141,7 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
         max(0.0, _instant(after) - _instant(before)),
         sections,
         tuple(changed),
-        tuple(dict.fromkeys([*said, *lost, *before.state.warnings, *after.state.warnings])),
+        tuple(dict.fromkeys([*sentences, *lost, *before.state.warnings, *after.state.warnings])),
         whole=not moved,
         watched_seconds=(_watched_seconds(before), _watched_seconds(after)),
     )
@@ -177,8 +177,8 @@ def _refuse(a: Snapshot, b: Snapshot) -> None:
 
 def _instant(snapshot: Snapshot) -> float:
     """Return the time by the server's own clock, or by this host's if the server gives none."""
-    told = snapshot.state.identity.get(INSTANT)
-    return float(told) if isinstance(told, int | float) else snapshot.head.taken_at.timestamp()
+    instant = snapshot.state.identity.get(INSTANT)
+    return float(instant) if isinstance(instant, int | float) else snapshot.head.taken_at.timestamp()
 
 
 def _moved(before: Snapshot, after: Snapshot) -> Iterator[str]:
@@ -191,13 +191,13 @@ def _moved(before: Snapshot, after: Snapshot) -> Iterator[str]:
 
 
 def _cluster_sentences(before: Snapshot, after: Snapshot) -> list[str]:
-    said = []
+    sentences = []
     one, other = (each.state.identity.get("instance") for each in (before, after))
     if one != other:
-        said.append(f"instance {one} was read before and {other} after: their counters cannot be compared")
+        sentences.append(f"instance {one} was read before and {other} after: their counters cannot be compared")
     elif str(after.state.identity.get("is_cluster")) == "YES":
-        said.append(f"this is a cluster: only the counters of instance {other} are included")
-    return said
+        sentences.append(f"this is a cluster: only the counters of instance {other} are included")
+    return sentences
 
 
 def _own_snapshots(before: Snapshot, after: Snapshot) -> list[str]:

@@ -118,8 +118,8 @@ def _moment(value: Scalar) -> datetime | None:
 
 
 def _instant(snapshot: Snapshot) -> datetime:
-    told = _float(snapshot.state.identity.get(INSTANT))
-    return snapshot.head.taken_at if told is None else datetime.fromtimestamp(told, UTC)
+    instant = _float(snapshot.state.identity.get(INSTANT))
+    return snapshot.head.taken_at if instant is None else datetime.fromtimestamp(instant, UTC)
 
 
 def _gauge(state: State, name: str) -> float | None:

@@ -140,12 +140,12 @@ def run_noted(
 
 
 def _about(head: RunHead, approvals: Approvals) -> tuple[str, ...]:
-    said = [f"{head.experiment.operation}, a {head.experiment.mode}"]
+    parts = [f"{head.experiment.operation}, a {head.experiment.mode}"]
     if head.parent is not None:
-        said.append(f"part of {head.parent}")
+        parts.append(f"part of {head.parent}")
     if approvals.approval is not None:
-        said.append(f"approved as {approvals.approval}")
-    return tuple(said)
+        parts.append(f"approved as {approvals.approval}")
+    return tuple(parts)
 
 
 def _script_hash(store: Store, run: str) -> str | None:

@@ -104,11 +104,11 @@ def _read(file: Path, *, picture: bool) -> ReadLog:
 def _causes(log: Log) -> Iterator[FailureCause]:
     """Yield each cause once, with what the error catalogue knows of it, of a code within it, or of its stack."""
     known = catalogue()
-    told: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     for message in log.causes:
-        if (message.code, message.text) in told:
+        if (message.code, message.text) in seen:
             continue
-        told.add((message.code, message.text))
+        seen.add((message.code, message.text))
         codes = [*reversed(_CODE.findall(message.text)), message.code]
         near = [one.code for one in log.errors if abs(one.line - message.line) <= 6 and not is_frame(one.code)]
         entry = next((known[code] for code in [*codes, *reversed(near)] if code in known), None)

@@ -229,12 +229,12 @@ def latest_trials(run: RunRecord) -> tuple[TrialRecord, ...]:
 
 def failures(run: RunRecord) -> Iterable[str]:
     """Name what did not end ok, once for each cell and reason."""
-    told = dict.fromkeys(
+    sentences = dict.fromkeys(
         (str(trial.cell), trial.outcome.value, trial.reason or "")
         for trial in latest_trials(run)
         if trial.outcome is not Outcome.OK
     )
-    for cell, outcome, reason in told:
+    for cell, outcome, reason in sentences:
         yield f"{cell}: {outcome}" + (f" ({reason})" if reason else "")
 
 

@@ -239,8 +239,8 @@ def _head(report: Record) -> Iterator[str]:
     yield from _folded("  database   ", ", ".join(filter(None, names)))
     host = [f"{_number(report[key])} {name}" for key, name in _HOST if report[key] is not None]
     if report["host"] or host:
-        said = ", ".join(filter(None, [_text(report["host"]), _text(report["platform"]), *host]))
-        yield from _folded("  host       ", said)
+        parts = ", ".join(filter(None, [_text(report["host"]), _text(report["platform"]), *host]))
+        yield from _folded("  host       ", parts)
     begin, end = _moment(report["begin_snap_time"]), _moment(report["end_snap_time"])
     snapshots = f"snapshots {_id(report['begin_snap_id'])} to {_id(report['end_snap_id'])}"
     yield from _folded("  interval   ", f"{begin} to {end}, {snapshots}")
@@ -296,9 +296,9 @@ def _cpu(report: Record) -> Iterator[str]:
             ("wio_pct", "waiting for I/O"),
             ("idle_pct", "idle"),
         )
-        said = [f"{_number(cpu.get(key))}% {name}" for key, name in shares if cpu.get(key) is not None]
+        parts = [f"{_number(cpu.get(key))}% {name}" for key, name in shares if cpu.get(key) is not None]
         load = f"; load {_number(cpu.get('load_begin'))} to {_number(cpu.get('load_end'))}"
-        yield from _folded("host CPU     ", f"{', '.join(said)}{load}")
+        yield from _folded("host CPU     ", f"{', '.join(parts)}{load}")
 
 
 def _statements(report: Record) -> Iterator[str]:

@@ -84,8 +84,8 @@ def _operations(log: Log) -> Iterator[str]:
 def _work(log: Log) -> Iterator[str]:
     kinds = Counter(piece.set_type for piece in log.pieces)
     if kinds:
-        said = ", ".join(f"{count:,} {clean(kind)}" for kind, count in kinds.most_common(6))
-        yield from _folded("  pieces     ", said)
+        kinds_text = ", ".join(f"{count:,} {clean(kind)}" for kind, count in kinds.most_common(6))
+        yield from _folded("  pieces     ", kinds_text)
         files = {file.file for piece in log.pieces for file in piece.datafiles}
         logs = {entry for piece in log.pieces for entry in piece.archivelogs}
         extra = dict.fromkeys(what for piece in log.pieces for what in piece.extra)

@@ -168,8 +168,8 @@ def _logged(error: ToolkitError, arguments: Sequence[str]) -> bool:
 
 def _has(arguments: Sequence[str], flag: str) -> bool:
     """Whether a flag was given, also when the rest of the line cannot be read."""
-    said = list(arguments)
-    return flag in (said[: said.index("--")] if "--" in said else said)
+    given = list(arguments)
+    return flag in (given[: given.index("--")] if "--" in given else given)
 
 
 def _show_log() -> None:

@@ -172,11 +172,11 @@ def _approval(document: TomlDocument) -> Approval:
         _texts(data["files"]),
         _texts(data["other_files"]),
     )
-    said = {key: str(head[key]) for key in ("by", "user", "host", "at", "hash")}
+    given = {key: str(head[key]) for key in ("by", "user", "host", "at", "hash")}
     notes = head.get("notes", [])
     return Approval(
         approved,
-        **said,
+        **given,
         reason=_optional(head.get("reason")),
         notes=tuple(map(str, notes)) if isinstance(notes, list) else (),
         signature=_optional(head.get("signature")),
@@ -240,10 +240,10 @@ def _values(then: Mapping[str, Value], now: Mapping[str, Value]) -> Iterator[str
     if was != is_now and sorted(was) == sorted(is_now):
         yield f"the order of the steps was {_shown(was)} and is {_shown(is_now)}"
     # of a step that only one of the two has each key differs: it was reported above
-    told = set(was) ^ set(is_now)
+    changed = set(was) ^ set(is_now)
     for key in sorted({*then, *now} - {_STEPS}):
         step = key.split(" ")[-2]
-        if then.get(key) != now.get(key) and step not in told:
+        if then.get(key) != now.get(key) and step not in changed:
             yield f"{_called(key)} was {_at(then, key)} and is {_at(now, key)}"
 
 

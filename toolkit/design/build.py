@@ -182,17 +182,17 @@ def _check_required(operation: OperationName, options: Options) -> None:
 
 
 def _check_source(operation: OperationName, options: Options, levels: Levels) -> None:
-    said = {*options, *levels}
+    given = {*options, *levels}
     if "query" in options:
         for name in declaration(operation).of_source:
-            if name in said:
+            if name in given:
                 raise ToolkitError(
                     f"{_flag(name)} needs `--source`, but `--query` was given",
                     code="TK-0107",
                     hint="put it into the query itself",
                 )
     for name, other in _BELONGS_TO.items():
-        if name in said and other not in said:
+        if name in given and other not in given:
             raise ToolkitError(
                 f"{_flag(name)} says more about {_flag(other)}, which was not given",
                 code="TK-0107",

@@ -63,7 +63,7 @@ def experiment_of(step: PlanStep, target: str, levels: Mapping[str, Level] | Non
     Raises:
         ToolkitError: as `build_experiment`.
     """
-    said = {**step.levels, **(levels or {})}
+    given = {**step.levels, **(levels or {})}
     general = General(
         target,
         name=step.name,
@@ -73,7 +73,7 @@ def experiment_of(step: PlanStep, target: str, levels: Mapping[str, Level] | Non
         time_limit_seconds=step.time_limit_seconds,
         seed=0,
     )
-    return build_experiment(step.operation, step.options, {name: (one,) for name, one in said.items()}, general)
+    return build_experiment(step.operation, step.options, {name: (one,) for name, one in given.items()}, general)
 
 
 def read_step(
@@ -232,7 +232,7 @@ def _condition(key: str, value: object) -> Condition:
     if not isinstance(value, Mapping):
         raise ToolkitError(f"`{key}` must be a condition", code="TK-0102", hint=_CONDITIONS)
     known = [kind.value for kind in ConditionKind]
-    said = [name for name in value if name in known]
+    given = [name for name in value if name in known]
     for name in value:
         if name not in (*known, "at_least", "at_most"):
             raise ToolkitError(
@@ -240,9 +240,9 @@ def _condition(key: str, value: object) -> Condition:
                 code="TK-0101",
                 hint=did_you_mean(name, [*known, "at_least", "at_most"]),
             )
-    if len(said) != 1:
+    if len(given) != 1:
         raise ToolkitError("a condition must have exactly one kind", code="TK-0107", hint=_CONDITIONS)
-    kind = ConditionKind(said[0])
+    kind = ConditionKind(given[0])
     bounds = {name: _number(name, value[name]) for name in ("at_least", "at_most") if name in value}
     if kind is ConditionKind.SQL:
         if not bounds:

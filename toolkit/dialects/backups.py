@@ -84,8 +84,8 @@ def backups_of(work: Implementations, operation: OperationName) -> Backups:
 # -- a backup in a folder of this host ----------------------------------------------------------------------------
 def destination(options: Options) -> str | None:
     """Return the one folder that was named; None when none was."""
-    said = options.get("destination")
-    paths = said if isinstance(said, tuple) else () if said is None else (str(said),)
+    given = options.get("destination")
+    paths = given if isinstance(given, tuple) else () if given is None else (str(given),)
     return paths[0] if paths else None
 
 
@@ -120,14 +120,14 @@ def refuse_folder(work: Work, facts: Facts) -> None:
     Raises:
         ToolkitError: TK-0102, TK-0107, TK-0204, TK-0205 or TK-0305, each with what to do.
     """
-    said = work.option("destination")
-    if said is None:
+    given = work.option("destination")
+    if given is None:
         raise ToolkitError(
             "a backup needs a destination folder", code="TK-0107", hint="give `--destination FOLDER` on this host"
         )
-    if isinstance(said, tuple) and len(said) != 1:
+    if isinstance(given, tuple) and len(given) != 1:
         raise ToolkitError(
-            f"{len(said)} destinations were given, but this backup uses one folder",
+            f"{len(given)} destinations were given, but this backup uses one folder",
             code="TK-0107",
             hint="give one `--destination`; paths must not contain commas",
         )
@@ -249,12 +249,12 @@ def volume(read: object, written: object, seconds: float, source: str) -> tuple[
     return tuple(metrics)
 
 
-def with_cpu(told: TrialFindings, used: object, seconds: float) -> TrialFindings:
+def with_cpu(findings: TrialFindings, used: object, seconds: float) -> TrialFindings:
     """Add the CPU seconds that the program used on this host, and how many processors that was."""
     if not isinstance(used, int | float) or seconds <= 0:
-        return told
+        return findings
     metric = Metric("program_cpu_seconds", float(used), "seconds", "getrusage")
-    return replace(told, metrics=(*told.metrics, metric), cpu_seconds=float(used))
+    return replace(findings, metrics=(*findings.metrics, metric), cpu_seconds=float(used))
 
 
 # -- programs -----------------------------------------------------------------------------------------------------

@@ -75,8 +75,8 @@ class Quiet:
 
     def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
         """Return the free bytes that the file `space` tells."""
-        said = facts.value("space", "free_byte_count")
-        return Room(free_bytes=float(said) if isinstance(said, int | float) else None)
+        free = facts.value("space", "free_byte_count")
+        return Room(free_bytes=float(free) if isinstance(free, int | float) else None)
 
     def archive_room(self, facts: Facts) -> ArchiveRoom | None:
         return None

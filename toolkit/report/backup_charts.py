@@ -209,14 +209,14 @@ def _drawn(series: Series, x: Scale, y: Scale) -> tuple[tuple[ChartLine, ...], t
 
 
 def _described(series: Series) -> str:
-    said = []
+    sentences = []
     for name, points in series:
         first, last = points[0], points[-1]
-        said.append(
+        sentences.append(
             f"{clean(name)}: from {_rate(first[1])} at {clean(str(first[0].cell))} "
             f"to {_rate(last[1])} at {clean(str(last[0].cell))}"
         )
-    return f"{'; '.join(said)}."
+    return f"{'; '.join(sentences)}."
 
 
 def _table(measured: Sequence[Throughput]) -> Table:

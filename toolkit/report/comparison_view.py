@@ -49,10 +49,10 @@ _LOOKS = {
 
 def ratio_chart(comparison: Comparison, table: Table) -> Chart | None:
     """Return the chart of the pairs that have a ratio, with their table; None without any."""
-    told = [pair for pair in comparison.pairs if pair.ratio is not None]
-    if not told:
+    drawn = [pair for pair in comparison.pairs if pair.ratio is not None]
+    if not drawn:
         return None
-    shown = told[:MOST_PAIRS]
+    shown = drawn[:MOST_PAIRS]
     rows = [_HEAD + _ROW * (index + 0.5) for index in range(len(shown))]
     names = short_names(shown)
     left = round(14 + _LETTER * max(map(len, names)), 1)
@@ -83,7 +83,7 @@ def ratio_chart(comparison: Comparison, table: Table) -> Chart | None:
         ),
         legend=_legend(shown),
         frame=frame,
-        notes=_notes(comparison, told, shown),
+        notes=_notes(comparison, drawn, shown),
         table=table,
     )
 
@@ -168,10 +168,9 @@ def _spelled(pair: Pair) -> str:
 
 def _described(shown: Sequence[Pair], judged: Judged) -> str:
     counted = [f"{sum(pair.verdict is verdict for pair in shown)} {verdict.value}" for verdict in judged.verdicts]
-    said = [f"{_full_name(pair)} {_in_words(pair, judged)}" for pair in shown[:12]]
-    return (
-        f"Ratio of the {judged.values} with its 95 % interval, B over A: {', '.join(counted)}. {'; '.join(said)}."
-    )
+    sentences = [f"{_full_name(pair)} {_in_words(pair, judged)}" for pair in shown[:12]]
+    counts = ", ".join(counted)
+    return f"Ratio of the {judged.values} with its 95 % interval, B over A: {counts}. {'; '.join(sentences)}."
 
 
 def _in_words(pair: Pair, judged: Judged) -> str:
@@ -180,16 +179,16 @@ def _in_words(pair: Pair, judged: Judged) -> str:
 
 def _legend(shown: Sequence[Pair]) -> tuple[Legend, ...]:
     seen = {pair.verdict for pair in shown}
-    told = [Legend(*_LOOKS[verdict]) for verdict in Verdict if verdict in seen]
+    legend = [Legend(*_LOOKS[verdict]) for verdict in Verdict if verdict in seen]
     bars = any(pair.interval is not None for pair in shown)
-    return (*told, *((Legend("bars: 95 % interval", 5, "", "level"),) if bars else ()))
+    return (*legend, *((Legend("bars: 95 % interval", 5, "", "level"),) if bars else ()))
 
 
-def _notes(comparison: Comparison, told: Sequence[Pair], shown: Sequence[Pair]) -> tuple[str, ...]:
+def _notes(comparison: Comparison, drawn: Sequence[Pair], shown: Sequence[Pair]) -> tuple[str, ...]:
     notes = []
-    if len(shown) < len(told):
-        notes.append(f"the chart shows {len(shown)} of {len(told)} pairs; the table has all of them")
-    without = len(comparison.pairs) - len(told)
+    if len(shown) < len(drawn):
+        notes.append(f"the chart shows {len(shown)} of {len(drawn)} pairs; the table has all of them")
+    without = len(comparison.pairs) - len(drawn)
     if without:
         notes.append(f"{without} pair{'s have' if without > 1 else ' has'} no counted trial on one side")
     return tuple(notes)
@@ -265,10 +264,10 @@ def _headline(pairs: Sequence[Pair], judged: Judged) -> str:
     counts = {verdict: sum(pair.verdict is verdict for pair in pairs) for verdict in judged.verdicts}
     if counts[Verdict.INCONCLUSIVE] == len(pairs):
         return f"inconclusive in all of {count(len(pairs))} configurations"
-    said = [f"{verdict} in {count(counts[verdict])}" for verdict in (judged.good, judged.bad) if counts[verdict]]
+    parts = [f"{verdict} in {count(counts[verdict])}" for verdict in (judged.good, judged.bad) if counts[verdict]]
     inconclusive = counts[Verdict.INCONCLUSIVE]
     rest = f"; inconclusive in {count(inconclusive)}" if inconclusive else ""
-    return f"of {count(len(pairs))} configurations B is {' and '.join(said)}{rest}"
+    return f"of {count(len(pairs))} configurations B is {' and '.join(parts)}{rest}"
 
 
 def _verdicts(pairs: Sequence[Pair], judged: Judged) -> Iterator[str]:
@@ -294,11 +293,11 @@ def verdict_sentence(pair: Pair, judged: Judged) -> str:
     span = judged.change(pair.interval.low, pair.interval.high)
     if pair.verdict is Verdict.INCONCLUSIVE:
         return f"`{name}`: inconclusive ({span})"
-    told = judged.change(pair.ratio)
+    change = judged.change(pair.ratio)
     unit = next(
-        (unit for unit in (f" less {judged.by.title}", f" more {judged.by.title}") if told.endswith(unit)), ""
+        (unit for unit in (f" less {judged.by.title}", f" more {judged.by.title}") if change.endswith(unit)), ""
     )
-    return f"`{name}`: B is {pair.verdict.value}, {told} ({span.removesuffix(unit)})"
+    return f"`{name}`: B is {pair.verdict.value}, {change} ({span.removesuffix(unit)})"
 
 
 def _pair_name(pair: Pair) -> str:

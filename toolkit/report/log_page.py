@@ -46,17 +46,17 @@ def log_page(logs: Sequence[tuple[str, Log, Lanes, Sequence[str]]]) -> str:
     Args:
         logs: file, log, its lanes, and the sentences to read first.
     """
-    views = [_view(file, log, lanes, told) for file, log, lanes, told in logs]
+    views = [_view(file, log, lanes, sentences) for file, log, lanes, sentences in logs]
     title = f"RMAN log {views[0].file}" if len(views) == 1 else f"{len(views)} RMAN logs"
     return render_page("report/log.html.j2", title=title, logs=views)
 
 
-def _view(file: str, log: Log, lanes: Lanes, told: Sequence[str]) -> LogView:
+def _view(file: str, log: Log, lanes: Lanes, sentences: Sequence[str]) -> LogView:
     return LogView(
         file=clean(file),
         headline=_HEADLINES[log.outcome],
         good=log.outcome is LogOutcome.COMPLETED,
-        told=tuple(clean(sentence) for sentence in told),
+        told=tuple(clean(sentence) for sentence in sentences),
         facts=tuple(_facts(log)),
         chart=lanes_chart(lanes, "Channels and their pieces"),
         channels=lanes_table(lanes),

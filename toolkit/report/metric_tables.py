@@ -285,9 +285,9 @@ def _pair_row(name: str, measure: str, a: Cost, b: Cost) -> list[str]:
     each = a.per_million(measure), b.per_million(measure)
     normal = None not in each
     one, other = each if normal else (a.measures[measure], b.measures[measure])
-    said = f"{measure} per million rows" if normal else measure
+    sentence = f"{measure} per million rows" if normal else measure
     times = other / one if one and other is not None else None
-    return [name, said, _spell(one, measure), _spell(other, measure), ratio(times)]
+    return [name, sentence, _spell(one, measure), _spell(other, measure), ratio(times)]
 
 
 # -- objects ----------------------------------------------------------------------------------------------------

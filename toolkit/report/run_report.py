@@ -103,7 +103,7 @@ def trends_text(trends: Sequence[Trend]) -> str:
     for trend in trends:
         lines += [
             *wrapped("", f"{clean(trend.step)} on {clean(trend.target)}"),
-            *(line for said in trend.sentences for line in wrapped("- ", clean(said), further="  ")),
+            *(line for sentence in trend.sentences for line in wrapped("- ", clean(sentence), further="  ")),
         ]
         for each in reversed(trend.runs):
             reason = f"  {clean(each.reason)}" if each.reason else ""
@@ -206,26 +206,26 @@ def _steps(steps: Sequence[ReportedStep]) -> Table:
 
 def _changes(steps: Sequence[ReportedStep]) -> Table:
     rows = (
-        [step.record.target, step.record.step, what, said]
+        [step.record.target, step.record.step, what, sentence]
         for step in steps
         for what, texts in (("changed", step.story.changed), ("warned", step.story.warnings))
-        for said in texts
+        for sentence in texts
     )
     return table("Changes and warnings of the steps", left("target", "step", "", "what"), rows)
 
 
 def _looks(steps: Sequence[ReportedStep]) -> Table:
     rows = (
-        [step.record.target, step.record.step, what, said]
+        [step.record.target, step.record.step, what, sentence]
         for step in steps
         for what, text in (("not verified", step.record.unverified), ("verified", step.record.verified))
-        for said in (text.split("; ") if text else ())
+        for sentence in (text.split("; ") if text else ())
     )
     return table("Verified afterwards", left("target", "step", "", "what"), rows)
 
 
 def _licences(report: RunReport) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(clean(said) for step in report.steps for said in step.story.licences))
+    return tuple(dict.fromkeys(clean(sentence) for step in report.steps for sentence in step.story.licences))
 
 
 def _instant(value: datetime | None) -> str | None:

@@ -40,13 +40,13 @@ def _object(run: RunRecord) -> str:
 
 def _measurement(run: RunRecord) -> list[str]:
     found = analyse(run)
-    told = advise(found)
-    cells = text_table(short_cells_table(found, told.best, told.recommended)) if found.cells else []
+    advice = advise(found)
+    cells = text_table(short_cells_table(found, advice.best, advice.recommended)) if found.cells else []
     return [
         *cells,
-        *wrapped(clean(told.headline)),
-        *bullets(map(clean, told.sentences)),
-        *_doubts((*told.doubts, *run.warnings)),
+        *wrapped(clean(advice.headline)),
+        *bullets(map(clean, advice.sentences)),
+        *_doubts((*advice.doubts, *run.warnings)),
     ]
 
 
@@ -66,16 +66,16 @@ def _job(run: RunRecord) -> list[str]:
 
 def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
     """Say how a job ended, and name the items that did not end ok; `word` is what its degree is called."""
-    said = [seconds(trial.elapsed_seconds) if trial.elapsed_seconds is not None else "no time"]
+    parts = [seconds(trial.elapsed_seconds) if trial.elapsed_seconds is not None else "no time"]
     value = judged.of(trial)
-    said += [judged.spell(value)] if value is not None and not judged.is_time else []
-    said += [f"{count(trial.rows)} rows"] if trial.rows is not None else []
-    said += [byte_size(trial.bytes)] if trial.bytes else []
+    parts += [judged.spell(value)] if value is not None and not judged.is_time else []
+    parts += [f"{count(trial.rows)} rows"] if trial.rows is not None else []
+    parts += [byte_size(trial.bytes)] if trial.bytes else []
     unknown = trial.elapsed_seconds is not None and (trial.requested_degree or 1) > 1
-    said += [_degree(trial, word)] if trial.granted_degree or unknown else []
+    parts += [_degree(trial, word)] if trial.granted_degree or unknown else []
     # an error already carries its code; the reason stands last, it may be long
     why = f": {trial.reason}" if trial.reason else ""
-    yield from wrapped(clean(f"{trial.outcome} ({', '.join(said)}){why}"))
+    yield from wrapped(clean(f"{trial.outcome} ({', '.join(parts)}){why}"))
     bad = [item for item in trial.items if item.outcome is not Outcome.OK]
     for item in bad[:_MOST_ITEMS]:
         yield from wrapped(clean(f"{item.label}: {item.outcome}{f', {item.reason}' if item.reason else ''}"), "- ")

@@ -133,8 +133,8 @@ def _order_mark(judged: Judged, trial: TrialRecord, x: float, y: Scale, level: f
     look = _look(judged, trial)
     _, series, shape = _LOOKS[look]
     value = judged.of(trial)
-    told = judged.spell(value) if value is not None else trial.outcome.value
-    label = f"trial {trial.trial}, {clean(str(trial.cell))}: {told}"
+    text = judged.spell(value) if value is not None else trial.outcome.value
+    label = f"trial {trial.trial}, {clean(str(trial.cell))}: {text}"
     return ChartMark(x, y(0.0 if level is None else level), shape, series, look, label)
 
 

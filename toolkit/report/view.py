@@ -72,16 +72,16 @@ class RunView:
 def run_view(run: RunRecord) -> RunView:
     """Prepare a run for reading."""
     found = analyse(run)
-    told = advise(found)
+    advice = advise(found)
     return RunView(
         run=clean(run.head.run),
         title=_title(run),
         about=_about(run),
         facts=tuple((label, clean(text)) for label, text in _facts(run)),
-        advice=_clean_advice(told),
-        cells=cells_table(found, told.best, told.recommended),
-        short_cells=short_cells_table(found, told.best, told.recommended),
-        charts=_charts(found, told),
+        advice=_clean_advice(advice),
+        cells=cells_table(found, advice.best, advice.recommended),
+        short_cells=short_cells_table(found, advice.best, advice.recommended),
+        charts=_charts(found, advice),
         environment=environment_table(run),
         short_environment=short_environment(run),
         warnings=tuple(clean(warning) for warning in run.warnings),
@@ -90,7 +90,7 @@ def run_view(run: RunRecord) -> RunView:
         objects=object_table(run),
         short_objects=object_table(run, 20),
         costs=cost_table(run, [summary.cell for summary in found.cells]),
-        metrics=run_metrics(run, [summary.cell for summary in found.cells], told.best),
+        metrics=run_metrics(run, [summary.cell for summary in found.cells], advice.best),
         scripts=tuple(_scripts(run)),
         method=tuple(_method(found)),
         licences=tuple(_licences(run)),
@@ -103,15 +103,15 @@ def _licences(run: RunRecord) -> Iterator[str]:
         yield clean(sentence)
 
 
-def _clean_advice(told: Advice) -> Advice:
-    sentences = tuple(clean(sentence) for sentence in told.sentences)
-    doubts = tuple(clean(doubt) for doubt in told.doubts)
-    return Advice(clean(told.headline), sentences, doubts, told.best, told.recommended)
+def _clean_advice(advice: Advice) -> Advice:
+    sentences = tuple(clean(sentence) for sentence in advice.sentences)
+    doubts = tuple(clean(doubt) for doubt in advice.doubts)
+    return Advice(clean(advice.headline), sentences, doubts, advice.best, advice.recommended)
 
 
-def _charts(found: RunAnalysis, told: Advice) -> tuple[Chart, ...]:
+def _charts(found: RunAnalysis, advice: Advice) -> tuple[Chart, ...]:
     order = order_chart(found)
-    backups = backup_charts(found, told.recommended or told.best)
+    backups = backup_charts(found, advice.recommended or advice.best)
     return (*factor_charts(found), *backups, *sample_charts(found.run), *((order,) if order else ()))
 
 

@@ -228,12 +228,12 @@ class Undoing:
             now = present(self._sessions, self._dialect, ref_of(entry)) if changes else None
         except (DatabaseError, ToolkitError):
             return ""
-        said = [
+        parts = [
             f"{_what(each)} is `{value}`, was `{each.back}`"
             for each in changes
             if now is not None and (value := now.values.get((each.name, each.part))) != each.back
         ]
-        return f" ({'; '.join(said)})" if said else ""
+        return f" ({'; '.join(parts)})" if parts else ""
 
     def _by_hand(self, entry: JournalEntry) -> str:
         """Name the statements that undo an entry, for the hands of a DBA."""

@@ -64,8 +64,8 @@ def command(job: SchedulerJob) -> str:
     """Return the command as a crontab takes it; variables that say where things are stand before the program."""
     places = [f"{name}={shlex.quote(value)}" for name, value in job.environment]
     # cron mails whatever is written
-    said = ("--quiet-when-ok" if word == "--quiet" else word for word in job.command)
-    words = " ".join((*places, *map(shlex.quote, said)))
+    sentences = ("--quiet-when-ok" if word == "--quiet" else word for word in job.command)
+    words = " ".join((*places, *map(shlex.quote, sentences)))
     if job.environment_file:
         words = f"set -a && . {shlex.quote(job.environment_file)} && set +a && {words}"
     return words.replace("%", "\\%")

@@ -198,10 +198,10 @@ def _cannot_connect(address: Address, error: psycopg.Error) -> ToolkitError:
     hint = (
         _MISSING[named[1]] if named else next((hint for words, hint in _CONNECT_HINTS if words in lowered), None)
     )
-    said = f"cannot connect to `{address.display}`: {_last_line(text)}"
+    sentence = f"cannot connect to `{address.display}`: {_last_line(text)}"
     if error.sqlstate is not None or _SAID_BY_SERVER.search(text):
-        return ToolkitError(said, code="TK-0201", hint=hint, database_code=error.sqlstate)
-    unheard = UnheardError(said, code="TK-0201", hint=hint)
+        return ToolkitError(sentence, code="TK-0201", hint=hint, database_code=error.sqlstate)
+    unheard = UnheardError(sentence, code="TK-0201", hint=hint)
     unheard.timed_out = isinstance(error, psycopg.errors.ConnectionTimeout) or bool(_TIMED_OUT.search(lowered))
     return unheard
 

@@ -208,9 +208,9 @@ def _parameters(before: Interval, after: Interval) -> Iterator[IntervalDifferenc
     if names:
         shown = ", ".join(f"`{name}`" for name in names[:6])
         more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-        said = "changed" if before.origin.dbid == after.origin.dbid else "differ" if names[1:] else "differs"
+        verb = "changed" if before.origin.dbid == after.origin.dbid else "differ" if names[1:] else "differs"
         yield IntervalDifference(
-            "parameters", f"{len(names)} parameter{'s' if len(names) > 1 else ''} {said}: {shown}{more}"
+            "parameters", f"{len(names)} parameter{'s' if len(names) > 1 else ''} {verb}: {shown}{more}"
         )
 
 

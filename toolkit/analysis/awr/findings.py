@@ -32,8 +32,8 @@ def headline(diff: IntervalDiff) -> str:
     before, after = _sides(measure, seconds)
     if words == "second":
         was, now = _sides(measure, number)
-        said = f"{was} sessions were active on average before, {now} after"
-        return f"{verdict}: {said} ({_by(ratio)})"
+        sentence = f"{was} sessions were active on average before, {now} after"
+        return f"{verdict}: {sentence} ({_by(ratio)})"
     return f"{verdict}: one {words} takes {after} of DB time instead of {before} ({_by(ratio)})"
 
 
@@ -98,12 +98,12 @@ def _accounts(cause: Cause, diff: IntervalDiff) -> str:
     sign = "more" if cause.impact > 0 else "fewer"
     beyond = " than the load explains" if cause.kind != "load" and abs(diff.factor - 1) > _SAME else ""
     most = "up to " if cause.certainty < 1 else ""
-    said = f"{most}{number(abs(cause.impact))} {sign} active sessions{beyond}"
+    sentence = f"{most}{number(abs(cause.impact))} {sign} active sessions{beyond}"
     whole = diff.whole
     if whole and whole * cause.impact > 0 and abs(whole) >= 1e-4:
         share = cause.impact / whole * 100
-        return f"{said}, {percent(min(share, 100.0))} of the change" if share < 150 else said
-    return f"{said}, in the opposite direction" if whole and whole * cause.impact < 0 else said
+        return f"{sentence}, {percent(min(share, 100.0))} of the change" if share < 150 else sentence
+    return f"{sentence}, in the opposite direction" if whole and whole * cause.impact < 0 else sentence
 
 
 def _what(cause: Cause, diff: IntervalDiff) -> str:
@@ -135,8 +135,8 @@ def _bound(most: float | None, when: str, spell: Callable[[float | None], str]) 
 
 
 def _joined(head: str, *facts: str) -> str:
-    said = ", ".join(fact for fact in facts if fact)
-    return f"{head}: {said}" if said else head
+    facts_text = ", ".join(fact for fact in facts if fact)
+    return f"{head}: {facts_text}" if facts_text else head
 
 
 def _load(cause: Cause) -> str:

@@ -148,10 +148,10 @@ def mask_report(report: Mapping[str, object], names: Pseudonyms) -> dict[str, ob
     left_out = report.get("tables")
     masked["tables"] = []
     warnings = report.get("warnings")
-    said = [_warning(str(one), names) for one in warnings] if isinstance(warnings, list) else []
+    sentences = [_warning(str(one), names) for one in warnings] if isinstance(warnings, list) else []
     if isinstance(left_out, list) and left_out:
-        said.append(f"{len(left_out)} tables outside the known sections are omitted: they may contain names")
-    masked["warnings"] = said
+        sentences.append(f"{len(left_out)} tables outside the known sections are omitted: they may contain names")
+    masked["warnings"] = sentences
     return masked
 
 

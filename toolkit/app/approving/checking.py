@@ -54,9 +54,9 @@ def check(subject: Subject, store: Store) -> ApprovalCheck:
     if found:
         more = f"\n- and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         listed = "".join(f"\n- {sentence}" for sentence in found[:_SHOWN]) + more
-        said = f": {found[0]}" if len(found) == 1 else listed
+        which = f": {found[0]}" if len(found) == 1 else listed
         raise ToolkitError(
-            f"`{subject.name}` is not what {approval.by} approved on {approval.at[:10]}{said}",
+            f"`{subject.name}` is not what {approval.by} approved on {approval.at[:10]}{which}",
             code="TK-0313",
             hint=f"revert the change, or review it and approve it again: `dbatk plan approve {subject.file}`",
         )

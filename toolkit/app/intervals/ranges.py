@@ -193,8 +193,8 @@ def _whole(open_: OpenRepository, begin: RepositorySnapshot, end: RepositorySnap
     others = [one for one in sorted(there) if one != begin.instance]
     if open_.repository is not snapshot_sources.AWR:
         if len(open_.facts.rows("doctor_instances")) > 1:
-            said = "Statspack covers this instance only, and the cluster has others"
-            own = replace(own, warnings=(*own.warnings, said))
+            sentence = "Statspack covers this instance only, and the cluster has others"
+            own = replace(own, warnings=(*own.warnings, sentence))
         return own
     instances, warnings = [own], []
     for number in others:

@@ -214,12 +214,12 @@ class Orders:
                 self._client.unsubscribe_topic(self._topic)
 
     def _hear(self, event: tuple[float, dict[str, object]]) -> None:
-        told = event[1]
-        text, data = str(told["text"]), told["data"]
-        if told["kind"] == _BEGUN:
+        heard = event[1]
+        text, data = str(heard["text"]), heard["data"]
+        if heard["kind"] == _BEGUN:
             self._begun.add(text)
         else:
-            self._plan_run.events.emit(Event(str(told["kind"]), text, data if isinstance(data, dict) else {}))
+            self._plan_run.events.emit(Event(str(heard["kind"]), text, data if isinstance(data, dict) else {}))
 
     def carry_out(self, targets: Sequence[PlanTarget]) -> None:
         waiting = deque(targets)

@@ -112,8 +112,8 @@ class GuardKeeper:
         hopeless = unread and bad.looks >= step.guards.looks
         if hopeless or waited >= self._timeout(step.guards):
             self._why.pop(step.name, None)
-            told = f" after waiting {seconds(waited)}" if waited >= 1 else ""
-            return GuardHold(f"not started{told}: {bad.sentence}", for_good=True)
+            waited_for = f" after waiting {seconds(waited)}" if waited >= 1 else ""
+            return GuardHold(f"not started{waited_for}: {bad.sentence}", for_good=True)
         if step.name not in self._why:
             self._note(f"`{step.name}` waits: {bad.sentence}")
         self._why[step.name] = bad.sentence

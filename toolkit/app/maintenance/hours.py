@@ -108,16 +108,16 @@ def _begin(window: DatabaseWindow) -> datetime:
 
 def _told(window: DatabaseWindow, *, gathers: bool, wish: SchedulerWindows) -> str:
     span = f"{window.span.begin:%Y-%m-%d %H:%M} to {window.span.end:%H:%M} UTC"
-    said = f"the database's window `{window.name}` is open from {span}"
+    sentence = f"the database's window `{window.name}` is open from {span}"
     if window.gathers and gathers:
-        said += "; automatic tasks gather statistics in it, as this plan does"
+        sentence += "; automatic tasks gather statistics in it, as this plan does"
     elif window.gathers:
-        said += "; automatic tasks gather statistics in it"
+        sentence += "; automatic tasks gather statistics in it"
     elif window.gathers is None and gathers:
-        said += "; it is unknown whether automatic tasks gather statistics in it"
+        sentence += "; it is unknown whether automatic tasks gather statistics in it"
     if window.resource_plan:
-        said += f"; its resource plan `{window.resource_plan}` may limit CPU and parallel degree"
-    return said + _WISHES[wish]
+        sentence += f"; its resource plan `{window.resource_plan}` may limit CPU and parallel degree"
+    return sentence + _WISHES[wish]
 
 
 _WISHES = {

@@ -135,9 +135,9 @@ def look_at_load(
     Raises:
         ToolkitError: TK-0201 when nobody answers.
     """
-    told = _told(store, run)
+    expected = _told(store, run)
     if job.step.count_rows is RowCount.NONE:
-        return _expected(job, told.rows, told.how) + Verification(
+        return _expected(job, expected.rows, expected.how) + Verification(
             unverified=("its rows were not counted again: `count_rows` is `none`",)
         )
     recorded = store.load_facts(run)
@@ -147,7 +147,7 @@ def look_at_load(
     try:
         planning = PlanningContext(job.experiment, now.dialect, facts_from_text(recorded))
         (piece,) = planning.pieces(planning.cells[0])
-        return _Counts(job, piece.work, told.rows, told.how, before, now, stop).looked()
+        return _Counts(job, piece.work, expected.rows, expected.how, before, now, stop).looked()
     finally:
         now.session.close()
 
@@ -222,10 +222,10 @@ class _Counts:
 
     def _added(self, before: int, after: int) -> Verification:
         assert self.told is not None
-        said = f"the target had {number(before)} and has {number(after)}"
+        sentence = f"the target had {number(before)} and has {number(after)}"
         if after - before == self.told:
-            return Verification(verified=(said,))
-        return Verification(unverified=(f"{said}: other sessions changed it meanwhile",))
+            return Verification(verified=(sentence,))
+        return Verification(unverified=(f"{sentence}: other sessions changed it meanwhile",))
 
     # -- what was read ------------------------------------------------------------------------------------------
     def _of_source(self, loaded: int | None) -> Verification:
@@ -254,18 +254,22 @@ class _Counts:
     def _compared(self, loaded: int) -> Verification:
         """Count the source as it was before the load; if that does not fit, as it is now."""
         call = self.now.dialect.count_source(self.work)
-        told = f"the source {self._condition()}has"
+        source = f"the source {self._condition()}has"
         first = self._maybe(lambda: self._before().count(call, self.stop))
         if first == loaded:
-            return Verification(verified=(f"{told} {number(loaded)}, counted as of before the load",))
+            return Verification(verified=(f"{source} {number(loaded)}, counted as of before the load",))
         second = self.now.count(call, self.stop)
         if second == loaded:
-            return Verification(verified=(f"{told} {number(loaded)}, counted after the load",))
+            return Verification(verified=(f"{source} {number(loaded)}, counted after the load",))
         if isinstance(first, ToolkitError):
-            said = f"{told} {number(second)} now, and {number(loaded)} were loaded"
-            return Verification(unverified=(f"{said}; the count before the load is unknown: {first.sentence}",))
+            sentence = f"{source} {number(second)} now, and {number(loaded)} were loaded"
+            return Verification(
+                unverified=(f"{sentence}; the count before the load is unknown: {first.sentence}",)
+            )
         if first == second:
-            return Verification(f"{told} {number(first)}, before and after, but {number(loaded)} rows were loaded")
+            return Verification(
+                f"{source} {number(first)}, before and after, but {number(loaded)} rows were loaded"
+            )
         return Verification(
             unverified=(
                 f"the source changed while it was read: {number(first)} before, {number(second)} after, "

@@ -78,19 +78,19 @@ def full_outlook(
     """Return the outlook of this moment with what the targets themselves answer, and what their guards read."""
     now = datetime.now(UTC)
     outlook = outlook_of(plan, targets, store, now)
-    said = (*_unreachable(targets), *scheduler_sentences(plan, targets, now))
-    return replace(outlook, sentences=outlook.sentences + said), guard_rows(targets)
+    sentences = (*_unreachable(targets), *scheduler_sentences(plan, targets, now))
+    return replace(outlook, sentences=outlook.sentences + sentences), guard_rows(targets)
 
 
 def _sentences(plan: MaintenancePlan, span: TimeSpan | None, now: datetime) -> list[str]:
     if not plan.windows.each:
         return ["it has no window and may run at any time"]
-    said = ["window " + ", ".join(spell_window(one) for one in plan.windows.each)]
+    sentences = ["window " + ", ".join(spell_window(one) for one in plan.windows.each)]
     if span is not None:
         zone = ZoneInfo(plan.windows.each[0].zone)
         opens = "open now" if span.holds(now) else f"opens {span.begin.astimezone(zone):%a %Y-%m-%d %H:%M}"
-        said.append(f"{opens}, closes {span.end.astimezone(zone):%a %Y-%m-%d %H:%M} ({zone.key})")
-    return said
+        sentences.append(f"{opens}, closes {span.end.astimezone(zone):%a %Y-%m-%d %H:%M} ({zone.key})")
+    return sentences
 
 
 def _rows(
@@ -200,8 +200,8 @@ def _of(plan: MaintenancePlan, run: PlanRunRecord, now: datetime) -> Iterator[st
         )
         return
     new, gone = steps - before, before - steps
-    said = [f"{word}: {_names(names)}" for word, names in (("new", new), ("gone", gone)) if names]
-    yield f"plan `{plan.name}` was edited since its last run ({'; '.join(said)})"
+    parts = [f"{word}: {_names(names)}" for word, names in (("new", new), ("gone", gone)) if names]
+    yield f"plan `{plan.name}` was edited since its last run ({'; '.join(parts)})"
 
 
 def _names(names: Iterable[str]) -> str:

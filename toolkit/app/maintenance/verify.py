@@ -112,8 +112,8 @@ def _of_statistics(job: TargetStep, plan_target: PlanTarget, took_seconds: float
 
 def _gathers_all(job: TargetStep) -> bool:
     """Whether every table that the step names must have new statistics."""
-    said = {**job.step.options, **job.step.levels}
-    return not _OF_PARTS & set(said) and str(said.get("gather", "gather")).lower() not in _SOME_ONLY
+    given = {**job.step.options, **job.step.levels}
+    return not _OF_PARTS & set(given) and str(given.get("gather", "gather")).lower() not in _SOME_ONLY
 
 
 def _of_backup(run: str, store: Store) -> Verification:

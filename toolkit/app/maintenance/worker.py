@@ -102,8 +102,8 @@ class OrderResult:
     def from_text(cls, text: str) -> OrderResult:
         """Read what `to_text` wrote."""
         data = json.loads(text)
-        told = data["refused"]
-        return cls(tuple(data["stopped_by"]), None if told is None else (told[0], told[1], told[2]))
+        refused = data["refused"]
+        return cls(tuple(data["stopped_by"]), None if refused is None else (refused[0], refused[1], refused[2]))
 
     @property
     def error(self) -> ToolkitError | None:
@@ -115,8 +115,8 @@ class OrderResult:
 
 def allowed_by(approvals: Approvals) -> dict[str, str | bool]:
     """Return what a user approved as plain values; nobody can be asked on another host."""
-    said = {each.name: getattr(approvals, each.name) for each in fields(approvals)}
-    return {name: value for name, value in said.items() if isinstance(value, str | bool)}
+    allowed = {each.name: getattr(approvals, each.name) for each in fields(approvals)}
+    return {name: value for name, value in allowed.items() if isinstance(value, str | bool)}
 
 
 # -- the worker -----------------------------------------------------------------------------------------------
@@ -188,8 +188,8 @@ def _carry_out(order: TargetOrder, events: Events) -> OrderResult:
             while not target_run.run():
                 plan_run.stop.wait(_BUSY_SECONDS)
         refused = plan_run.refused[0] if plan_run.refused else None
-        told = None if refused is None else (refused.message, refused.code, refused.hint)
-        return OrderResult(tuple(plan_run.stopped_by), told)
+        failure = None if refused is None else (refused.message, refused.code, refused.hint)
+        return OrderResult(tuple(plan_run.stopped_by), failure)
 
 
 def _clock_of(store: Store) -> Callable[[], datetime]:

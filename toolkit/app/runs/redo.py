@@ -91,11 +91,11 @@ def is_doubtful(planning: PlanningContext) -> bool:
 def _sentence(redo: Redo, trials: int, room: ArchiveRoom) -> str:
     written = f"the run writes {redo} in {counted(trials, 'trial')}"
     place = f" in `{room.place}`" if room.place else ""
-    told = f"it is unknown what is free for archived logs{place}: {room.unknown}"
+    sentence = f"it is unknown what is free for archived logs{place}: {room.unknown}"
     if room.free_bytes is not None:
-        told = f"{byte_size(room.free_bytes)} are free for archived logs{place}"
+        sentence = f"{byte_size(room.free_bytes)} are free for archived logs{place}"
     also = f"; {room.flashback}: flashback logs take up to as much again" if room.flashback else ""
-    return f"{written}; {told}{also}"
+    return f"{written}; {sentence}{also}"
 
 
 def check_redo(planning: PlanningContext, trials: Sequence[PlannedTrial]) -> None:

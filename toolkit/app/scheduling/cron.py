@@ -115,7 +115,7 @@ def _crontab(word: str, text: str = "") -> subprocess.CompletedProcess[str]:
 
 
 def _failed(answer: subprocess.CompletedProcess[str]) -> ToolkitError:
-    said = (answer.stderr.strip().splitlines() or [f"status {answer.returncode}"])[0]
+    cause = (answer.stderr.strip().splitlines() or [f"status {answer.returncode}"])[0]
     return ToolkitError(
-        f"`crontab` failed: {said}", code="TK-0405", hint="nothing was changed; see /etc/cron.allow and cron.deny"
+        f"`crontab` failed: {cause}", code="TK-0405", hint="nothing was changed; see /etc/cron.allow and cron.deny"
     )

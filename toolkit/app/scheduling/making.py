@@ -178,16 +178,16 @@ def _folder(text: str) -> str:
     return str(_absolute(text))
 
 
-def _program(said: str | None) -> tuple[str, ...]:
+def _program(given: str | None) -> tuple[str, ...]:
     """Return the program as a scheduler must have it: with its whole path, for PATH is short there."""
-    if said is not None:
-        if not Path(said).is_absolute():
+    if given is not None:
+        if not Path(given).is_absolute():
             raise ToolkitError(
-                f"`{said}` is not an absolute path",
+                f"`{given}` is not an absolute path",
                 code="TK-0102",
                 hint="schedulers do not search PATH: give the whole path",
             )
-        return (said,)
+        return (given,)
     beside = Path(sys.executable).with_name("dbatk")
     return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-m", "toolkit")
 

@@ -133,9 +133,9 @@ class Units:
 def _folder(*, system: bool) -> Path:
     if system:
         return Path("/etc/systemd/system")
-    said = os.environ.get("XDG_CONFIG_HOME")
-    if said and Path(said).is_absolute():
-        return Path(said) / "systemd" / "user"
+    configured = os.environ.get("XDG_CONFIG_HOME")
+    if configured and Path(configured).is_absolute():
+        return Path(configured) / "systemd" / "user"
     return home_based(lambda: str(Path("~/.config/systemd/user").expanduser()))
 
 

@@ -96,9 +96,12 @@ def keep_snapshot_source(store: Store, run: str, snapshot_source: SnapshotSource
     """Keep with a run which snapshots it has and why, and say it where there was a choice."""
     if snapshot_source is None or not snapshot_source.choice:
         return
-    told: dict[str, Scalar] = {SNAPSHOT_SOURCE: snapshot_source.provider, "snapshot_reason": snapshot_source.why}
-    store.set_environment(run, {**store.load_run(run).environment, **told})
-    events.emit(Event("mode", f"snapshots by {snapshot_source.provider} ({snapshot_source.why})", told))
+    identity: dict[str, Scalar] = {
+        SNAPSHOT_SOURCE: snapshot_source.provider,
+        "snapshot_reason": snapshot_source.why,
+    }
+    store.set_environment(run, {**store.load_run(run).environment, **identity})
+    events.emit(Event("mode", f"snapshots by {snapshot_source.provider} ({snapshot_source.why})", identity))
 
 
 _CHOICES = ("auto", "none", "vstat", "pgstat", "duckstat", "osstat", "statspack", "awr")

@@ -69,11 +69,11 @@ def take(
     event = AuditEvent(AuditKind.SNAPSHOT, step=label, target=shown, details=(f"provider {provider}",))
     # a repository's snapshot is made in the database; where none is made, somebody has looked
     with Notes(store).around(event) as ending:
-        state, said = _read(resolved, provider, watch_seconds)
+        state, warnings = _read(resolved, provider, watch_seconds)
         ending.details.append(f"by {state.provider}")
     if store.snapshots(label, limit=1):
-        said = (*said, f"there is an older snapshot `{label}`; the name now refers to the new one")
-    return TakenSnapshot(store.add_snapshot(label, shown, taken_at, state), (*said, *state.warnings))
+        warnings = (*warnings, f"there is an older snapshot `{label}`; the name now refers to the new one")
+    return TakenSnapshot(store.add_snapshot(label, shown, taken_at, state), (*warnings, *state.warnings))
 
 
 def checked_label(label: str) -> str:

@@ -84,13 +84,13 @@ def assume(text: str) -> Facts:
     first, *words = (part.strip() for part in text.lower().split(","))
     release = _release(first)
     server: Row = {"version_text": release.text, "edition": release.edition}
-    database, said, refused = dict(_PRIMARY), dict[str, str](), dict[str, str]()
+    database, given, refused = dict(_PRIMARY), dict[str, str](), dict[str, str]()
     answers: dict[str, tuple[Row, ...]] = {"server": (server,)}
     for word in words:
         fact = _fact(word)
         for thing in (fact.about, *fact.database):
             value = str(fact.database.get(thing, word))
-            if said.setdefault(thing, value) != value:
+            if given.setdefault(thing, value) != value:
                 raise ToolkitError(
                     f"the words of `--assume {text}` contradict each other on {thing.replace('_', ' ')}",
                     code="TK-0102",

@@ -242,8 +242,8 @@ def _plan_sentences(work: Work, lines: Sequence[str]) -> tuple[str, ...]:
     story = read_plan(lines)
     if story.load is None:
         if not any(map(_LINE.match, lines)):
-            said = next((line.strip() for line in lines if line.strip() and not _is_heading(line)), "nothing")
-            return (f"the plan of the {work.operation} cannot be shown ({said[:120]})",)
+            answer = next((line.strip() for line in lines if line.strip() and not _is_heading(line)), "nothing")
+            return (f"the plan of the {work.operation} cannot be shown ({answer[:120]})",)
         return ()
     if story.parallel is False and not spelling.is_serial(work):
         where = "is above PX COORDINATOR" if story.servers else "has no parallel servers below it"

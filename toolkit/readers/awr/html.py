@@ -83,9 +83,9 @@ class _Reader:
                 self._close()
                 row = None
                 if node.mem_id not in skipped:
-                    said = node.attributes
-                    rows = cut.tables[int(said[MARK] or 0)] if cut.tables and MARK in said else Rows()
-                    self.now = _Open(self.section, said.get("summary") or "", node.mem_id, rows)
+                    attributes = node.attributes
+                    rows = cut.tables[int(attributes[MARK] or 0)] if cut.tables and MARK in attributes else Rows()
+                    self.now = _Open(self.section, attributes.get("summary") or "", node.mem_id, rows)
             else:
                 self._word(tag or "", node)
         self._close()

@@ -156,17 +156,17 @@ def _snapshots(table: AwrTable, numbers: Numbers, facts: dict[str, Scalar]) -> N
         return
     keys = ["" if place == 0 and not key else key for place, key in enumerate(table.keys)]
     for row in table.rows:
-        said = reduce(row[0]) if row else ""
-        if said in {"begin snap", "end snap"} and len(row) >= 3 and facts[f"{said[:-5]}_snap_id"] is None:
-            side = said[:-5]
+        first = reduce(row[0]) if row else ""
+        if first in {"begin snap", "end snap"} and len(row) >= 3 and facts[f"{first[:-5]}_snap_id"] is None:
+            side = first[:-5]
             facts[f"{side}_snap_id"] = numbers.number(_under(row, keys, r"snap id", 1))
             facts[f"{side}_snap_time"] = instant(_under(row, keys, r"snap time", 2))
             facts[f"{side}_sessions"] = numbers.number(_under(row, keys, r"sessions", 3))
             facts[f"{side}_cursors_per_session"] = numbers.number(
                 _under(row, keys, r"curs(ors)? ?(per )?sess(ion)?", 4)
             )
-        elif said in {"elapsed", "db time"}:
-            name = "elapsed_min" if said == "elapsed" else "db_time_min"
+        elif first in {"elapsed", "db time"}:
+            name = "elapsed_min" if first == "elapsed" else "db_time_min"
             cell = next((cell for cell in row[1:] if re.search(r"\d.*\(min", cell)), "")
             if cell and facts[name] is None:
                 facts[name] = numbers.number(cell.partition("(")[0])

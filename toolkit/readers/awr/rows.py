@@ -270,10 +270,10 @@ def _read(tag: str) -> _Tag:
         return _Tag(_LETTERS[match[2].lower()].upper() if match[2].lower() in _LETTERS else "i")
     letter = _LETTERS.get(match[1].lower(), "i")
     if letter in _CELLS:
-        said = _attributes(tag)
-        span = span_of(said.get("colspan"), said.get("rowspan"))
-        if "id" in said or span != SINGLE:
-            return _Tag("s" if letter == "d" else "t", said.get("id"), span)
+        attributes = _attributes(tag)
+        span = span_of(attributes.get("colspan"), attributes.get("rowspan"))
+        if "id" in attributes or span != SINGLE:
+            return _Tag("s" if letter == "d" else "t", attributes.get("id"), span)
     return _Tag(letter)
 
 
@@ -356,9 +356,11 @@ def _join_marked_up(shape: str, tags: Sequence[str], texts: list[str], names: se
                 _characters(part)
         texts[begin] = "".join(parts)
         for tag in filter(_NAMING.search, tags[begin + 1 : end]):
-            said = _attributes(tag)
+            attributes = _attributes(tag)
             names.update(
-                said[name] for name in ("id", "name") if name in said and (name == "id" or tag[0] in "aA")
+                attributes[name]
+                for name in ("id", "name")
+                if name in attributes and (name == "id" or tag[0] in "aA")
             )
 
 

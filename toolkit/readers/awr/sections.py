@@ -234,12 +234,12 @@ def _said(key: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _places(section: SectionSpec, columns: tuple[str, ...]) -> dict[str, int] | None:
-    said = [_said(key) for key in reduced(columns)]
-    if section.forbids and any(section.forbids in one for one in said):
+    keys = [_said(key) for key in reduced(columns)]
+    if section.forbids and any(section.forbids in one for one in keys):
         return None
     found: dict[str, int] = {}
     for one in section.fields:
-        place = next((i for i, meets in enumerate(said) if one.heading in meets and i not in found.values()), None)
+        place = next((i for i, meets in enumerate(keys) if one.heading in meets and i not in found.values()), None)
         if place is not None:
             found[one.name] = place
         elif one.name in section.needs:
@@ -260,11 +260,11 @@ def section_of(table: AwrTable) -> SectionSpec | None:
 @lru_cache(maxsize=4096)
 def _likely(columns: tuple[str, ...]) -> tuple[SectionSpec, ...]:
     """Return the sections that headings fit."""
-    said = frozenset().union(*map(_said, reduced(columns)))
+    keys = frozenset().union(*map(_said, reduced(columns)))
     return tuple(
         section
         for section, needs in _NEEDS
-        if needs <= said and section.forbids not in said and _places(section, columns) is not None
+        if needs <= keys and section.forbids not in keys and _places(section, columns) is not None
     )
 
 

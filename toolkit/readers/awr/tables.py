@@ -100,13 +100,13 @@ class Patterns:
 
     def __init__(self, whole: Iterable[str], anywhere: Iterable[str] = ()) -> None:
         """Put patterns together: those that a whole heading must meet, and those that are met anywhere in one."""
-        told = {pattern: rf"(?:{pattern})\Z" for pattern in whole}
+        patterns = {pattern: rf"(?:{pattern})\Z" for pattern in whole}
         found = {pattern: rf".*?(?:{pattern})" for pattern in anywhere}
-        asked = [*told.values(), *found.values()]
+        asked = [*patterns.values(), *found.values()]
         text = "".join(f"(?:(?={one})(?P<n{number}>))?" for number, one in enumerate(asked))
         self._all = re.compile(text)
         places = self._all.groupindex
-        self._whole = [(pattern, places[f"n{number}"]) for number, pattern in enumerate([*told, *found])]
+        self._whole = [(pattern, places[f"n{number}"]) for number, pattern in enumerate([*patterns, *found])]
 
     def met(self, heading: str) -> list[str]:
         """Return the patterns that a heading (one line) meets, in their order."""

@@ -22,10 +22,10 @@ _WRAPS_FROM = 75
 
 
 @lru_cache(maxsize=200)
-def _kind_of(told: str) -> str:
+def _kind_of(text: str) -> str:
     """Return the type of a set, as an English client says it, from the words of any language."""
-    level = grammar.NUMBER.search(told)
-    compressed = "compressed " if grammar.COMPRESSED.search(told) else ""
+    level = grammar.NUMBER.search(text)
+    compressed = "compressed " if grammar.COMPRESSED.search(text) else ""
     return f"{compressed}{f'incremental level {level[0]}' if level else 'full'} datafile"
 
 
@@ -279,8 +279,8 @@ class Foreign:
             channel.texts = []
         if channel.texts[-1:] != [rest]:
             channel.texts.append(rest)
-        told = channel.texts[-2] if len(channel.texts) > 1 else rest
-        channel.set_type = _kind_of(told)
+        label = channel.texts[-2] if len(channel.texts) > 1 else rest
+        channel.set_type = _kind_of(label)
         self._state.channels.filling = channel
 
     # -- lines without a channel

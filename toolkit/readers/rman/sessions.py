@@ -56,9 +56,9 @@ class RmanSessions:
         if typed and not self._prompt_is_back:
             self._typed = True
             verb = _VERB.match(typed)
-            said = verb[0].lower() if verb else ""
-            if said in grammar.RUNS_WORK:
-                self._asked = said
+            word = verb[0].lower() if verb else ""
+            if word in grammar.RUNS_WORK:
+                self._asked = word
 
     def more(self, line: str) -> None:
         """A further line of a command."""
@@ -168,8 +168,8 @@ class Identity:
         if found:
             self._folders[found[1]] += 1
         if self._dbid_in_names is None:
-            told = grammar.FORMAT_F.search(name)
-            self._dbid_in_names = int(told[1]) if told else None
+            match = grammar.FORMAT_F.search(name)
+            self._dbid_in_names = int(match[1]) if match else None
 
     @property
     def version(self) -> str | None:
@@ -192,8 +192,8 @@ class Identity:
     @property
     def dbid(self) -> int | None:
         """The DBID."""
-        told = (self._target or self._auxiliary or ("", None))[1]
-        return told if told is not None else self._set_dbid or self._dbid_in_names
+        database = (self._target or self._auxiliary or ("", None))[1]
+        return database if database is not None else self._set_dbid or self._dbid_in_names
 
 
 # -- errors and warnings ----------------------------------------------------------------------------------------

@@ -147,10 +147,10 @@ def _describe(series: Series, title: str, lines: Sequence[TrendLine], unit: str)
     first = lines[0]
     known = [value for value in first.values if value is not None]
     scale = _MIB if unit.startswith("MiB") else 1
-    said = f"{title} of {clean(series.name)} over {len(series.points)} intervals, in {unit}"
+    text = f"{title} of {clean(series.name)} over {len(series.points)} intervals, in {unit}"
     if not known:
-        return said
-    return f"{said}: {clean(first.name)} from {number(min(known) / scale)} to {number(max(known) / scale)}"
+        return text
+    return f"{text}: {clean(first.name)} from {number(min(known) / scale)} to {number(max(known) / scale)}"
 
 
 # -- text, page and document ------------------------------------------------------------------------------------
@@ -199,13 +199,13 @@ def _changes(series: Series) -> list[str]:
     """Say when something changed, with what changed at that time."""
     found = []
     for at, both in changes_of(series).items():
-        told = [
+        changes = [
             f"`{line.name}` {spell(line, shift.before)} -> {spell(line, shift.after)}"
             f"{' a second' if line.unit == 'bytes' else ''}"
             for line, shift in both
         ]
-        more = f" and {len(told) - 6} more" if len(told) > 6 else ""
-        found.append(f"from {_moment(series.points[at].origin.begin)} on: {', '.join(told[:6])}{more}")
+        more = f" and {len(changes) - 6} more" if len(changes) > 6 else ""
+        found.append(f"from {_moment(series.points[at].origin.begin)} on: {', '.join(changes[:6])}{more}")
     if series.enough and not found:
         found.append("no lasting change of level was found")
     return found

@@ -91,8 +91,8 @@ def _title(diff: IntervalDiff) -> str:
 
 
 def _look(diff: IntervalDiff) -> str:
-    said = findings.headline(diff)
-    return next((look for look in ("faster", "slower") if said.startswith(f"it got {look}")), "same")
+    headline = findings.headline(diff)
+    return next((look for look in ("faster", "slower") if headline.startswith(f"it got {look}")), "same")
 
 
 def _doubts(diff: IntervalDiff) -> Iterator[str]:

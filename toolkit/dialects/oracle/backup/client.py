@@ -119,8 +119,8 @@ def error(name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
     if stack:
         return _failed(stack)
     if status != 0:
-        said = next((line for line in reversed(lines) if line.strip()), "no output")
-        return DatabaseError("\n".join(lines), code=f"exit {status}", headline=f"rman ended with {status}: {said}")
+        last = next((line for line in reversed(lines) if line.strip()), "no output")
+        return DatabaseError("\n".join(lines), code=f"exit {status}", headline=f"rman ended with {status}: {last}")
     command = _ENDS.get(template)
     if command is not None and not any(f"Finished {command} at" in line for line in lines):
         return DatabaseError(
@@ -160,9 +160,9 @@ def _prompted(line: str) -> str:
 def _failed(stack: Sequence[str]) -> DatabaseError:
     """Return the error of a stack: the deepest cause first, for the frames above it name no reason."""
     coded = [found for line in stack if (found := _CODED.match(line))]
-    told = [found for found in coded if found[1] not in _FRAMES] or coded
-    cause = next((found for found in told if found[1].startswith("ORA-")), told[0])
-    if all(found[1].startswith("RMAN-") for found in told):
-        cause = next((found for found in told if found[1] not in {"RMAN-00558"}), told[0])
+    causes = [found for found in coded if found[1] not in _FRAMES] or coded
+    cause = next((found for found in causes if found[1].startswith("ORA-")), causes[0])
+    if all(found[1].startswith("RMAN-") for found in causes):
+        cause = next((found for found in causes if found[1] not in {"RMAN-00558"}), causes[0])
     code = cause_code(cause[1], "\n".join(stack))
     return DatabaseError("\n".join(stack), code=code, headline=f"{cause[1]}: {cause[2]}")

@@ -121,10 +121,10 @@ def needed_bytes(order: BackupOrder, facts: Facts) -> float | None:
     used = {
         str(row.get("tablespace_name")): float(row.get("used_bytes") or 0) for row in facts.rows("backup_used")
     }
-    told = {file.tablespace for file in meant}
-    if not used or not told <= set(used) or facts.value("doctor_container", "container_name") == _ROOT:
+    tablespaces = {file.tablespace for file in meant}
+    if not used or not tablespaces <= set(used) or facts.value("doctor_container", "container_name") == _ROOT:
         return whole * 1.1
-    return min(whole, sum(used[name] for name in told)) * 1.1
+    return min(whole, sum(used[name] for name in tablespaces)) * 1.1
 
 
 def configured(facts: Facts, name: str) -> str | None:

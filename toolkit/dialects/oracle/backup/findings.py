@@ -68,11 +68,11 @@ def _sizes(order: BackupOrder, kept: Kept) -> tuple[float | None, float | None, 
     pieces = sum(_number(row.get("byte_count")) for row in kept.get("backup_pieces", ()))
     flow = {str(row.get("io_type")): _number(row.get("byte_count")) for row in kept.get("backup_async_io", ())}
     each = set_sizes(kept)
-    told = (
+    sources = (
         (job[0], "V$RMAN_BACKUP_JOB_DETAILS"), (status[0], "V$RMAN_STATUS"), (each[0], "V$BACKUP_SET_DETAILS"),
         (flow.get("INPUT", 0.0), "V$BACKUP_ASYNC_IO"),
     )  # fmt: skip
-    read, source = next((one for one in told if one[0]), told[-1])
+    read, source = next((one for one in sources if one[0]), sources[-1])
     written = (pieces or job[1] or status[1] or each[1] or flow.get("OUTPUT", 0.0)) if order.writes else 0.0
     return read or None, written or None, source
 
@@ -108,9 +108,9 @@ def _verdict(kept: Kept) -> Iterator[Metric]:
     if corrupt:
         yield Metric("corrupt_files", float(len(str(corrupt).split(","))), "files", _SOURCE)
     for key, view in (("backup_status", "V$RMAN_STATUS"), ("backup_job", "V$RMAN_BACKUP_JOB_DETAILS")):
-        said = [str(row["status"]) for row in kept.get(key, ()) if row.get("status")]
-        if said:
-            good = all(each in {"COMPLETED", "COMPLETED WITH WARNINGS"} for each in said)
+        states = [str(row["status"]) for row in kept.get(key, ()) if row.get("status")]
+        if states:
+            good = all(each in {"COMPLETED", "COMPLETED WITH WARNINGS"} for each in states)
             yield Metric("verified", float(good), "yes/no", view)
             return
 

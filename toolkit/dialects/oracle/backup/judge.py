@@ -110,8 +110,8 @@ def _archiving(order: BackupOrder, facts: Facts) -> Support | None:
 
 def _no_place(order: BackupOrder, facts: Facts) -> Support | None:
     """Refuse pieces that would lie in ORACLE_HOME: RMAN's default without a recovery area (formatSpec)."""
-    told = order.places or order.formats
-    if not order.writes or told or order.device != "DISK" or facts.assumed or known.AREA not in facts.answers:
+    places = order.places or order.formats
+    if not order.writes or places or order.device != "DISK" or facts.assumed or known.AREA not in facts.answers:
         return None
     if service_of(facts).code == "rds" or facts.value(known.AREA, "place"):
         return None

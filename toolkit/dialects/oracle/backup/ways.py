@@ -85,8 +85,8 @@ class OracleBackups(Backups):
 
 
 def _places(options: Options) -> tuple[str, ...]:
-    said = options.get("destination")
-    return said if isinstance(said, tuple) else () if said is None else (str(said),)
+    given = options.get("destination")
+    return given if isinstance(given, tuple) else () if given is None else (str(given),)
 
 
 def _free_in_area(facts: Facts) -> float | None:

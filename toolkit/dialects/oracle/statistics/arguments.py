@@ -161,8 +161,8 @@ def _choice_of_objects(work: Work) -> Support | None:
         return None
     if spelling.degree_word(work) or work.degree > 1:
         return _no("`--gather auto` lets Oracle choose and ignores the degree; use only one of them")
-    said = [name for name in _IGNORED_BY_AUTO if work.option(name) is not None]
-    return _no(f"`--gather auto` lets Oracle choose and ignores {', '.join(said)}; omit it") if said else None
+    given = [name for name in _IGNORED_BY_AUTO if work.option(name) is not None]
+    return _no(f"`--gather auto` lets Oracle choose and ignores {', '.join(given)}; omit it") if given else None
 
 
 def _sampling(work: Work) -> Support | None:

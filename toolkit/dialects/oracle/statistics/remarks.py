@@ -40,19 +40,19 @@ _DEFAULTS = {
 
 def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say what the result depends on; nothing of what was not read."""
-    said = [_preferences(work, facts), _stored(work, facts), _locked(work, facts), _concurrent(facts)]
+    sentences = [_preferences(work, facts), _stored(work, facts), _locked(work, facts), _concurrent(facts)]
     if on_live(work):
-        said += [
+        sentences += [
             "statistics are gathered as pending, which are stored in other dictionary tables than published ones"
         ]
-        said += [_incremental(work, facts)]
+        sentences += [_incremental(work, facts)]
     elif work.object.scratch:
         lacks = "" if any(key.partition(":")[0] == "indexes" for key in facts.answers) else "no indexes, "
-        said += [
+        sentences += [
             f"copies have {lacks}no partitions and no column usage history (SIZE AUTO creates few histograms): "
             "gathering the live tables may take longer"
         ]
-    return tuple(sentence for sentence in said if sentence)
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _preferences(work: Work, facts: Facts) -> str:
@@ -73,8 +73,8 @@ def _preferences(work: Work, facts: Facts) -> str:
             f"PREFERENCE_OVERRIDES_PARAMETER is TRUE: preferences override the parameters ({', '.join(over)}), "
             f"so all levels may measure the same; preferences are {_listed(known)}"
         )
-    told = {name: value for name, value in left.items() if value.upper() not in _DEFAULTS[name]}
-    decide = f"preferences decide {_listed(told)}" if told else "the preferences are Oracle's own"
+    named = {name: value for name, value in left.items() if value.upper() not in _DEFAULTS[name]}
+    decide = f"preferences decide {_listed(named)}" if named else "the preferences are Oracle's own"
     return f"{decide}; sent with the call: {', '.join(over)}" if over else decide
 
 

@@ -206,8 +206,8 @@ def granted(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
 def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> TrialFindings:
     """Tell bytes, rates, CPU seconds of the program, items and doubts."""
     if by_pgbackrest(work.options):
-        told = pgbackrest.tell(work, kept, seconds)
+        findings = pgbackrest.tell(work, kept, seconds)
     else:
-        told = basebackup.tell(work, kept.get("read", ({},))[0].get("byte_count"), kept, seconds)
+        findings = basebackup.tell(work, kept.get("read", ({},))[0].get("byte_count"), kept, seconds)
     used = kept.get("program", ({},))[0].get("cpu_seconds")
-    return backups.with_cpu(told, used, seconds)
+    return backups.with_cpu(findings, used, seconds)

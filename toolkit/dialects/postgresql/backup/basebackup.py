@@ -30,8 +30,8 @@ _TAR_VERIFIED = 18
 
 def compression(options: Options) -> str | None:
     """Return the method, None for none."""
-    said = options.get("compression")
-    return None if said in (None, "none") else str(said)
+    given = options.get("compression")
+    return None if given in (None, "none") else str(given)
 
 
 def file_format(options: Options) -> str:
@@ -129,8 +129,8 @@ def _compress(work: Work, facts: Facts) -> tuple[str, ...]:
 
 
 def _checksums(work: Work) -> tuple[str, ...]:
-    said = work.option("manifest_checksums")
-    return () if said is None else (f"--manifest-checksums={said}",)
+    given = work.option("manifest_checksums")
+    return () if given is None else (f"--manifest-checksums={given}",)
 
 
 def _mapping(work: Work, facts: Facts) -> tuple[str, ...]:

@@ -44,18 +44,22 @@ _OWN_ENVIRONMENT = ("PGBACKREST_",)
 
 def refusal(work: Work) -> str | None:
     """Say why this cannot be had; None when it can."""
-    said = str(work.option("compression") or "none")
-    if said not in _TYPES:
-        return f"pgBackRest compresses with {', '.join(_TYPES)}, not `{said}`"
+    compression = str(work.option("compression") or "none")
+    if compression not in _TYPES:
+        return f"pgBackRest compresses with {', '.join(_TYPES)}, not `{compression}`"
     for name in ("file_format", "compress_at", "manifest_checksums"):
         if work.option(name) is not None:
             return f"--{name.replace('_', '-')} is for pg_basebackup; pgBackRest uses its own repository"
     level = work.option("compression_level")
     if level is None:
         return None
-    low, high = _LEVELS.get(said, (0, -1))
+    low, high = _LEVELS.get(compression, (0, -1))
     if not low <= int(str(level)) <= high:
-        return f"the levels of {said} are {low} to {high}" if said in _LEVELS else "no compression has no level"
+        return (
+            f"the levels of {compression} are {low} to {high}"
+            if compression in _LEVELS
+            else "no compression has no level"
+        )
     return None
 
 
@@ -126,11 +130,11 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def _compression(work: Work) -> list[str]:
-    said, level = work.option("compression"), work.option("compression_level")
-    if said is None and work.mode is Mode.JOB:
+    given, level = work.option("compression"), work.option("compression_level")
+    if given is None and work.mode is Mode.JOB:
         return []
     return [
-        f"--compress-type={_TYPES[str(said or 'none')]}",
+        f"--compress-type={_TYPES[str(given or 'none')]}",
         *([] if level is None else [f"--compress-level={level}"]),
     ]
 
@@ -258,5 +262,5 @@ def _files(log: Sequence[Row]) -> Iterator[ItemRecord]:
 
 def config_path(options: Options) -> str | None:
     """Return the configuration file that was named."""
-    said = options.get("backup_config")
-    return None if said is None else str(said)
+    given = options.get("backup_config")
+    return None if given is None else str(given)

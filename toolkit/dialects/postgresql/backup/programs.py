@@ -25,8 +25,8 @@ beyond these says itself what it does not know."""
 
 def probes_of(names: Sequence[str], options: Options, facts: Facts) -> tuple[Probe, ...]:
     """Look for programs: where the user says, where a package of the server's release puts them, on PATH."""
-    said = options.get("bin_dir")
-    places = () if said is None else (str(said),)
+    given = options.get("bin_dir")
+    places = () if given is None else (str(given),)
     usual = tuple(place.format(major=major(facts.release)) for place in _USUAL)
     return tuple(Probe(name, ProbeKind.PROGRAM, (name,), places, usual, _ask(name)) for name in names)
 
@@ -77,13 +77,13 @@ def error_of(name: str, status: int, lines: Sequence[str]) -> DatabaseError | No
     """Tell the cause of a failure: the first line that speaks of an error, not the last of its consequences."""
     if status == 0:
         return None
-    said = [line.strip() for line in lines if line.strip()]
-    found = [match[1].strip() for line in said if (match := _ERROR.search(line)) and match[1].strip()]
+    output = [line.strip() for line in lines if line.strip()]
+    found = [match[1].strip() for line in output if (match := _ERROR.search(line)) and match[1].strip()]
     program = name.rpartition("/")[2]
     if status < 0:
         headline = f"{program} was ended by signal {-status}"
-        return DatabaseError("\n".join(said) or headline, code=f"signal {-status}", headline=headline)
-    cause = found[0] if found else (said[-1] if said else "no output")
-    code = next((match[1] for line in said if (match := _CODE.search(line))), None)
+        return DatabaseError("\n".join(output) or headline, code=f"signal {-status}", headline=headline)
+    cause = found[0] if found else (output[-1] if output else "no output")
+    code = next((match[1] for line in output if (match := _CODE.search(line))), None)
     own = f"pgBackRest [{code}]" if code else f"exit {status}"
-    return DatabaseError("\n".join(said) or cause, code=own, headline=f"{program}: {cause}")
+    return DatabaseError("\n".join(output) or cause, code=own, headline=f"{program}: {cause}")

@@ -60,7 +60,7 @@ class _StatsGather(InSession):
     def undone(self, rows: tuple[Row, ...], warnings: tuple[str, ...]) -> str | None:
         """Tell by the time of the last ANALYZE; where the server does not keep it, by the warning in English."""
         skipped = [warning for warning in warnings if _SKIPPED in warning]
-        said = f"; the server warned: {(skipped or list(warnings))[0]}" if warnings else ""
+        warned = f"; the server warned: {(skipped or list(warnings))[0]}" if warnings else ""
         asked, done = (
             (int(str(rows[0][column] or 0)) for column in ("asked_count", "done_count")) if rows else (0, 0)
         )
@@ -68,8 +68,8 @@ class _StatsGather(InSession):
             which = (
                 "no statistics were gathered" if asked == 1 else f"{asked - done} of {asked} tables were skipped"
             )
-            return which + said
-        return f"no statistics were gathered{said}" if not asked and skipped else None
+            return which + warned
+        return f"no statistics were gathered{warned}" if not asked and skipped else None
 
 
 class _Backup(backup.PostgresqlBackups):
