@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ LISTS = {
     "schemas": '|Odd "S"|',
     "tablespaces": "|pg_default|",
     "since": "2020-01-01 00:00:00+00",
+    "objects": json.dumps([['Odd "S"', ODD], [None, "nowhere"]]),
 }
 """What files take that want several names."""
 
