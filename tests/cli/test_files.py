@@ -49,6 +49,11 @@ def test_a_name_of_endless_parts_is_refused_before_it_is_parsed(text: str) -> No
         parse_document(f"# deep\n{text}\n", "e.toml")
 
 
+def test_a_text_of_one_endless_word_is_searched_once() -> None:
+    """From each letter of it to its end, it would take hours."""
+    assert parse_document(f'x = "{"a" * 3_000_000}"', "e.toml").data
+
+
 def test_a_new_file_is_its_owners_only_and_one_that_is_replaced_keeps_its_permissions(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
