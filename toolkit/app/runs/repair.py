@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query, facts_from_text
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.records import RunHead, RunRecord, run_key
+from toolkit.model.records import JournalEntry, RunHead, RunRecord, run_key
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, end_orphaned_sessions, interrupted
 from toolkit.runner.gathering import prove, publish
@@ -143,7 +143,9 @@ def _others(target: Target, dialect: Dialect, store: Store) -> Others:
     try:
         return of_other_stores(target, dialect, is_known)
     except DatabaseError as error:
-        raise refused(dialect, error) from None
+        if error.lost:
+            raise refused(dialect, error) from None
+        return Others((f"what runs of other stores left could not be looked for: {error.sentence}",))
 
 
 def _clean_one(
@@ -162,11 +164,21 @@ def _clean_one(
         note_completed(head.run, head.experiment, changes, store, _warn(head.run, store, events))
         undone = changes.undo_all()
         _end_broken(head.run, store)
-        return undone, tuple(need_backup(sessions, dialect, journal.entries()))
+        return undone, _need_backup(sessions, dialect, journal.entries())
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
         sessions.close()
+
+
+def _need_backup(sessions: Sessions, dialect: Dialect, entries: Sequence[JournalEntry]) -> tuple[str, ...]:
+    """Say what needs a backup; where that cannot be seen, what was undone or left is said all the same."""
+    try:
+        return tuple(need_backup(sessions, dialect, entries))
+    except DatabaseError as error:
+        if error.lost:
+            raise
+        return (f"the files that need a backup could not be determined ({error.sentence})",)
 
 
 def _cleaning(head: RunHead, under: str | None) -> AuditEvent:
