@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -51,7 +52,7 @@ def sweep(store: Path, harm: Callable[[Path], object], heard: Heard) -> None:
         url, "ctas", {"source": "source", "table": "made"}, (Factor("degree", (1,)),), Mode.MEASUREMENT, repeat=2,
         warmup=0,
     )  # fmt: skip
-    with open_store(store) as opened:
+    with closing(target), open_store(store) as opened:
         start(experiment, target, store=opened, approvals=Approvals(not_production=True), events=heard)
 
 
